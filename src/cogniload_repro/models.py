@@ -1,0 +1,72 @@
+"""The 22 models of the paper: names, family and number of puzzles a cell."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Model:
+    """One evaluated model (paper, section 3).
+
+    Attributes
+    ----------
+    name : str
+        Name as printed in Tables 4-6; the key of every table here.
+    label : str
+        Short name for figures.
+    family : str
+        Maker's line of models; figures group by it.
+    puzzles_per_cell : int
+        Puzzles per (d, N, rho) configuration: 100 for the 13 open models, 10 for the other nine.
+    missing : tuple of (d, N)
+        One entry for every puzzle that Tables 4 and 5 show to be missing.
+    """
+
+    name: str
+    label: str
+    family: str
+    puzzles_per_cell: int
+    missing: tuple[tuple[int, int], ...] = ()
+
+
+#: The models in the printed order of Tables 3 to 10.
+MODELS = (
+    Model("DeepSeek-R1-0528", "DS-R1-0528", "DeepSeek R1", 10),
+    Model("DeepSeek-R1-Distill-Llama-70B", "DS-Llama-70B", "DeepSeek R1 distilled", 100),
+    Model("DeepSeek-R1-Distill-Qwen-1.5B", "DS-Qwen-1.5B", "DeepSeek R1 distilled", 100),
+    Model("DeepSeek-R1-Distill-Qwen-32B", "DS-Qwen-32B", "DeepSeek R1 distilled", 100),
+    Model("DeepSeek-R1-Distill-Qwen-7B", "DS-Qwen-7B", "DeepSeek R1 distilled", 100),
+    Model("EXAONE-Deep-32B", "EXAONE-Deep-32B", "EXAONE", 100),
+    Model("Phi-4-mini-reasoning", "Phi-4-mini", "Phi-4", 100),
+    Model("Phi-4-reasoning", "Phi-4-reasoning", "Phi-4", 100),
+    Model("Phi-4-reasoning-plus", "Phi-4-plus", "Phi-4", 100),
+    Model("QwQ-32B", "QwQ-32B", "Qwen", 100),
+    Model("Qwen3-1.7B", "Qwen3-1.7B", "Qwen", 100, missing=((10, 250), (10, 250))),
+    Model("Qwen3-30B-A3B", "Qwen3-30B-A3B", "Qwen", 100),
+    Model("Qwen3-32B", "Qwen3-32B", "Qwen", 100),
+    Model("Qwen3-8B", "Qwen3-8B", "Qwen", 100),
+    Model("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5", 10),
+    Model("gemini-2.5-flash-lite", "gemini-2.5-flash-lite", "Gemini 2.5", 10),
+    Model("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5", 10),
+    Model("gpt-5-2025-08-07", "gpt-5", "OpenAI", 10),
+    Model("gpt-5-mini-2025-08-07", "gpt-5-mini", "OpenAI", 10),
+    Model("gpt-5-nano-2025-08-07", "gpt-5-nano", "OpenAI", 10),
+    Model("o3-2025-04-16", "o3", "OpenAI", 10, missing=((1, 250), (5, 250))),
+    Model("o4-mini-2025-04-16", "o4-mini", "OpenAI", 10, missing=((1, 250), (7, 250))),
+)
+
+BY_NAME = {model.name: model for model in MODELS}
+NAMES = tuple(BY_NAME)
+
+
+def find_model(name):
+    """Return the model of the paper with this exact name.
+
+    Raises
+    ------
+    ValueError
+        If the paper has no such model; the message lists those it has.
+    """
+    try:
+        return BY_NAME[name]
+    except KeyError:
+        raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}") from None

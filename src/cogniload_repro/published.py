@@ -1,0 +1,141 @@
+"""The numbers that the paper prints, as typed frames.
+
+The CSV files under ``data/published`` keep every number as the string that is printed, because the printed
+precision is what a reproduction is held against. `load_printed` returns those strings, `load_table` numbers.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from .models import NAMES
+from .paths import ICLR2026
+
+#: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
+ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
+
+_BETAS = tuple(f"beta_{term}" for term in ("0", "d", "N", "rho", "rho2"))
+_INTERACTIONS = tuple(f"{kind}_{term}" for term in ("dN", "drho", "Nrho", "dNrho") for kind in ("beta", "p"))
+
+#: For every table: its file, its key columns, its whole-number columns, its real-number columns, its text columns.
+TABLES = {
+    "table2": (
+        "table2_glm.csv", ("model",), (), (*_BETAS, "ecl50", "nt50", "id50"),
+        tuple(f"{beta}_stars" for beta in _BETAS),
+    ),
+    "table3": (
+        "table3_interactions.csv", ("model",), (), _INTERACTIONS,
+        tuple(f"{p}_stars" for p in _INTERACTIONS if p.startswith("p_")),
+    ),
+    "table4": ("table4_errors_by_d.csv", ("model", "d"), ("samples", "acc_pct", *ERRORS), (), ()),
+    "table5": ("table5_errors_by_N.csv", ("model", "N"), ("samples", "acc_pct", *ERRORS), (), ()),
+    "table6": ("table6_aic.csv", ("model",), (), ("p_lr", "aic_linear", "aic_quadratic"), ()),
+    "tokens": (
+        "tables7_10_tokens.csv", ("model", "N", "d"), (),
+        ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), ("flag", "raw", "printed_model"),
+    ),
+}  # fmt: skip
+
+_CLAIMS = ("id", "location", "claim", "model", "quantity", "condition", "value", "check")
+
+
+def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return a published table with every number as the printed string.
+
+    Parameters
+    ----------
+    table : str
+        A key of `TABLES`: table2, table3, table4, table5, table6 or tokens (Tables 7 to 10).
+    folder : Path
+        Folder of the CSV files.
+
+    Returns
+    -------
+    DataFrame
+        In printed order; an empty string where nothing is printed or legible.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or malformed; the message names the file, the row and the remedy.
+    """
+    name, keys, whole, real, text = TABLES[table]
+    path = Path(folder) / name
+    frame = _read_csv(path)
+    _require(set(keys + whole + real + text) <= set(frame.columns), path, "header",
+             f"must have the columns {', '.join(keys + whole + real + text)}")  # fmt: skip
+    for model in frame["model"].unique():
+        row = int(frame.index[frame["model"] == model][0]) + 2
+        _require(model in NAMES, path, f"row {row}", f"names the unknown model {model!r}")
+    repeated = frame.duplicated(list(keys))
+    if repeated.any():
+        row = int(repeated.idxmax()) + 2
+        _require(False, path, f"row {row}", f"repeats the key {tuple(frame.loc[row - 2, list(keys)])}")
+    optional = ("nt50", *TABLES["tokens"][3])
+    for column in (*keys[1:], *whole, *real):
+        numbers = pd.to_numeric(frame[column].replace("", None), errors="coerce")
+        bad = numbers.isna() & ~((frame[column] == "") & (column in optional))
+        if column in (*keys[1:], *whole):
+            bad |= numbers % 1 != 0
+        if bad.any():
+            row = int(bad.idxmax())
+            _require(
+                False, path, f"row {row + 2}", f"has {frame[column][row]!r} in column {column}, not a number"
+            )
+    return frame
+
+
+@cache
+def load_table(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return a published table as numbers; what is not printed is NaN. See `load_printed`."""
+    _, keys, whole, real, _ = TABLES[table]
+    frame = load_printed(table, folder)
+    integers = (*keys[1:], *whole)
+    for column in (*integers, *real):
+        frame[column] = pd.to_numeric(frame[column].replace("", None))
+    return frame.astype(dict.fromkeys(integers, "int64") | dict.fromkeys(real, "float64"))
+
+
+def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return the numbers stated in the paper's prose, one a row, all columns as text."""
+    path = Path(folder) / "claims.csv"
+    frame = _read_csv(path)
+    _require(tuple(frame.columns) == _CLAIMS, path, "header", f"must be {','.join(_CLAIMS)}")
+    repeated = frame["id"].duplicated()
+    if repeated.any():
+        _require(
+            False,
+            path,
+            f"row {int(repeated.idxmax()) + 2}",
+            f"repeats the id {frame['id'][repeated.idxmax()]}",
+        )
+    return frame
+
+
+def correct_by(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return samples and correct answers per row of Table 4 or 5: correct = samples - all errors.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, d or N, samples, correct.
+    """
+    frame = load_table(table, folder)
+    key = TABLES[table][1][1]
+    correct = frame["samples"] - frame[list(ERRORS)].sum(axis=1)
+    return frame[["model", key, "samples"]].assign(correct=correct)
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: missing; restore it with `git checkout -- data/published`") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not a readable CSV file ({error}); restore it with git") from None
+
+
+def _require(condition: bool, path: Path, place: str, rule: str) -> None:
+    if not condition:
+        raise ValueError(f"{path}: {place} {rule}; restore the file with `git checkout -- data/published`")
