@@ -1,0 +1,163 @@
+"""Cells of the puzzle grid: N statements, nominal needle ratio, intrinsic difficulty d."""
+
+import math
+import operator
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from numbers import Real
+
+ROUNDINGS = ("paper", "port")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One (N, ratio, d) configuration (paper, section 2.2).
+
+    Parameters
+    ----------
+    N : int
+        Number of statements, at least 1.
+    ratio_pct : int or float
+        Nominal share of needles in percent, 0 to 100.
+    d : int
+        Intrinsic difficulty, 1 to 12.
+    rounding : {"paper", "port"}
+        Rule for the number of needles, see `count_needles`.
+
+    Raises
+    ------
+    ValueError
+        If one of them is outside its range or of another type.
+    """
+
+    N: int
+    ratio_pct: float
+    d: int
+    rounding: str = "paper"
+
+    def __post_init__(self):
+        object.__setattr__(self, "N", check_count("N", self.N, 1))
+        object.__setattr__(self, "d", check_count("d", self.d, 1, 12))
+        ratio_pct = self.ratio_pct
+        if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not 0 <= ratio_pct <= 100:
+            raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
+        exact = int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct)
+        object.__setattr__(self, "ratio_pct", exact)
+        if self.rounding not in ROUNDINGS:
+            raise ValueError(f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
+
+    @property
+    def needles(self) -> int:
+        """Number of statements about the person of interest."""
+        return count_needles(self.N, self.ratio_pct, self.rounding)
+
+    @property
+    def hays(self) -> int:
+        """Number of the other statements."""
+        return self.N - self.needles
+
+    @property
+    def rho(self) -> float:
+        """Actual share of needles, a fraction: the covariate of the regressions."""
+        return self.needles / self.N
+
+
+def check_count(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return `value` as a plain int when it is a whole number from `low` to `high`.
+
+    Raises
+    ------
+    ValueError
+        If it is not; the message names the argument, the value and the range.
+    """
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < low or (high is not None and number > high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} is {value!r}; give a whole number {limits}")
+    return number
+
+
+def count_needles(N: int, ratio_pct: float, rounding: str = "paper") -> int:
+    """Return the number of needles among `N` statements, from 1 to `N`.
+
+    The product N * ratio_pct comes first, then the division by 100. ``paper`` rounds halves up, which the
+    published regressions need; a ratio with decimals counts as the decimal number that it prints as.
+    ``port`` rounds halves to even in floating point, as the authors' Python code does.
+    """
+    if rounding == "port":
+        nearest = round(N * ratio_pct / 100)
+    else:
+        nearest = math.floor(N * Fraction(str(ratio_pct)) / 100 + Fraction(1, 2))
+    return max(1, min(N, nearest))
+
+
+def _cross(N: Iterable[int], ratio_pct: Iterable[float], d: Iterable[int], rounding: str) -> tuple[Cell, ...]:
+    return tuple(Cell(*point, rounding) for point in product(N, ratio_pct, d))
+
+
+_AXES = {
+    "paper": ((20, 50, 100, 250), (5, 10, 25, 50, 75, 90, 95), (1, 3, 5, 7, 10)),
+    "mini": ((20, 50), (5, 50, 95), (1, 5, 10)),
+}
+
+#: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
+PAPER_GRID = _cross(*_AXES["paper"], "paper")
+MINI_GRID = _cross(*_AXES["mini"], "paper")
+
+
+def grid_cells(grid: str, rounding: str = "paper") -> tuple[Cell, ...]:
+    """Return the cells of a named or written grid: N outermost, then ratio_pct, then d.
+
+    Parameters
+    ----------
+    grid : str
+        ``paper``, ``mini``, or the three axes ``N=``, ``ratio=`` and ``d=`` in any order. Values and axes are
+        separated by spaces, commas, colons or semicolons: ``N=20,50 ratio=5,50 d=1,3`` and
+        ``N=20:50,ratio=5,d=3`` are both read. Values keep their order, which the id chain depends on.
+    rounding : {"paper", "port"}
+        Rule for the number of needles, see `count_needles`.
+
+    Raises
+    ------
+    ValueError
+        If the text is no grid, an axis is missing or repeated, or a value is outside its range.
+    """
+    if grid in _AXES:
+        return _cross(*_AXES[grid], rounding)
+    axes = _parse_axes(grid)
+    whole = {name: [_number(grid, name, word) for word in words] for name, words in axes.items()}
+    for name, numbers in whole.items():
+        if len(set(numbers)) < len(numbers):
+            raise ValueError(f"grid {grid!r}: a value of {name} comes twice; give every value once")
+    return _cross(whole["N"], whole["ratio"], whole["d"], rounding)
+
+
+def _parse_axes(grid: str) -> dict[str, list[str]]:
+    """Split the text of a grid into the words of its three axes."""
+    head, *parts = re.split(r"(\w+)\s*=", grid)
+    axes: dict[str, list[str]] = {}
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        words = [word for word in re.split(r"[\s,:;]+", text) if word]
+        if name not in ("N", "ratio", "d") or name in axes or not words:
+            raise ValueError(f"grid {grid!r}: {name}= is unknown, repeated or empty; {_GRID_HELP}")
+        axes[name] = words
+    if head.strip() or len(axes) < 3:
+        raise ValueError(f"grid {grid!r} is not a grid; {_GRID_HELP}")
+    return axes
+
+
+_GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1,3'"
+
+
+def _number(grid: str, name: str, word: str) -> int | float:
+    """Read one value of an axis: whole numbers, for the ratio decimals too."""
+    pattern = r"\d+(\.\d+)?" if name == "ratio" else r"\d+"
+    if not re.fullmatch(pattern, word, re.ASCII):
+        raise ValueError(f"grid {grid!r}: {name} has the value {word!r}, which is no such number; {_GRID_HELP}")
+    return float(word) if "." in word else int(word)

@@ -1,0 +1,130 @@
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell, count_needles, grid_cells
+
+SIZES = st.integers(1, 10**6)
+RATIOS = st.integers(0, 100) | st.decimals(0, 100, places=2).map(float)
+
+
+def test_paper_grid_is_140_cells_in_chain_order():
+    """N is outermost, then the ratio, then d."""
+    assert len(PAPER_GRID) == 140
+    assert [(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID[4:6]] == [(20, 5, 10), (20, 10, 1)]
+    assert sorted(PAPER_GRID, key=lambda cell: (cell.N, cell.ratio_pct, cell.d)) == list(PAPER_GRID)
+    assert set(MINI_GRID) < set(PAPER_GRID)
+    assert len(MINI_GRID) == 18
+
+
+@pytest.mark.parametrize(
+    ("rounding", "at_50", "at_250"),
+    [
+        ("paper", [3, 5, 13, 25, 38, 45, 48], [13, 25, 63, 125, 188, 225, 238]),
+        ("port", [2, 5, 12, 25, 38, 45, 48], [12, 25, 62, 125, 188, 225, 238]),
+    ],
+)
+def test_needles_of_the_paper_grid(rounding, at_50, at_250):
+    """The two rules differ exactly where the share of N is a half."""
+    cells = grid_cells("N=50,250 ratio=5,10,25,50,75,90,95 d=1", rounding)
+    assert [cell.needles for cell in cells] == at_50 + at_250
+    assert all(cell.needles + cell.hays == cell.N for cell in cells)
+    assert all(cell.rho == cell.needles / cell.N for cell in cells)
+
+
+@given(SIZES, RATIOS)
+def test_paper_rounding_takes_decimal_halves_up(N, ratio_pct):
+    """The paper's rule is decimal rounding of halves up, for ratios with decimals too."""
+    share = (N * Decimal(str(ratio_pct)) / 100).quantize(Decimal(1), ROUND_HALF_UP)
+    assert count_needles(N, ratio_pct) == max(1, min(N, int(share)))
+
+
+@given(SIZES, RATIOS)
+def test_port_rounding_is_the_released_expression(N, ratio_pct):
+    """The port's rule is Python's own expression, product first."""
+    assert count_needles(N, ratio_pct, "port") == max(1, min(N, round(N * ratio_pct / 100)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (0, 5, 1),
+        (-1, 5, 1),
+        (2.5, 5, 1),
+        ("20", 5, 1),
+        (True, 5, 1),
+        (20, 5, 0),
+        (20, 5, 13),
+        (20, 5, 1.0),
+        (20, -1, 1),
+        (20, 101, 1),
+        (20, float("nan"), 1),
+        (20, "5", 1),
+        (20, None, 1),
+        (20, 5, 1, "half"),
+    ],
+)
+def test_impossible_cell_is_refused(arguments):
+    """A cell cannot exist with a size, ratio, difficulty or rounding out of range."""
+    with pytest.raises(ValueError, match=r"give a|choose one of"):
+        Cell(*arguments)
+
+
+def test_equal_cells_from_any_number_type():
+    """NumPy integers and whole floats make the same cell as plain integers."""
+    assert Cell(np.int64(20), 5.0, np.int32(1)) == Cell(20, 5, 1)
+    assert type(Cell(np.int64(20), 5.0, 1).ratio_pct) is int
+    assert Cell(20, np.float64(2.5), 1).ratio_pct == 2.5
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        "N=20,50 ratio=5,2.5 d=3",
+        "N=20,50,ratio=5,2.5,d=3",
+        "N=20:50,ratio=5:2.5,d=3",
+        "d=3; ratio=5;2.5; N = 20 50",
+    ],
+)
+def test_written_grids_in_every_form(grid):
+    """Spaces, commas, colons and semicolons all separate; values keep their order."""
+    assert grid_cells(grid) == (Cell(20, 5, 3), Cell(20, 2.5, 3), Cell(50, 5, 3), Cell(50, 2.5, 3))
+
+
+def test_named_grids_take_the_rounding():
+    """The rounding rule reaches every cell of a named grid."""
+    assert grid_cells("paper") == PAPER_GRID
+    assert grid_cells("mini") == MINI_GRID
+    assert {cell.rounding for cell in grid_cells("paper", "port")} == {"port"}
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        "",
+        "papers",
+        "N=20 d=1",
+        "N=20 ratio=5 d=1 d=2",
+        "N=20 ratio=5 d=",
+        "N=20 ratio=5 d=1 M=2",
+        "20 N=5 ratio=5 d=1",
+        "N=2x ratio=5 d=1",
+        "N=-2 ratio=5 d=1",
+        "N=2.5 ratio=5 d=1",
+        "N=20,20 ratio=5 d=1",
+        "N=² ratio=5 d=1",
+    ],
+)
+def test_unreadable_grid_is_refused_in_one_sentence(grid):
+    """A grid that cannot be read stops with its text and a remedy."""
+    with pytest.raises(ValueError, match=r"^grid '.*; (write|give)"):
+        grid_cells(grid)
+
+
+def test_written_grid_with_impossible_value_is_refused():
+    """Values outside their range stop as they do for a cell."""
+    with pytest.raises(ValueError, match="d is 13"):
+        grid_cells("N=20 ratio=5 d=13")
