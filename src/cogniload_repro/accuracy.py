@@ -1,0 +1,92 @@
+"""What a cells frame says as it stands: accuracy with intervals, error counts, how much of the grid is there.
+
+A cells frame has one row a model and cell: model, N, d, ratio_pct, n, correct and the five error counts.
+"""
+
+from collections.abc import Iterable
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from .grid import PAPER_GRID
+from .models import NAMES
+from .published import ERRORS
+
+#: Two-sided 90% intervals, z = 1.644853627 (paper, Appendix C).
+ALPHA = 0.10
+
+
+def order_models(models: Iterable[str]) -> list[str]:
+    """Return each model once: the paper's in printed order, then the others by name."""
+    present = set(models)
+    return [name for name in NAMES if name in present] + sorted(present.difference(NAMES))
+
+
+def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
+    """Pool the puzzles of a cells frame over everything but the named columns.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame.
+    *dims : str
+        Columns to keep apart, such as ``"model", "d"``; models come in printed order, numbers ascending.
+
+    Returns
+    -------
+    DataFrame
+        One row a combination that has puzzles: the dims, n and correct (puzzles), accuracy (fraction),
+        low and high (90% Wilson interval; paper, Appendix C).
+
+    Raises
+    ------
+    ValueError
+        If no column or an unknown one is named.
+    """
+    counts = _sum_by(cells, dims, ["n", "correct"]).query("n > 0").reset_index(drop=True)
+    low, high = proportion_confint(counts["correct"], counts["n"], alpha=ALPHA, method="wilson")
+    return counts.assign(accuracy=counts["correct"] / counts["n"], low=low, high=high)
+
+
+def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Count samples and error types of every model by one dimension (paper, Tables 4 and 5).
+
+    Returns
+    -------
+    DataFrame
+        Whole numbers: model, the dimension, samples, acc_pct (accuracy in %, halves to even), ctx,
+        valid_logic, poi_logic, last_logic, other (wrong answers of each type).
+    """
+    counts = _sum_by(cells, ("model", dimension), ["n", "correct", *ERRORS]).query("n > 0")
+    acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["n"], strict=True)]
+    frame = counts.assign(samples=counts["n"], acc_pct=acc_pct)
+    return frame[["model", dimension, "samples", "acc_pct", *ERRORS]].reset_index(drop=True)
+
+
+def percent(correct: int, n: int) -> int:
+    """Return an accuracy in whole percent, halves to even as in Tables 4 and 5.
+
+    Whole numbers decide, so that a tie such as 273 of 280 cannot be missed by a rounding error.
+    """
+    whole, rest = divmod(100 * int(correct), int(n))
+    return whole + (2 * rest > n or (2 * rest == n and whole % 2 == 1))
+
+
+def coverage(cells: pd.DataFrame) -> tuple[int, int]:
+    """Return the fewest and the most cells of the paper's grid that a model of the frame has puzzles in."""
+    grid = pd.DataFrame([(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID], columns=["N", "ratio_pct", "d"])
+    covered = cells[cells["n"] > 0].merge(grid).drop_duplicates(["model", "N", "ratio_pct", "d"])
+    per_model = covered["model"].value_counts().reindex(cells["model"].unique(), fill_value=0)
+    return (0, 0) if per_model.empty else (int(per_model.min()), int(per_model.max()))
+
+
+def _sum_by(cells: pd.DataFrame, dims: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
+    unknown = [name for name in (*dims, *columns) if name not in cells.columns]
+    if unknown or not dims:
+        what = f"have no column {', '.join(unknown)}" if unknown else "were given no column to group by"
+        raise ValueError(f"the cells {what}; name some of: {', '.join(map(str, cells.columns))}")
+    sums = cells.groupby(list(dims), as_index=False, sort=True)[columns].sum()
+    if "model" not in dims:
+        return sums
+    rank = {model: place for place, model in enumerate(order_models(sums["model"]))}
+    return sums.sort_values("model", key=lambda names: names.map(rank), kind="stable", ignore_index=True)

@@ -1,0 +1,93 @@
+"""Numbers as the paper prints them, one function a kind of number.
+
+`tables` prints with these and `fidelity` compares with them, so that a number is formatted in one place only.
+"""
+
+import math
+
+import pandas as pd
+
+#: Printed where a threshold does not exist (paper, Table 2) or a value is unknown.
+NONE = "--"
+
+
+def format_name(model: str) -> str:
+    """Return a model's name, which may be anybody's text, as one line of printable characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in model).split()) or "unnamed"
+
+
+def format_beta(beta: float) -> str:
+    """Return a coefficient (log-odds) with two decimals; a small negative one stays "-0.00" (Tables 2, 3)."""
+    return f"{_finite('a coefficient', beta):.2f}"
+
+
+def format_ecl50(statements: float) -> str:
+    """Return ECL50 (statements) with one decimal; beyond any puzzle, in powers of ten (Table 2)."""
+    if not _known(statements):
+        return NONE
+    return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
+
+
+def format_nt50(fraction: float) -> str:
+    """Return NT50 (fraction of needles), two decimals without trailing zeros; "--" for none (Table 2)."""
+    return _short(fraction)
+
+
+def format_id50(difficulty: float) -> str:
+    """Return ID50 (units of d), two decimals without trailing zeros, such as "4.1" and "1.0" (Table 2)."""
+    return _short(difficulty)
+
+
+def format_p(p: float) -> str:
+    """Return a p-value with three significant digits, such as "3.41e-05" and "0.89" (Table 3)."""
+    return f"{_probability(p):.3g}"
+
+
+def format_p_lr(p: float) -> str:
+    """Return a p-value with three decimals (Table 6)."""
+    return f"{_probability(p):.3f}"
+
+
+def format_aic(aic: float) -> str:
+    """Return an AIC with three decimals (Table 6)."""
+    return f"{_finite('an AIC', aic):.3f}"
+
+
+def format_count(count: float) -> str:
+    """Return a whole number of puzzles or percent (Tables 4, 5)."""
+    if count != int(count):
+        raise ValueError(f"a count is {count!r}, not a whole number; count puzzles, do not average them")
+    return str(int(count))
+
+
+def format_tokens(prompt_mean: float, prompt_p90: float, output_mean: float, output_p90: float) -> str:
+    """Return a cell of Tables 7 to 10, such as "P400[424]—O4135[6756]", with "?" for an unknown number."""
+    counts = (prompt_mean, prompt_p90, output_mean, output_p90)
+    if not any(map(_known, counts)):
+        return NONE
+    return "P{}[{}]—O{}[{}]".format(*(f"{count:.0f}" if _known(count) else "?" for count in counts))
+
+
+def stars(p: float) -> str:
+    """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
+    return "*" * sum(_probability(p) < level for level in (0.05, 0.01, 0.001))
+
+
+def _known(number: float) -> bool:
+    return not pd.isna(number) and math.isfinite(number)
+
+
+def _finite(what: str, number: float) -> float:
+    if not _known(number):
+        raise ValueError(f"{what} is {number!r}; a fit without numbers must carry a status other than 'ok'")
+    return number
+
+
+def _probability(p: float) -> float:
+    if not 0 <= _finite("a p-value", p) <= 1:
+        raise ValueError(f"a p-value is {p!r}, outside 0 to 1; check the column it comes from")
+    return p
+
+
+def _short(number: float) -> str:
+    return str(round(float(number), 2)) if _known(number) else NONE

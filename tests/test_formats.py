@@ -1,0 +1,91 @@
+"""Numbers in printed form."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro import formats
+from cogniload_repro.published import load_printed, load_table
+
+PRINTED = [
+    *(("table2", f"beta_{term}", formats.format_beta) for term in ("0", "d", "N", "rho", "rho2")),
+    ("table2", "ecl50", formats.format_ecl50),
+    ("table2", "nt50", formats.format_nt50),
+    ("table2", "id50", formats.format_id50),
+    *(("table3", f"beta_{term}", formats.format_beta) for term in ("dN", "drho", "Nrho", "dNrho")),
+    *(("table3", f"p_{term}", formats.format_p) for term in ("dN", "drho", "Nrho", "dNrho")),
+    *(("table4", column, formats.format_count) for column in ("samples", "acc_pct", "ctx", "other")),
+    *(("table5", column, formats.format_count) for column in ("samples", "acc_pct", "valid_logic")),
+    ("table6", "p_lr", formats.format_p_lr),
+    ("table6", "aic_linear", formats.format_aic),
+    ("table6", "aic_quadratic", formats.format_aic),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "column", "form"), PRINTED, ids=lambda part: getattr(part, "__name__", part))
+def test_printed_numbers_are_fixed_points(table, column, form):
+    """Every string that the paper prints in this column comes back from its number."""
+    printed = load_printed(table)[column].replace("", formats.NONE)
+    assert [form(number) for number in load_table(table)[column]] == printed.tolist()
+
+
+def test_token_cells_are_fixed_points():
+    """Every cell of Tables 7 to 10 in good order comes back as printed."""
+    tokens = load_table("tokens")
+    clean = tokens[~tokens["flag"].str.contains("repaired|doubtful|missing")]
+    columns = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+    assert [formats.format_tokens(*row) for row in clean[columns].to_numpy()] == clean["raw"].tolist()
+    assert len(clean) > 400
+
+
+def test_stars_are_the_printed_ones():
+    """All 88 stars of Table 3 follow from its printed p-values."""
+    for term in ("dN", "drho", "Nrho", "dNrho"):
+        table = load_table("table3")
+        assert [formats.stars(p) for p in table[f"p_{term}"]] == table[f"p_{term}_stars"].tolist()
+
+
+def test_stars_stand_below_their_level():
+    """A p-value equal to a level does not earn its star."""
+    assert [formats.stars(p) for p in (0.05, 0.0499, 0.01, 0.001, 0.00099, 0.0)] == [
+        "", "*", "*", "**", "***", "***",
+    ]  # fmt: skip
+
+
+def test_special_numbers():
+    """Negative zero keeps its sign, thresholds that do not exist print as dashes, unknown tokens as ?."""
+    assert formats.format_beta(-0.001) == "-0.00"
+    assert formats.format_id50(1.0) == "1.0"
+    assert formats.format_ecl50(2.5e17) == "2.5e+17"
+    assert {formats.format_ecl50(math.inf), formats.format_nt50(math.nan), formats.format_id50(None)} == {"--"}
+    assert formats.format_tokens(20.0, 25.0, None, 31.0) == "P20[25]—O?[31]"
+    assert formats.format_tokens(None, None, math.nan, None) == "--"
+
+
+@pytest.mark.parametrize("form", [formats.format_beta, formats.format_aic, formats.format_p, formats.stars])
+def test_failed_fits_have_no_number(form):
+    """What is not a number is refused: a failed fit shows its status instead."""
+    with pytest.raises(ValueError, match="status"):
+        form(math.nan)
+
+
+def test_wrong_numbers_are_refused():
+    """A p-value above one and half a puzzle are errors."""
+    with pytest.raises(ValueError, match="outside 0 to 1"):
+        formats.format_p(1.5)
+    with pytest.raises(ValueError, match="whole number"):
+        formats.format_count(2.5)
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-300, 1))
+def test_printing_twice_changes_nothing(number, p):
+    """A printed number, read back, prints the same, and lies within half a unit of its last digit."""
+    for form, unit in ((formats.format_beta, 0.01), (formats.format_id50, 0.01), (formats.format_aic, 0.001)):
+        shown = form(number)
+        assert form(float(shown)) == shown
+        assert abs(float(shown) - number) <= unit / 2 + 1e-9
+    shown = formats.format_p(p)
+    assert formats.format_p(float(shown)) == shown
+    assert float(shown) == pytest.approx(p, rel=0.005)
