@@ -90,9 +90,7 @@ def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
         bounds=Bounds(0, np.inf),
     )
     if programme.x is None:
-        raise ValueError(
-            f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5; try another seed"
-        )
+        raise ValueError(f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5; try another seed")
     return np.rint(programme.x[:size]).astype(int).reshape(start.shape)
 
 

@@ -73,9 +73,7 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
     """
     T, p, name = recovered.T, expected_accuracy(recovered), recovered.model.name
     values, widths = printed_windows(name)
-    for _ in range(
-        3
-    ):  # the windows are linear around T: start anew from the table found if they were not enough
+    for _ in range(3):  # the windows are linear around T: start anew from the table found if they were not enough
         constraints = constrain(recovered, T)
         basis, particular = exchanges(constraints, p)
         draw = rng.binomial(recovered.n.astype(int), p)

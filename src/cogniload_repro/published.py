@@ -80,9 +80,7 @@ def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
             bad |= numbers % 1 != 0
         if bad.any():
             row = int(bad.idxmax())
-            _require(
-                False, path, f"row {row + 2}", f"has {frame[column][row]!r} in column {column}, not a number"
-            )
+            _require(False, path, f"row {row + 2}", f"has {frame[column][row]!r} in column {column}, not a number")
     return frame
 
 

@@ -5,17 +5,22 @@ statistics, `counts` for the correct answers, `buckets` for the errors.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from .buckets import OF_CONDITION, spread_errors
 from .counts import draw_counts
-from .models import MODELS, Model
+from .files import write_whole
+from .grid import Cell
+from .models import BY_NAME, MODELS, Model
+from .paths import RECONSTRUCTED
 from .published import ERRORS
 from .sufficient import GRID, Recovered, recover
 
-#: Seed of the committed table.
+#: The committed table, and its seed.
+CELLS = RECONSTRUCTED / "cells.csv"
 SEED = 2026
 COLUMNS = ("model", "N", "d", "ratio_pct", "needles", "rho", "n", "correct", *ERRORS)
 
@@ -38,6 +43,53 @@ def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[
         rng = np.random.default_rng([seed, MODELS.index(model)])
         recovered = recover(model)
         yield assemble_cells(recovered, draw_counts(recovered, rng), rng)
+
+
+def write_cells(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
+    """Write reconstructed cells as CSV, whole or not at all."""
+    cells = pd.concat(frames, ignore_index=True)
+    return write_whole(path, cells.to_csv(index=False, lineterminator="\n"))
+
+
+def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
+    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns `COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    remedy = "restore it with git, or make it again with `cogniload reconstruct`"
+    try:
+        cells = pd.read_csv(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; {remedy}") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a readable CSV file ({error}); {remedy}") from None
+    if tuple(cells.columns) != COLUMNS:
+        raise ValueError(f"{path}: the header must be {','.join(COLUMNS)}; {remedy}")
+    answers = cells[["correct", *ERRORS]].sum(axis=1)
+    wrong = (answers != cells["n"]) | (cells[["correct", *ERRORS]] < 0).any(axis=1) | ~cells["model"].isin(BY_NAME)
+    if wrong.any():
+        row = int(wrong.idxmax())
+        raise ValueError(f"{path}: row {row + 2} ({cells['model'][row]}) does not add up to its n; {remedy}")
+    return cells
+
+
+def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
+    """Return the reconstructed cells of a grid.
+
+    Raises
+    ------
+    ValueError
+        If the grid has a cell that the paper does not have.
+    """
+    cells = load_cells(path)
+    keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
+    wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
+    if foreign := sorted(wanted - set(keys)):
+        raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
+    return cells[[key in wanted for key in keys]].reset_index(drop=True)
 
 
 def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:

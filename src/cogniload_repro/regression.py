@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import formulaic
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 from scipy.optimize import linprog
 from scipy.stats import chi2
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -87,10 +88,8 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC) -> Fit:
     status = _obstacle(x, k, n)
     if status == "ok":
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # whatever statsmodels warns of is decided by _obstacle and converged
-            result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(tol=1e-12)
+            warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
+            result = GLM(np.column_stack([k, n - k]), x, family=Binomial()).fit(tol=1e-12)
         if not result.converged:
             status = "not converged"
     if status != "ok":
@@ -109,9 +108,7 @@ def _design(cells: pd.DataFrame, formula: str) -> pd.DataFrame:
         raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
     names = [c for c in (*COVARIATES,) if c in cells]
     try:
-        return pd.DataFrame(
-            formulaic.model_matrix(right, cells[names], na_action="raise", context={"np": np})
-        )
+        return pd.DataFrame(formulaic.model_matrix(right, cells[names], na_action="raise", context={"np": np}))
     except Exception as error:
         # formulaic raises many types, all of them for a formula that cannot be built on these columns
         reason = str(error).splitlines()[0]
@@ -261,6 +258,19 @@ def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
         frame.insert(4, "z", frame["coef"] / frame["se"])
         frames.append(frame.assign(n=fit.n, loglik=fit.loglik, aic=fit.aic, status=fit.status))
     return pd.concat(frames, ignore_index=True)
+
+
+def print_fits(fits: pd.DataFrame) -> str:
+    """Return the fits of `fit_table` as lines of text; a fit that failed shows its status in place of numbers."""
+    lines = []
+    for model, own in fits.groupby("model", sort=False):
+        status = own["status"].iloc[0]
+        if status == "ok":
+            numbers = "  ".join(f"{row.term} {row.coef:.4g} ({row.se:.2g})" for row in own.itertuples())
+            lines.append(f"{model}: {numbers}  AIC {own['aic'].iloc[0]:.1f}")
+        else:
+            lines.append(f"{model}: {status}")
+    return "\n".join(lines)
 
 
 def likelihood_ratio(full: Fit, reduced: Fit) -> float:

@@ -25,9 +25,7 @@ GRID = pd.DataFrame(
 _D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), GRID["rho"].to_numpy(float)
 
 #: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
-X = np.column_stack(
-    [np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO]
-)
+X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
 LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
 INTERACTIONS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 #: Columns whose statistics Tables 4 and 5 do not settle.
@@ -178,11 +176,7 @@ def recover(model: Model) -> Recovered:
     if not model.missing:
         return _recover_with(model, ())
     ratios = GRID["ratio_pct"].unique().tolist()
-    choices = (
-        combinations_with_replacement(ratios, 2)
-        if len(set(model.missing)) == 1
-        else product(ratios, repeat=2)
-    )
+    choices = combinations_with_replacement(ratios, 2) if len(set(model.missing)) == 1 else product(ratios, repeat=2)
     misfits = {choice: _start(model, puzzles_per_cell(model, choice))[1] for choice in choices}
     possible = [choice for choice, misfit in misfits.items() if misfit <= 1]
     return min((_recover_with(model, choice) for choice in possible), key=lambda r: r.misfit)
@@ -257,9 +251,7 @@ def table2_misfit(printed: pd.Series, beta: np.ndarray) -> float:
     computed = dict(zip(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), beta, strict=True))
     computed |= capacity_points(beta, grid_means(GRID))
     half_units = dict.fromkeys(computed, 0.005) | {"ecl50": 0.05}
-    deviations = pd.Series(
-        {name: abs(value - printed[name]) / half_units[name] for name, value in computed.items()}
-    )
+    deviations = pd.Series({name: abs(value - printed[name]) / half_units[name] for name, value in computed.items()})
     if np.isnan(computed["nt50"]) != np.isnan(printed["nt50"]):
         return np.inf
     return float(deviations.max())  # NaN only where neither has an NT50
