@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_repro.provenance import PROVENANCE
+from cogniload_repro.schemas import PROVENANCE
 
 
 @contextmanager

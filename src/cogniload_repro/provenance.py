@@ -5,8 +5,7 @@ import pandas as pd
 from .accuracy import coverage
 from .grid import PAPER_GRID
 from .models import BY_NAME
-
-PROVENANCE = ("reconstructed", "imported", "evaluated")
+from .schemas import PROVENANCE
 
 
 def source_note(cells: pd.DataFrame, provenance: str) -> str:

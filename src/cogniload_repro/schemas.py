@@ -2,6 +2,9 @@
 
 import pyarrow as pa
 
+#: Where data may come from: made from the printed tables, read from files, or collected here.
+PROVENANCE = ("reconstructed", "imported", "evaluated")
+
 #: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.
 PUZZLES = pa.schema(
     {

@@ -1,0 +1,152 @@
+# CogniLoad, reproduced. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# ---- variables that a user may set -------------------------------------------------------------------------------
+GRID ?= paper
+SOURCE ?= reconstructed
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+VENV ?= .venv
+PYTHON ?= python3
+# FORMULA, when given, is kept in the build folder for later calls; FORMULA= goes back to the notebook's own.
+
+# ---- derived -----------------------------------------------------------------------------------------------------
+BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
+INDEX := $(BUILD)/book/_build/html/index.html
+# what the book shows, as opposed to what it is computed from
+SHOW := book claims claims_over_models fidelity figure_text figures formats notebooks pages pens results table_text tables
+ALL_SRC := $(wildcard src/cogniload_repro/*.py)
+SHOW_SRC := $(filter $(SHOW:%=src/cogniload_repro/%.py),$(ALL_SRC))
+CORE_SRC := $(filter-out $(SHOW_SRC) %/cli.py,$(ALL_SRC))
+PUBLISHED := $(wildcard data/published/iclr2026/*) data/reconstructed/cells.csv data/puzzle_ids.csv
+
+ifeq ($(VENV),)
+PY := $(PYTHON)
+ENV :=
+else
+PY := $(VENV)/bin/python
+ENV := $(VENV)/.ready
+endif
+export PYTHONPATH := $(CURDIR)/src
+export PYTHONHASHSEED := 0
+COGNILOAD := $(PY) -m cogniload_repro
+
+ifeq ($(filter paper mini,$(GRID)),)
+$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini)
+endif
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+
+# ---- settings that are inputs: a file each, touched only when the value changes ---------------------------------------
+setting = $(shell mkdir -p $(BUILD) && if [ "$$(cat $(BUILD)/$(1) 2>/dev/null)" != '$(subst ','\'',$(2))' ] || [ ! -e $(BUILD)/$(1) ]; \
+	then printf '%s' '$(subst ','\'',$(2))' > $(BUILD)/$(1); fi)
+ifneq ($(filter reproduce download-outputs score fit render,$(MAKECMDGOALS)),)
+$(call setting,source.txt,$(SOURCE))
+ifneq ($(origin FORMULA),undefined)
+$(call setting,formula.txt,$(FORMULA))
+else ifeq ($(wildcard $(BUILD)/formula.txt),)
+$(call setting,formula.txt,)
+endif
+endif
+
+.PHONY: help env reproduce download-outputs score fit render smoke test lint format bench reconstruct clean distclean
+
+help:  ## this list
+	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
+	@echo
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+	@echo
+	@echo "Variables:"
+	@echo "  GRID=paper|mini    the paper's 140 cells, or 18 of them          (now $(GRID))"
+	@echo "  SOURCE=...         'reconstructed', or real outputs: a folder, file, archive or address"
+	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
+	@echo "  JOBS=n             processes                                     (now $(JOBS))"
+	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
+
+# ---- environment -------------------------------------------------------------------------------------------------
+env: $(ENV)  ## the environment in .venv, from requirements.lock
+
+ifneq ($(VENV),)
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@echo "== environment in $(@D) (about a minute)"
+	$(PYTHON) -m venv $(@D)
+	@if $(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv; then \
+		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip sync --quiet requirements.lock; \
+		VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet --no-deps --no-build-isolation -e .; \
+	else \
+		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
+		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	fi
+	@touch $@
+endif
+
+# ---- the chain ---------------------------------------------------------------------------------------------------
+reproduce: render  ## download-outputs, score, fit, render: the whole book
+download-outputs: $(BUILD)/outputs/.done  ## the models' outputs (reconstructed, or from SOURCE=)
+score: $(BUILD)/cells.parquet  ## score the outputs and count them by cell
+fit: $(BUILD)/fidelity.parquet $(BUILD)/regression.parquet  ## the regressions, and printed against recomputed numbers
+render: $(INDEX)  ## notebooks and book
+	@echo "The book: $(INDEX)"
+
+$(BUILD)/outputs/.done: $(BUILD)/source.txt $(CORE_SRC) $(PUBLISHED) | $(ENV)
+	@echo "== outputs"
+	@$(COGNILOAD) download-outputs --build $(BUILD) --grid $(GRID) --jobs $(JOBS) --source "$$(cat $(BUILD)/source.txt)"
+	@touch $@
+
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.done $(CORE_SRC) | $(ENV)
+	@echo "== scores"
+	@$(COGNILOAD) score --build $(BUILD) --jobs $(JOBS)
+
+$(BUILD)/glm.parquet: $(BUILD)/cells.parquet $(CORE_SRC) | $(ENV)
+	@echo "== regressions"
+	@$(COGNILOAD) fit --build $(BUILD)
+
+$(BUILD)/regression.parquet: $(BUILD)/glm.parquet $(BUILD)/formula.txt | $(ENV)
+	@$(COGNILOAD) fit --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
+
+$(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(ALL_SRC) $(PUBLISHED) | $(ENV)
+	@$(COGNILOAD) compare --build $(BUILD)
+
+$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
+	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD)
+
+$(BUILD)/notebooks/04_glm.ipynb: notebooks/04_glm.ipynb $(BUILD)/regression.parquet $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
+	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
+
+$(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
+	@echo "== book"
+	@$(COGNILOAD) build-book --build $(BUILD)
+
+# ---- checks ------------------------------------------------------------------------------------------------------
+smoke:  ## the whole chain on the mini-grid, under a minute
+	@$(MAKE) --no-print-directory GRID=mini reproduce
+
+lint: $(ENV)  ## ruff, lint and format
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+format: $(ENV)  ## ruff, in place
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+test: lint  ## lint, smoke, unit and property tests, the book in a browser
+	@$(MAKE) --no-print-directory smoke
+	@$(PY) -m pytest -n $(JOBS)
+
+bench: $(ENV)  ## measure, and put the figures into the README
+	@$(PY) benchmarks/run.py
+
+reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
+	@$(COGNILOAD) reconstruct
+
+clean:  ## remove everything built; .venv and downloads of yours stay
+	rm -rf data/build data/build-mini
+
+distclean: clean  ## clean, and remove .venv
+	rm -rf .venv

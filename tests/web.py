@@ -1,0 +1,58 @@
+"""A web server on this machine whose faults are chosen by the test."""
+
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@contextmanager
+def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
+    """Serve the content under every path; the first requests meet the faults, one each.
+
+    A fault is a status such as 503, ``truncate`` (half of what is asked for), ``stall`` (no byte for a second)
+    or ``whole`` (a range is not honoured). The requests' ranges are kept in ``server.ranges``.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            server.paths.append(self.path)
+            server.ranges.append(self.headers.get("Range"))
+            fault = server.faults.pop(0) if server.faults else None
+            if isinstance(fault, int):
+                self.send_error(fault)
+                return
+            body, etag = server.content, server.etag
+            start = 0
+            if self.headers.get("Range") and self.headers.get("If-Range") == etag and fault != "whole":
+                start = int(self.headers["Range"].removeprefix("bytes=").rstrip("-"))
+            if start >= len(body) and start:
+                self.send_error(416)
+                return
+            self.send_response(206 if start else 200)
+            if start:
+                self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+            self.send_header("Content-Length", str(len(body) - start))
+            self.send_header("Content-Type", kind)
+            if etag:
+                self.send_header("ETag", etag)
+            self.end_headers()
+            if fault == "stall":
+                time.sleep(1)
+            body = body[start:]
+            self.wfile.write(body[: len(body) // 2] if fault == "truncate" else body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.content, server.faults, server.etag, server.ranges, server.paths = content, list(faults), etag, [], []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
