@@ -7,7 +7,6 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import click
-import pandas as pd
 from tqdm import tqdm
 
 from . import __version__
@@ -156,6 +155,8 @@ def fit(formula: str | None, build: Path) -> None:
     A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct and needles. An empty one stands for the
     paper's specification.
     """
+    import pandas as pd
+
     from . import regression
     from .parquet import read_metadata, write_table
 

@@ -1,0 +1,77 @@
+"""Measure the whole chain and put the figures into the README: `make bench`.
+
+The chain runs in a copy of the tracked files, with the environment that runs this script, so that a build of yours
+stays as it is. Seconds depend on the machine; the ratios come from one run on one machine.
+"""
+
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
+
+
+def run(folder: Path, *arguments: str) -> float:
+    """Run make in a folder and return the wall time in seconds; its output is shown when it fails."""
+    start = time.monotonic()
+    command = ["make", "-C", str(folder), "VENV=", f"PYTHON={sys.executable}", *arguments]
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"make {' '.join(arguments)} failed:\n{done.stdout}\n{done.stderr}")
+    print(f"make {' '.join(arguments):24} {time.monotonic() - start:7.1f} s", flush=True)
+    return time.monotonic() - start
+
+
+def measure_chain() -> list[tuple[str, str]]:
+    """Time the chain: cold, unchanged, after one notebook changed, and on the mini-grid."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "copy"
+        files = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
+        for file in filter(None, files.stdout.split("\0")):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / file, folder / file)
+        rows = [("`make reproduce`, nothing built", run(folder, "reproduce"))]
+        rows.append(("`make reproduce`, nothing changed", run(folder, "reproduce")))
+        (folder / "notebooks" / "03_accuracy.ipynb").touch()
+        rows.append(("`make reproduce`, one notebook touched", run(folder, "reproduce")))
+        rows.append(("`make smoke`, nothing built", run(folder, "smoke")))
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2
+    return [(what, f"{seconds:.1f} s") for what, seconds in rows] + [("largest process", f"{peak:.2f} GiB")]
+
+
+def measure_parts() -> list[tuple[str, str]]:
+    """Run the benchmarks beside this script, each of which prints rows of (what, figure) as JSON."""
+    rows = []
+    for script in sorted(Path(__file__).parent.glob("bench_*.py")):
+        done = subprocess.run([sys.executable, str(script), "--json"], capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"{script.name} failed:\n{done.stderr}")
+        rows += [tuple(row) for row in json.loads(done.stdout)]
+        print(f"{script.name} done", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure everything and rewrite the README's table."""
+    rows = measure_chain() + measure_parts()
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    table = "\n".join([f"| measured ({machine}) | |", "|:--|--:|", *(f"| {what} | {figure} |" for what, figure in rows)])
+    readme = ROOT / "README.md"
+    begin, end = MARKERS
+    text = re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{table}\n{end}", readme.read_text("utf-8"), flags=re.DOTALL)
+    readme.write_text(text, encoding="utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""The command line as a user meets it: real processes, exit codes, one clear sentence."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*arguments, root: Path = ROOT) -> subprocess.CompletedProcess:
+    """Run the command with the package and the data of a checkout."""
+    return subprocess.run(
+        [sys.executable, "-m", "cogniload_repro", *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": str(root / "src")},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def assert_refused(done: subprocess.CompletedProcess, *words: str) -> None:
+    """Exit code 2 and one line on standard error that holds these words."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    message = done.stderr.strip().splitlines()[-1]
+    assert message.startswith("Error: ")
+    for word in words:
+        assert word in message, message
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Path:
+    """A copy of the package and its data that a test may damage."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("published", "reconstructed"):
+        shutil.copytree(ROOT / "data" / folder, tmp_path / "data" / folder, copy_function=shutil.copyfile)
+    shutil.copyfile(ROOT / "data" / "puzzle_ids.csv", tmp_path / "data" / "puzzle_ids.csv")
+    return tmp_path
+
+
+def test_help_teaches():
+    """Every command explains itself."""
+    commands = run("--help").stdout.partition("Commands:")[2].split("\n")
+    names = [line.split()[0] for line in commands if line.startswith("  ") and line.strip()]
+    assert {"download-outputs", "score", "fit", "compare", "reconstruct", "puzzles", "verify", "check"} <= set(names)
+    for name in ("fit", "puzzles"):
+        assert len(run(name, "--help").stdout) > 300
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"),
+    [
+        ("N=20 ratio=5 d=13", ("d", "13")),
+        ("N=0 ratio=5 d=1", ("N", "0")),
+        ("N=20 ratio=101 d=1", ("ratio", "101")),
+        ("N=20 ratio=-1 d=1", ("ratio", "-1")),
+        ("nonsense", ("nonsense",)),
+    ],
+)
+def test_impossible_cells_are_refused(tmp_path, grid, words):
+    """A cell that cannot exist ends with exit code 2 and leaves nothing behind."""
+    assert_refused(run("puzzles", "--grid", grid, "--out", tmp_path / "set"), *words)
+    assert not any((tmp_path / "set").glob("*")) if (tmp_path / "set").exists() else True
+
+
+def test_a_foreign_cell_cannot_be_reconstructed(tmp_path):
+    """Cells that the paper lacks are possible puzzles, but not reconstructable outputs."""
+    done = run("download-outputs", "--grid", "N=21 ratio=5 d=1", "--build", tmp_path)
+    assert_refused(done, "21", "reconstructed")
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_unknown_model_is_refused():
+    """The message lists the models there are."""
+    assert_refused(run("reconstruct", "--model", "gpt-6", "--out", os.devnull), "gpt-6", "QwQ-32B")
+
+
+def test_reconstruct_never_overwrites_the_committed_table_by_accident():
+    """Part of the models, or another seed, need a place of their own."""
+    assert_refused(run("reconstruct", "--seed", "1"), "--out")
+
+
+def test_a_missing_published_table_is_named(checkout):
+    """The file and the remedy are named."""
+    (checkout / "data/published/iclr2026/table6_aic.csv").unlink()
+    out = checkout / "cells.csv"
+    done = run("reconstruct", "--model", "QwQ-32B", "--out", out, root=checkout)
+    assert_refused(done, "table6_aic.csv", "missing", "git checkout")
+    assert not out.exists()
+
+
+def test_a_malformed_published_table_is_named(checkout):
+    """The row and the value are named."""
+    path = checkout / "data/published/iclr2026/table4_errors_by_d.csv"
+    path.write_text(path.read_text("utf-8").replace("DeepSeek-R1-0528,3,280", "DeepSeek-R1-0528,3,many"), "utf-8")
+    done = run("reconstruct", "--model", "QwQ-32B", "--out", checkout / "cells.csv", root=checkout)
+    assert_refused(done, "table4_errors_by_d.csv", "row 3", "'many'", "samples")
+
+
+def test_a_damaged_reconstruction_is_named(checkout):
+    """A cell whose answers do not add up is found before anything is made from it."""
+    path = checkout / "data/reconstructed/cells.csv"
+    cells = pd.read_csv(path)
+    cells.loc[4, "correct"] += 1
+    cells.to_csv(path, index=False)
+    done = run("download-outputs", "--grid", "mini", "--build", checkout / "build", root=checkout)
+    assert_refused(done, "cells.csv", "row 6", "reconstruct")
+    assert not (checkout / "build").exists()
+
+
+def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
+    """Bad rows are counted by reason and end strict runs with exit code 2; the good rows are written."""
+    assert run("puzzles", "--grid", "N=20 ratio=50 d=1", "--per-cell", "2", "--format", "jsonl",
+               "--out", tmp_path).returncode == 0  # fmt: skip
+    name = pd.read_json(tmp_path / "puzzles.jsonl", lines=True)["name"][0]
+    source = tmp_path / "answers.jsonl"
+    source.write_text(
+        f'{{"model": "mine", "name": "{name}", "response": "?"}}\n'
+        f'{{"model": "mine", "name": "{name}", "response": 7}}\n{{broken\n',
+        "utf-8",
+    )
+    build = tmp_path / "build"
+    done = run("download-outputs", "--source", source, "--build", build)
+    assert_refused(done, "2 rows were rejected", "--max-rejected")
+    assert len(pd.read_parquet(build / "rejected.parquet")) == 2
+    assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
+    assert run("download-outputs", "--source", source, "--build", build, "--max-rejected", 2).returncode == 0
+
+
+def test_steps_name_the_step_before_them(tmp_path):
+    """A step without its input says what makes it."""
+    assert_refused(run("score", "--build", tmp_path), "make download-outputs")
+    assert_refused(run("fit", "--build", tmp_path), "make score")
+    assert_refused(run("compare", "--build", tmp_path), "make")
+
+
+def test_verify_finds_a_damaged_puzzle(tmp_path):
+    """A whole set is right; one changed answer is named, with exit code 1."""
+    assert run("puzzles", "--grid", "N=20 ratio=50 d=3", "--per-cell", "3", "--format", "jsonl",
+               "--out", tmp_path).returncode == 0  # fmt: skip
+    whole = run("verify", tmp_path / "puzzles.jsonl")
+    assert whole.returncode == 0
+    assert "3 right" in whole.stdout
+    text = (tmp_path / "puzzles.jsonl").read_text("utf-8")
+    first, second, *rest = text.splitlines()
+    (tmp_path / "damaged.jsonl").write_text("\n".join([first.replace(" 7. ", " 8. ").replace("\\n7. ", "\\n9. "), second, *rest]), "utf-8")
+    damaged = run("verify", tmp_path / "damaged.jsonl")
+    assert damaged.returncode == 1
+    assert "2 right" in damaged.stdout
+
+
+def test_a_formula_that_cannot_be_read_is_refused(tmp_path):
+    """The formula and the known names are in the sentence."""
+    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").head(140)
+    from cogniload_repro.parquet import write_table
+
+    write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
+    done = run("fit", "--build", tmp_path, "--formula", "correct ~ d + length")
+    assert_refused(done, "length", "log10_N")
+    fitted = run("fit", "--build", tmp_path, "--formula", "correct ~ d + log10_N")
+    assert fitted.returncode == 0
+    assert "DeepSeek-R1-0528" in fitted.stdout
