@@ -77,7 +77,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
 	$(PYTHON) -m venv $(@D)
 	@if $(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv; then \
-		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip sync --quiet requirements.lock; \
+		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet -r requirements.lock; \
 		VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet --no-deps --no-build-isolation -e .; \
 	else \
 		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \

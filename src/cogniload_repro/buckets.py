@@ -90,12 +90,15 @@ def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
         bounds=Bounds(0, np.inf),
     )
     if programme.x is None:
-        raise ValueError(f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5; try another seed")
+        raise ValueError(
+            f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5 ({programme.message}); "
+            "try another seed"
+        )
     return np.rint(programme.x[:size]).astype(int).reshape(start.shape)
 
 
 def overflow_chance(model: str) -> np.ndarray:
-    """Return a rough chance of a context overflow per condition, shape (20,), from the printed token lengths (Tables 7 to 10).
+    """Return a rough chance of a context overflow per condition, shape (20,), from the printed token lengths.
 
     Output lengths are taken as log-normal with the printed mean and 90th percentile. Where these are not legible
     the median chance of the other conditions stands in.

@@ -154,6 +154,7 @@ class Catalog:
         self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
+        self._by_text: tuple[int, dict[str, str]] = 0, {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -189,6 +190,13 @@ class Catalog:
                 self._unknown[name] = str(error)
                 raise
         return self._places[name]
+
+    def find_text(self, text: str) -> str | None:
+        """Return the name of the puzzle with this text, blanks around it aside; None where there is none."""
+        if self._by_text[0] < len(self):
+            table = self.table().select(["text", "name"]).to_pydict()
+            self._by_text = len(self), {own.strip(): name for own, name in zip(*table.values(), strict=True)}
+        return self._by_text[1].get(text.strip())
 
     def table(self) -> pa.Table:
         """Return all puzzles, those of the first table first."""

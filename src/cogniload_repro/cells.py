@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from cogniload_repro.accuracy import order_models
-from cogniload_repro.parquet import read_metadata, weakest_provenance, write_table
+from cogniload_repro.parquet import open_parquet, read_metadata, weakest_provenance, write_table
+from cogniload_repro.places import as_place
 from cogniload_repro.schemas import SCORES
 from cogniload_repro.scores import frame_scores
 from cogniload_repro.scoring import CORRECT_BUCKETS
@@ -87,7 +87,7 @@ def score_files(scores_dir: str | Path) -> list[Path]:
     ValueError
         If there are none.
     """
-    files = sorted(Path(scores_dir).glob("*.parquet"))
+    files = sorted(as_place(scores_dir).glob("*.parquet"))
     if not files:
         raise ValueError(f"{scores_dir} holds no scores; run `make score` first")
     return files
@@ -96,5 +96,8 @@ def score_files(scores_dir: str | Path) -> list[Path]:
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     """Return all scores of a folder, without the windows and answers."""
     columns = [name for name in SCORES.names if name not in ("window", "answer")]
-    tables = [frame_scores(pq.read_table(file, columns=columns)) for file in score_files(scores_dir)]
+    tables = []
+    for path in score_files(scores_dir):
+        with open_parquet(path) as file:
+            tables.append(frame_scores(file.read(columns=columns)))
     return pd.concat(tables, ignore_index=True)

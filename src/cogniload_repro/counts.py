@@ -10,6 +10,7 @@ walk at random among the tables that remain possible, weighted by their binomial
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from flint import fmpz_mat
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import binom
@@ -20,6 +21,14 @@ from .sufficient import GRID, UNSETTLED, Recovered, X, maximise, predict, printe
 
 #: The ends of the arrows along rho in the prose (section 3), read as nominal ratios in percent.
 PROSE_RATIOS = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
+
+#: How the claims call the comparison of the two ends, and the differences of accuracy that its signs stand for: as
+#: much as 1 either way, and for "about none" less than the largest standard error with 200 puzzles at either end.
+ENDS = "rho: low end minus rho: high end"
+_SIGNS = {">0": (0.001, 1.0), "<0": (-1.0, -0.001), "~0": (-0.05, 0.05)}
+
+# Accuracies in the prose have two decimals: first without, then with ties at the edge of rounding.
+_HALF_UNITS = (0.00499, 0.00501)
 
 # The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
 # spread over their buckets.
@@ -71,10 +80,19 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
     ValueError
         If no table is found.
     """
+    for half_unit in _HALF_UNITS:
+        try:
+            return _draw(recovered, rng, half_unit)
+        except ValueError as error:
+            failure = error
+    raise failure
+
+
+def _draw(recovered: Recovered, rng: np.random.Generator, half_unit: float) -> np.ndarray:
     T, p, name = recovered.T, expected_accuracy(recovered), recovered.model.name
     values, widths = printed_windows(name)
     for _ in range(3):  # the windows are linear around T: start anew from the table found if they were not enough
-        constraints = constrain(recovered, T)
+        constraints = constrain(recovered, T, half_unit)
         basis, particular = exchanges(constraints, p)
         draw = rng.binomial(recovered.n.astype(int), p)
         k = _nearest(constraints, basis, particular, draw, p)
@@ -99,15 +117,16 @@ def expected_accuracy(recovered: Recovered) -> np.ndarray:
     n, name = recovered.n, recovered.model.name
     levels = _levels(name)
     columns, sums = [cells for cells, _ in levels], [correct for _, correct in levels]
-    for claim in prose_along_rho(name).itertuples():
-        columns.append((GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy(float))
-        sums.append(float(claim.value) * (columns[-1] @ n))
+    for row, (lowest, highest) in prose_windows(name, n, half_unit=0.0):
+        if lowest == highest:
+            columns.append(row)
+            sums.append(lowest)
     x = np.column_stack([*columns, X[:, 3:]])
     beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]))
     return 1 / (1 + np.exp(-x @ beta))
 
 
-def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
+def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = _HALF_UNITS[-1]) -> Constraints:
     """Collect the constraints on a model's counts, linear around the statistics T."""
     name = recovered.model.name
     levels = [*_levels(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3]))]
@@ -118,19 +137,42 @@ def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
     slopes = (jacobian / widths[:, None])[1:, 1:]
     centre = slopes @ T[list(UNSETTLED[1:])] - ((predicted - values) / widths)[1:]
     windows = slopes @ X[:, list(UNSETTLED[1:])].T
-    for _, claim in prose_along_rho(name).iterrows():
-        cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim["condition"]]).to_numpy(float)
-        half_unit = 0.00501 * (cells @ recovered.n)  # a tie at the edge of rounding counts as met
-        windows = np.vstack([windows, cells / half_unit])
-        centre = np.append(centre, float(claim["value"]) / 0.00501)
+    for row, (lowest, highest) in prose_windows(name, recovered.n, half_unit):
+        half_width = (highest - lowest) / 2
+        windows = np.vstack([windows, row / half_width])
+        centre = np.append(centre, (highest + lowest) / 2 / half_width)
     return Constraints(np.array(exact, dtype=int), np.array(sums), windows, centre, recovered.n)
 
 
-def prose_along_rho(model: str):
-    """Return the claims that state this model's accuracy at a place along rho."""
+def prose_along_rho(model: str) -> pd.DataFrame:
+    """Return the claims that state a model's accuracy at a place along rho, or compare the two ends."""
     claims = load_claims()
-    stated = claims["condition"].isin(PROSE_RATIOS) & (claims["quantity"] == "accuracy")
+    stated = claims["condition"].isin([*PROSE_RATIOS, ENDS]) & claims["quantity"].str.startswith("accuracy")
     return claims[stated & (claims["model"] == model)]
+
+
+def prose_windows(model: str, n: np.ndarray, half_unit: float) -> list[tuple[np.ndarray, tuple[float, float]]]:
+    """Return what the claims of `prose_along_rho` ask of a table: weights of the cells, and bounds of their sum.
+
+    Parameters
+    ----------
+    model : str
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    half_unit : float
+        By how much an accuracy may differ from the two stated decimals.
+    """
+    windows = []
+    for claim in prose_along_rho(model).itertuples():
+        low, high = ((GRID["ratio_pct"] == PROSE_RATIOS[f"rho: {end} end"]).to_numpy(float) for end in ("low", "high"))
+        if claim.condition == ENDS:
+            row, (lowest, highest) = low / (low @ n) - high / (high @ n), _SIGNS[claim.value]
+        else:
+            cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy(float)
+            row, stated = cells / (cells @ n), float(claim.value)
+            lowest, highest = stated - half_unit, stated + half_unit
+        windows.append((row * n.max(), (lowest * n.max(), highest * n.max())))
+    return windows
 
 
 def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
 """Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -15,8 +15,15 @@ from cogniload_repro import __version__
 from cogniload_repro.catalog import Catalog, read_catalog
 from cogniload_repro.layout import Layout, find_files
 from cogniload_repro.outputs import Output, Rejected, read_outputs
-from cogniload_repro.parquet import read_metadata, remove_parts, table_writer, weakest_provenance, write_table
-from cogniload_repro.schemas import OUTPUTS, REJECTED
+from cogniload_repro.parquet import (
+    UNFINISHED,
+    part_writer,
+    read_metadata,
+    remove_parts,
+    replacing,
+    weakest_provenance,
+)
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 
 #: Responses are kept in memory up to this many characters, then the fullest partition is written on.
 BUFFER_CHARS = 64_000_000
@@ -76,7 +83,9 @@ def import_outputs(
 ) -> Report:
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
 
-    Files appear when the whole source is read. The report is to be checked by the caller.
+    Files appear together, when the whole source is read and written. If this is interrupted while they take
+    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. The
+    report is to be checked by the caller.
 
     Parameters
     ----------
@@ -101,52 +110,65 @@ def import_outputs(
         If there is no such source or it holds no outputs.
     """
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
-    catalog = read_catalog(puzzles_path) if puzzles_path.exists() else Catalog()
-    known = len(catalog)
     metadata = {
         "provenance": weakest_provenance([provenance, *_own_provenances(find_files(source))]),
         "source": label or source.name,
         "version": __version__,
         "command": "cogniload download-outputs",
     }
-    remove_parts(outputs_dir)
-    rejected = list(refused)
-    with _Partitions(outputs_dir, metadata) as partitions:
+    mark = outputs_dir / UNFINISHED
+    if keep and mark.exists() and (other := mark.read_text(encoding="utf-8")) != metadata["source"]:
+        raise ValueError(f"the import of {other} was interrupted; run it again before you add other outputs")
+    for folder in {outputs_dir, puzzles_path.parent, Path(rejected_path).parent}:
+        remove_parts(folder)
+    catalog = read_catalog(puzzles_path) if puzzles_path.exists() else Catalog()
+    known, rejected = len(catalog), list(refused)
+    with _tables_together(metadata, mark) as open_table:
+        partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
         for item in tqdm(read_outputs(source, catalog, model=model), "import", unit=" rows", disable=None):
             rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
+        partitions.flush_all()
         if len(catalog) > known or not puzzles_path.exists():
-            write_table(puzzles_path, catalog.table(), metadata)
-        write_table(rejected_path, pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED), metadata)
+            open_table(puzzles_path, PUZZLES).write_table(catalog.table())
+        rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
+        open_table(rejected_path, REJECTED).write_table(rows)
     if not keep:
         for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, m) for m in partitions.rows}:
             stale.unlink()
+    mark.unlink()
     examples = {row.reason: row for row in reversed(rejected)}
     return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples)
 
 
-class _Partitions:
-    """Writers of one file a model, with a common buffer; the files appear together at the end."""
+@contextmanager
+def _tables_together(
+    metadata: Mapping[str, str], mark: Path
+) -> Iterator[Callable[[str | Path, pa.Schema], pq.ParquetWriter]]:
+    """Give a function that opens tables; all of them appear when the block ends without an error.
 
-    def __init__(self, folder: Path, metadata: Mapping[str, str]):
+    The mark, a file with the source's name, is there from when the first takes its place.
+    """
+    with ExitStack() as places:
+        with ExitStack() as writers:
+
+            def open_table(path: str | Path, schema: pa.Schema) -> pq.ParquetWriter:
+                part = places.enter_context(replacing(path))
+                return writers.enter_context(part_writer(part, schema, metadata))
+
+            yield open_table
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.write_text(metadata["source"], encoding="utf-8")
+
+
+class _Partitions:
+    """Rows of many models, gathered in a common buffer and written to one file a model."""
+
+    def __init__(self, open_writer: Callable[[str], pq.ParquetWriter]):
         self.rows: Counter[str] = Counter()
-        self._folder, self._metadata = folder, metadata
-        self._stack = ExitStack()
+        self._open_writer = open_writer
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Output]] = defaultdict(list)
         self._chars: Counter[str] = Counter()
-
-    def __enter__(self) -> "_Partitions":
-        return self
-
-    def __exit__(self, *error) -> bool | None:
-        try:
-            if error[0] is None:
-                for model in sorted(self._buffers):
-                    self._flush(model)
-        except BaseException as failure:
-            self._stack.__exit__(type(failure), failure, failure.__traceback__)
-            raise
-        return self._stack.__exit__(*error)
 
     def add(self, output: Output) -> None:
         self.rows[output.model] += 1
@@ -155,10 +177,13 @@ class _Partitions:
         if self._chars.total() > BUFFER_CHARS:
             self._flush(max(self._chars, key=self._chars.__getitem__))
 
+    def flush_all(self) -> None:
+        for model in sorted(self._buffers):
+            self._flush(model)
+
     def _flush(self, model: str) -> None:
         if model not in self._writers:
-            path = partition_path(self._folder, model)
-            self._writers[model] = self._stack.enter_context(table_writer(path, OUTPUTS, self._metadata))
+            self._writers[model] = self._open_writer(model)
         rows = [output._asdict() for output in self._buffers.pop(model)]
         self._writers[model].write_table(pa.Table.from_pylist(rows, self._writers[model].schema))
         del self._chars[model]

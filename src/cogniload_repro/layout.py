@@ -36,7 +36,7 @@ class Layout:
     answers : list of (str or None, Path)
         Single answers with their model, None for those in no folder.
     others : list of Path
-        Files in a model's folder that are no answers.
+        Files among a model's answers that are none.
     """
 
     root: Path
@@ -62,7 +62,7 @@ def find_files(source: Path) -> Layout:
     """
     if source.is_file():
         if not is_table(source):
-            raise ValueError(f"{source} is no JSONL, CSV or Parquet file; give one, or a folder of outputs")
+            raise ValueError(f"{source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs")
         return Layout(source.parent, tables=[source])
     if not source.is_dir():
         raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
@@ -71,9 +71,11 @@ def find_files(source: Path) -> Layout:
         parts = path.relative_to(source).parts
         if path.is_file() and not any(part.startswith(".") for part in parts):
             _sort_in(layout, path, parts)
+    answering = {model for model, _ in layout.answers}
+    layout.others = [path for path in layout.others if _model_folder(path.relative_to(source).parts[:-1]) in answering]
     if not layout.tables and not layout.answers:
         raise ValueError(
-            f"{source} holds no outputs; expected are JSONL, CSV or Parquet files, "
+            f"{source} holds no outputs; expected are JSONL, CSV or Parquet files, logs of Inspect, "
             "or answers N_d_needles_puzzleId_gold.* under one folder a model"
         )
     return layout

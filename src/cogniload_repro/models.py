@@ -28,7 +28,7 @@ class Model:
     missing: tuple[tuple[int, int], ...] = ()
 
 
-#: The models in the printed order of Tables 3 to 10.
+#: The models in the printed order of Tables 3 and 6.
 MODELS = (
     Model("DeepSeek-R1-0528", "DS-R1-0528", "DeepSeek R1", 10),
     Model("DeepSeek-R1-Distill-Llama-70B", "DS-Llama-70B", "DeepSeek R1 distilled", 100),
@@ -58,7 +58,7 @@ BY_NAME = {model.name: model for model in MODELS}
 NAMES = tuple(BY_NAME)
 
 
-def find_model(name):
+def find_model(name: str) -> Model:
     """Return the model of the paper with this exact name.
 
     Raises

@@ -53,7 +53,8 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     ----------
     source : path
         A JSONL, CSV or Parquet file with the columns of the outputs table (JSONL and CSV may be compressed,
-        ending in .gz or .zst), or a folder of such files, or of answers in the authors' layout.
+        ending in .gz or .zst), an output file of OpenAI's batch endpoint, a sample log of lm-evaluation-harness,
+        a log of Inspect (.eval or .json), or a folder of such files, or of answers in the authors' layout.
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
     model : str, optional
@@ -72,10 +73,14 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     layout = find_files(Path(source))
     seen: dict[str, set[int]] = defaultdict(set)
     for path, entry in _entries(layout, catalog):
-        checked = entry.refusal or _check(entry.fields, model)
+        checked = entry.refusal or _name(entry.fields, catalog) or _check(entry.fields, model)
         if isinstance(checked, Output):
             checked = _check_puzzle(checked, catalog, seen[checked.model]) or checked
-        yield checked if isinstance(checked, Output) else Rejected(layout.label(path), entry.row, *checked)
+        if isinstance(checked, Output):
+            yield checked
+        else:
+            reason, detail = checked
+            yield Rejected(layout.label(path), entry.row, reason, _printable(detail))
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
@@ -92,6 +97,16 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
         yield path, Entry(0, None, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"))
 
 
+def _name(fields: dict, catalog: Catalog) -> Refusal | None:
+    """Find the puzzle of a row that tells only its text; return why there is none."""
+    text = fields.pop("text", None)
+    if fields.get("name") is None and isinstance(text, str):
+        fields["name"] = catalog.find_text(text)
+        if fields["name"] is None:
+            return UNKNOWN_PUZZLE, f"no known puzzle has the text {text[:60]!r}...; give its name, or make the puzzles first"
+    return None
+
+
 def _check(fields: dict, default_model: str | None) -> Output | Refusal:
     """Return the fields as a response if they are one."""
     fields = {name: value for name, value in fields.items() if value is not None}
@@ -99,7 +114,7 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
         fields.setdefault("model", default_model)
     for name in ("model", "name", "response"):
         if name not in fields:
-            return MISSING_FIELD, name
+            return MISSING_FIELD, "model; name it with --model" if name == "model" else name
         if not isinstance(fields[name], str):
             return WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text"
         try:
@@ -116,6 +131,11 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
         if not _is_safe(fields[name], slash=name == "model"):
             return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
     return Output(**{name: fields.get(name) for name in OUTPUTS.names})
+
+
+def _printable(detail: str) -> str:
+    """Return what can be written of a detail, which may quote a source."""
+    return detail[:1000].encode("utf-8", "backslashreplace").decode()
 
 
 def _is_safe(name: str, *, slash: bool) -> bool:

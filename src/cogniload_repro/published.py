@@ -5,6 +5,7 @@ precision is what a reproduction is held against. `load_printed` returns those s
 """
 
 from functools import cache
+from math import prod
 from pathlib import Path
 
 import pandas as pd
@@ -77,16 +78,22 @@ def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
         numbers = pd.to_numeric(frame[column].replace("", None), errors="coerce")
         bad = numbers.isna() & ~((frame[column] == "") & (column in optional))
         if column in (*keys[1:], *whole):
-            bad |= numbers % 1 != 0
+            bad |= (numbers % 1 != 0) | (numbers < 0)
         if bad.any():
             row = int(bad.idxmax())
             _require(False, path, f"row {row + 2}", f"has {frame[column][row]!r} in column {column}, not a number")
+    rows = len(NAMES) * prod(frame[key].nunique() for key in keys[1:])
+    _require(len(frame) == rows > 0, path, f"has {len(frame)} rows;", f"{rows} make it complete")
     return frame
 
 
-@cache
 def load_table(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
     """Return a published table as numbers; what is not printed is NaN. See `load_printed`."""
+    return _load_numbers(table, folder).copy()
+
+
+@cache
+def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
     _, keys, whole, real, _ = TABLES[table]
     frame = load_printed(table, folder)
     integers = (*keys[1:], *whole)
@@ -127,11 +134,14 @@ def correct_by(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
     except FileNotFoundError:
         raise ValueError(f"{path}: missing; restore it with `git checkout -- data/published`") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a readable CSV file ({error}); restore it with git") from None
+        reason = str(error).strip()
+        raise ValueError(f"{path}: not a readable CSV file ({reason}); restore it with git") from None
+    _require(isinstance(frame.index, pd.RangeIndex), path, "row 2", "has more fields than the header")
+    return frame
 
 
 def _require(condition: bool, path: Path, place: str, rule: str) -> None:

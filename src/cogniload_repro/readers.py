@@ -1,4 +1,4 @@
-"""Files of model outputs, read row by row: JSON lines, Parquet, CSV and single answers.
+"""Files of model outputs, read row by row: JSON lines, Parquet, CSV, logs of other programs and single answers.
 
 Every reader yields an `Entry` for each row, its fields as they stand or the reason why there are none: no row
 stops the others.
@@ -9,12 +9,15 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 
+from cogniload_repro import inspect_logs
+from cogniload_repro.adapters import adapt_record, find_harness_model
 from cogniload_repro.parquet import open_parquet
 
 MISSING_FIELD = "missing field"
@@ -50,13 +53,14 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
     read = _READERS[_kind(path)]
     try:
         yield from read(path, columns)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
         yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether the file's ending is that of a table."""
-    return _kind(path) in _READERS
+    """Tell whether the file's ending is that of a table; JSON is one if it is a log."""
+    kind = _kind(path)
+    return inspect_logs.is_inspect_json(path) if kind == "json" else kind in _READERS
 
 
 def read_answer(path: Path) -> str | Refusal:
@@ -86,22 +90,45 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
+    model, filters = find_harness_model(path), set()
     with _open(path) as lines:
         for row, line in enumerate(lines, start=1):
-            if line.strip():
-                yield _parse_json(row, line, columns)
+            if not line.strip():
+                continue
+            record = _parse_json(line)
+            if isinstance(record, dict) and "filtered_resps" in record:
+                filters = filters or {record.get("filter")}
+                if record.get("filter") not in filters:
+                    continue  # the same response once more, as another filter has cut it
+            yield from _entries(row, record, model, columns)
 
 
-def _parse_json(row: int, line: bytes, columns: list[str]) -> Entry:
+def _entries(row: int, record: dict | Refusal, model: str | None, columns: list[str]) -> Iterator[Entry]:
+    """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
+    for fields in adapt_record(record, model) if isinstance(record, dict) else (record,):
+        if isinstance(fields, dict):
+            yield Entry(row, {name: fields[name] for name in (*columns, "text") if name in fields})
+        else:
+            yield Entry(row, None, fields)
+
+
+def _parse_json(line: bytes) -> dict | Refusal:
     try:
-        fields = json.loads(line.decode("utf-8-sig"))
+        record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        return Entry(row, None, (NOT_UTF8, f"byte {error.start}: {error.reason}"))
+        return NOT_UTF8, f"byte {error.start}: {error.reason}"
     except (ValueError, RecursionError) as error:
-        return Entry(row, None, (MALFORMED, f"not JSON: {error}"))
-    if not isinstance(fields, dict):
-        return Entry(row, None, (WRONG_TYPE, f"a JSON object is needed, not {type(fields).__name__}"))
-    return Entry(row, {name: fields[name] for name in columns if name in fields})
+        return MALFORMED, f"not JSON: {error}"
+    return record if isinstance(record, dict) else (WRONG_TYPE, f"a JSON object is needed, not {type(record).__name__}")
+
+
+def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
+    samples = inspect_logs.read_archive(path) if _kind(path) == "eval" else inspect_logs.read_json(path)
+    for row, sample in enumerate(samples, start=1):
+        if isinstance(sample, Exception):
+            yield Entry(row, None, (UNREADABLE, str(sample)))
+        else:
+            yield from _entries(row, _parse_json(sample.content), sample.model, columns)
 
 
 def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
@@ -159,4 +186,6 @@ _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {
     "ndjson": _read_json_lines,
     "csv": _read_csv,
     "parquet": _read_parquet,
+    "eval": _read_inspect,
+    "json": _read_inspect,
 }

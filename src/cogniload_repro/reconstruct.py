@@ -60,19 +60,26 @@ def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
         If the file is missing or is not such a table.
     """
     remedy = "restore it with git, or make it again with `cogniload reconstruct`"
+    types = dict.fromkeys(COLUMNS, "int64") | {"model": "str", "rho": "float64"}
     try:
-        cells = pd.read_csv(path)
+        cells = pd.read_csv(path, dtype=types)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; {remedy}") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a readable CSV file ({error}); {remedy}") from None
+    except ValueError as error:  # of the parser, or a cell of another type
+        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
     if tuple(cells.columns) != COLUMNS:
         raise ValueError(f"{path}: the header must be {','.join(COLUMNS)}; {remedy}")
-    answers = cells[["correct", *ERRORS]].sum(axis=1)
-    wrong = (answers != cells["n"]) | (cells[["correct", *ERRORS]] < 0).any(axis=1) | ~cells["model"].isin(BY_NAME)
-    if wrong.any():
-        row = int(wrong.idxmax())
-        raise ValueError(f"{path}: row {row + 2} ({cells['model'][row]}) does not add up to its n; {remedy}")
+    grid = pd.concat([GRID.assign(model=name) for name in BY_NAME], ignore_index=True)
+    if len(cells) != len(grid):
+        raise ValueError(f"{path} has {len(cells)} rows instead of {len(grid)}; {remedy}")
+    keys, counts = grid.columns.drop("rho"), cells[["correct", *ERRORS]]
+    moved = (cells[keys] != grid[keys]).any(axis=1) | ~np.isclose(cells["rho"], grid["rho"])
+    for wrong, problem in (
+        (moved, "is not the cell of the grid that belongs there"),
+        ((counts.sum(axis=1) != cells["n"]) | (counts < 0).any(axis=1), "does not add up to its n"),
+    ):
+        if wrong.any():
+            raise ValueError(f"{path}: row {int(wrong.idxmax()) + 2} {problem}; {remedy}")
     return cells
 
 

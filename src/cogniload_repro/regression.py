@@ -11,9 +11,12 @@ import formulaic
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
+from scipy.special import log_expit, log_ndtr
 from scipy.stats import chi2
-from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
+
+from .capacity import capacity_points, grid_means
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -21,7 +24,14 @@ QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
 #: The specification of Appendix B.
 INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
 #: Names a formula may use, beside functions such as I(), C(), bs() and np.sqrt().
-COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
+COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
+
+#: Link functions: the statsmodels class, and the logarithms of p and of 1 - p as functions of the linear predictor.
+LINKS = {
+    "logit": (links.Logit, log_expit, lambda eta: log_expit(-eta)),
+    "probit": (links.Probit, log_ndtr, lambda eta: log_ndtr(-eta)),
+    "cloglog": (links.CLogLog, lambda eta: np.log(-np.expm1(-np.exp(eta))), lambda eta: -np.exp(eta)),
+}
 
 #: The paper's symbols for the terms of its formulas.
 SYMBOLS = {
@@ -32,7 +42,7 @@ SYMBOLS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted binomial GLM with logit link.
+    """A fitted binomial GLM.
 
     Attributes
     ----------
@@ -46,6 +56,12 @@ class Fit:
         Answers.
     status : str
         "ok", "separation", "not identified" or "not converged".
+    link : str
+        A key of `LINKS`.
+    eta : ndarray
+        Linear predictor of the rows with answers.
+    spec : formulaic.ModelSpec
+        How the formula turns cells into columns; knots and levels stay those of the fit.
     """
 
     terms: tuple[str, ...]
@@ -56,15 +72,33 @@ class Fit:
     loglik: float
     n: int
     status: str
+    link: str = "logit"
+    eta: np.ndarray | None = None
+    spec: formulaic.ModelSpec | None = None
 
     @property
     def aic(self) -> float:
         """Akaike's information criterion (Appendix F)."""
         return 2 * len(self.terms) - 2 * self.loglik
 
+    @property
+    def bic(self) -> float:
+        """Bayesian information criterion, one observation an answer."""
+        return np.log(self.n) * len(self.terms) - 2 * self.loglik
 
-def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC) -> Fit:
-    """Fit one model's accuracy with a binomial GLM, logit link (paper, section 3.1.1).
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Fitted accuracy of the rows with answers."""
+        return np.exp(LINKS[self.link][1](self.eta))
+
+    def expand(self, cells: pd.DataFrame) -> np.ndarray:
+        """Return the design matrix at each row of a frame with the covariates that the formula names."""
+        cells = cells.assign(log10_N=np.log10(cells["N"].astype(float))) if "N" in cells else cells
+        return np.asarray(self.spec.get_model_matrix(cells, context={"np": np}), dtype=float)
+
+
+def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") -> Fit:
+    """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1: logit link).
 
     Parameters
     ----------
@@ -72,47 +106,65 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC) -> Fit:
         Columns N, d, rho, correct and, for counts, n (without it every row is one answer).
     formula : str
         ``correct ~ ...`` over the names in `COVARIATES`.
+    link : str
+        A key of `LINKS`.
 
     Raises
     ------
     ValueError
-        If the formula cannot be read or names something unknown.
+        If there is no such link, the formula cannot be read or names something unknown, or a row has not
+        0 <= correct <= n.
     """
+    if link not in LINKS:
+        raise ValueError(f"there is no link {link!r}; choose one of: {', '.join(LINKS)}")
+    link_class, log_p, log_q = LINKS[link]
     cells = cells.assign(log10_N=np.log10(cells["N"].astype(float)))
     n = cells["n"].to_numpy(float) if "n" in cells else np.ones(len(cells))
     k = cells["correct"].to_numpy(float)
+    impossible = ~((k >= 0) & (k <= n))
+    if impossible.any():
+        row = int(impossible.argmax())
+        raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
     cells, k, n = cells[n > 0], k[n > 0], n[n > 0]
-    design = _design(cells, formula)
-    x = design.to_numpy(float)
+    design, spec = _design(cells, formula)
+    x = design.to_numpy()
     terms = tuple(design.columns)
     status = _obstacle(x, k, n)
     if status == "ok":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
-            result = GLM(np.column_stack([k, n - k]), x, family=Binomial()).fit(tol=1e-12)
+            # convergence of the coefficients: the rounding error of the deviance grows with n
+            result = GLM(np.column_stack([k, n - k]), x, family=Binomial(link_class())).fit(
+                tol=1e-10, rtol=1e-10, tol_criterion="params"
+            )
         if not result.converged:
             status = "not converged"
     if status != "ok":
         nan = np.full(len(terms), np.nan)
-        return Fit(terms, nan, nan, nan, np.full((len(terms),) * 2, np.nan), np.nan, int(n.sum()), status)
+        covariance = np.full((len(terms),) * 2, np.nan)
+        return Fit(terms, nan, nan, nan, covariance, np.nan, int(n.sum()), status, link, nan, spec)
     eta = x @ result.params
-    loglik = float(k @ eta - n @ np.logaddexp(0, eta))
-    return Fit(
-        terms, result.params, result.bse, result.pvalues, result.cov_params(), loglik, int(n.sum()), "ok"
-    )  # fmt: skip
+    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
+    estimates = (result.params, result.bse, result.pvalues, result.cov_params())
+    return Fit(terms, *estimates, loglik, int(n.sum()), "ok", link, eta, spec)
 
 
-def _design(cells: pd.DataFrame, formula: str) -> pd.DataFrame:
+def _design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
     left, tilde, right = formula.partition("~")
-    if not tilde or left.strip() != "correct":
+    if not tilde or left.strip() != "correct" or not right.strip():
         raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
     names = [c for c in (*COVARIATES,) if c in cells]
     try:
-        return pd.DataFrame(formulaic.model_matrix(right, cells[names], na_action="raise", context={"np": np}))
+        with np.errstate(all="ignore"):  # what is not finite is refused below
+            matrix = formulaic.model_matrix(right, cells[names], na_action="raise", context={"np": np})
+        design = pd.DataFrame(matrix).astype(float)
     except Exception as error:
         # formulaic raises many types, all of them for a formula that cannot be built on these columns
-        reason = str(error).splitlines()[0]
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise ValueError(f"formula {formula!r} cannot be built from {', '.join(names)}: {reason}") from None
+    if design.shape[1] == 0 or not np.isfinite(design.to_numpy()).all():
+        raise ValueError(f"formula {formula!r} has no term, or one that is not finite in every cell; change it")
+    return design, matrix.model_spec
 
 
 def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
@@ -137,44 +189,6 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
         bounds=[(-1, 1)] * x.shape[1],
     )
     return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
-
-
-def grid_means(cells: pd.DataFrame) -> dict[str, float]:
-    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
-    grid = cells[["N", "d", "rho"]].drop_duplicates()
-    return {
-        "d": grid["d"].mean(),
-        "log10_N": np.log10(grid["N"].astype(float)).mean(),
-        "rho": grid["rho"].mean(),
-    }
-
-
-def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, float]:
-    """Return ECL50, NT50 and ID50 of a quadratic fit (paper, section 3.1.3).
-
-    Parameters
-    ----------
-    beta : ndarray, shape (5,)
-        Coefficients of 1, d, log10 N, rho, rho^2.
-    means : dict
-        Means of d, log10_N and rho to hold the other loads at.
-
-    Returns
-    -------
-    dict
-        ecl50 (statements), nt50 (fraction, the largest root in [0, 1], NaN if none), id50 (units of d).
-    """
-    b0, bd, bN, br, br2 = beta
-    at_rho = br * means["rho"] + br2 * means["rho"] ** 2
-    with np.errstate(over="ignore"):
-        ecl50 = float(np.float64(10) ** (-(b0 + bd * means["d"] + at_rho) / bN))
-    roots = np.roots([br2, br, b0 + bd * means["d"] + bN * means["log10_N"]])
-    inside = [r.real for r in roots if abs(r.imag) < 1e-12 and 0 <= r.real <= 1]
-    return {
-        "ecl50": ecl50,
-        "nt50": max(inside, default=np.nan),
-        "id50": float(-(b0 + bN * means["log10_N"] + at_rho) / bd),
-    }
 
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -242,8 +256,8 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
-    """Return any regression, fitted for every model.
+def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") -> pd.DataFrame:
+    """Return any regression, fitted for every model; see `fit_glm`.
 
     Returns
     -------
@@ -252,7 +266,7 @@ def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
     """
     frames = []
     for model, own in _by_model(cells):
-        fit = fit_glm(own, formula)
+        fit = fit_glm(own, formula, link)
         frame = pd.DataFrame({"term": list(fit.terms), "coef": fit.coef, "se": fit.se, "p": fit.p})
         frame.insert(0, "model", model)
         frame.insert(4, "z", frame["coef"] / frame["se"])

@@ -1,9 +1,10 @@
 """Whole tables of responses: outputs -> scores, one partition a model."""
 
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +14,8 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__, extraction, matching, scoring
-from cogniload_repro.parquet import (
-    open_parquet,
-    read_metadata,
-    remove_parts,
-    table_writer,
-)
+from cogniload_repro.parquet import UNFINISHED, open_parquet, read_metadata, remove_parts, table_writer
+from cogniload_repro.places import as_place, modified_ns
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import CORRECT_BUCKETS, PSEUDOCODE, Reading, Verdict, explain_response
 
@@ -88,14 +85,13 @@ def score_partition(
     ValueError
         If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
     """
-    questions = _index(pq.read_table(puzzles_path, columns=_PUZZLE_COLUMNS).to_pydict())
-    metadata = {**read_metadata(outputs_path), "version": __version__, "reading": str(reading)}
+    with open_parquet(puzzles_path) as file:
+        questions = _index(file.read(columns=_PUZZLE_COLUMNS).to_pydict())
+    metadata = {**read_metadata(outputs_path), "version": __version__, **_maker(reading)}
     rows = 0
     with open_parquet(outputs_path) as file, table_writer(scores_path, SCORES, metadata) as writer:
         _check_columns(outputs_path, file.schema_arrow.names)
-        scored = (
-            _score_batch(batch, questions, reading) for batch in file.iter_batches(_BATCH_ROWS, columns=OUTPUTS.names)
-        )
+        scored = (_score_batch(batch, questions, reading) for batch in _read_batches(outputs_path, file))
         while group := list(itertools.islice(scored, _BATCHES_A_GROUP)):
             writer.write_table(pa.Table.from_batches(group))
             rows += sum(batch.num_rows for batch in group)
@@ -111,14 +107,14 @@ def score_dataset(
 ) -> list[Path]:
     """Score every partition of a folder of outputs that is not scored yet; return all score files.
 
-    A partition counts as scored when its scores are newer than the outputs, the puzzles and the scorer, and
-    were made under the same reading. Scores without outputs are removed. The executor leaves the bytes alone.
+    A partition counts as scored when its scores are newer than the outputs and the puzzles, and were made by
+    this scorer under the same reading. Scores without outputs are removed. The executor leaves the bytes alone.
 
     Parameters
     ----------
-    outputs_dir, scores_dir : path
-        Folders of ``<model>.parquet`` files.
-    puzzles_path : path
+    outputs_dir, scores_dir : path or address
+        Folders of ``<model>.parquet`` files, see `cogniload_repro.places`.
+    puzzles_path : path or address
         The puzzles table.
     executor : concurrent.futures.Executor, optional
         Where partitions are scored; in this process by default.
@@ -130,10 +126,12 @@ def score_dataset(
     ValueError
         If there are no outputs, or one partition cannot be scored; the others are finished.
     """
-    sources = sorted(Path(outputs_dir).glob("*.parquet"))
+    outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
+    sources = sorted(outputs_dir.glob("*.parquet"))
     if not sources:
         raise ValueError(f"{outputs_dir} holds no outputs; run `make download-outputs` first")
-    scores_dir = Path(scores_dir)
+    if (outputs_dir / UNFINISHED).exists():
+        raise ValueError(f"an import into {outputs_dir} was interrupted; run it again, until then it is a mixture")
     remove_parts(scores_dir)
     jobs = {source: scores_dir / source.name for source in sources}
     for stale in set(scores_dir.glob("*.parquet")) - set(jobs.values()):
@@ -141,6 +139,7 @@ def score_dataset(
     waiting = [source for source in sources if not _is_current(jobs[source], source, puzzles_path, reading)]
     tasks = [(source, puzzles_path, jobs[source], reading) for source in waiting]
     _run(tasks, executor)
+    remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
     return list(jobs.values())
 
 
@@ -199,19 +198,47 @@ def _index(puzzles: Mapping[str, Sequence]) -> dict[str, Question]:
     return {name: Question(*fields) for name, *fields in zip(*puzzles.values(), strict=True)}
 
 
-def _is_current(scores: Path, outputs: Path, puzzles: str | Path, reading: Reading) -> bool:
-    """Tell whether scores exist, are not older than anything that shapes them, and follow this reading."""
+def _absolute(place: str | Path) -> Path:
+    """Return a place that means the same to workers in other folders."""
+    place = as_place(place)
+    return place.absolute() if isinstance(place, Path) else place
+
+
+@cache
+def _scorer_digest() -> str:
+    """Return a digest of the code that decides."""
+    sources = [Path(module.__file__).read_bytes() for module in (scoring, extraction, matching)]
+    return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
+
+
+def _maker(reading: Reading) -> dict[str, str]:
+    """Return what else, beside the data, shapes scores."""
+    return {"reading": str(reading), "scorer": _scorer_digest()}
+
+
+def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> bool:
+    """Tell whether scores exist, are not older than what they are made from, and made as they would be now."""
     if not scores.exists():
         return False
-    inputs = [outputs, Path(puzzles), *(Path(module.__file__) for module in (scoring, extraction, matching))]
-    if scores.stat().st_mtime_ns < max(path.stat().st_mtime_ns for path in inputs):
+    made, *inputs = (modified_ns(path) for path in (scores, outputs, puzzles))
+    if made == 0 or made < max(inputs):
         return False
-    return read_metadata(scores).get("reading") == str(reading)
+    try:
+        return _maker(reading).items() <= read_metadata(scores).items()
+    except ValueError:
+        return False  # damaged
+
+
+def _read_batches(path: str | Path, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from file.iter_batches(_BATCH_ROWS, columns=OUTPUTS.names)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
 
 
 def _run(tasks: Sequence[tuple], executor: Executor | None) -> None:
     """Score partitions, the largest first; finish all before the first error is raised."""
-    sizes = {task[0]: Path(task[0]).stat().st_size for task in tasks}
+    sizes = {task[0]: task[0].stat().st_size for task in tasks}
     tasks = sorted(tasks, key=lambda task: -sizes[task[0]])
     errors = []
     with tqdm(total=sum(sizes.values()), desc="score", unit="B", unit_scale=True, disable=None) as progress:
@@ -219,7 +246,7 @@ def _run(tasks: Sequence[tuple], executor: Executor | None) -> None:
             try:
                 finish()
             except ValueError as error:
-                errors.append(str(error))
+                errors.append(str(error) if outputs.name in str(error) else f"{outputs.name}: {error}")
             progress.update(sizes[outputs])
     if errors:
         raise ValueError("; ".join(sorted(errors)))

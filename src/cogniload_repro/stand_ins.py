@@ -212,6 +212,7 @@ def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
                 if None not in swapped:
                     responses[stuck], responses[other] = swapped
                     rows[other] = row._replace(bucket=rows[stuck].bucket)
+                    rows[stuck] = rows[stuck]._replace(bucket=row.bucket)
                     break
         else:
             raise ValueError(f"no puzzle of the cell of {rows[stuck].name} can be worded as {rows[stuck].bucket}")

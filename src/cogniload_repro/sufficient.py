@@ -13,6 +13,7 @@ from scipy.optimize import brentq, linprog
 from scipy.stats import chi2
 
 from .grid import PAPER_GRID
+from .likelihood import maximise
 from .models import Model
 from .published import correct_by, load_printed, load_table
 from .regression import capacity_points, grid_means
@@ -67,54 +68,8 @@ class Recovered:
 
 
 def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, float]:
-    """Fit a logistic GLM on some columns of `X` from its sufficient statistics T. See `maximise`."""
+    """Fit a logistic GLM on some columns of `X` from its sufficient statistics T. See `likelihood.maximise`."""
     return maximise(X[:, list(columns)], n, T[list(columns)])
-
-
-def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, float]:
-    """Maximise the concave dual b't - sum n log(1 + exp(x'b)) by damped Newton steps.
-
-    Parameters
-    ----------
-    x : ndarray, shape (140, q)
-        Covariates of the cells.
-    n : ndarray, shape (140,)
-        Puzzles per cell.
-    t : ndarray, shape (q,)
-        x'y.
-
-    Returns
-    -------
-    coefficients : ndarray, shape (q,)
-    loglik : float
-        The Bernoulli log-likelihood at the maximum.
-
-    Raises
-    ------
-    ValueError
-        If no maximum is found: the statistics lie on or outside the edge of what n allows.
-    """
-    b = np.zeros(x.shape[1])
-
-    def value(b):
-        return b @ t - n @ np.logaddexp(0, x @ b)
-
-    current = value(b)
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-x @ b))
-        gradient = t - x.T @ (n * p)
-        step = np.linalg.solve(x.T @ (x * (n * p * (1 - p))[:, None]), gradient)
-        decrement, length = gradient @ step, 1.0
-        if decrement < 1e-14 * abs(current):
-            return b + step, float(value(b + step))
-        while not (new := value(b + length * step)) > current and length > 1e-6:
-            length /= 2
-        if length <= 1e-6:
-            if decrement < 1e-9:  # rounding hides any further gain
-                return b, float(current)
-            break
-        b, current = b + length * step, new
-    raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
 
 
 def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -172,6 +127,11 @@ def recover(model: Model) -> Recovered:
 
     Table 2 gives starting values only, and for the three models with missing puzzles it selects the ratio of those
     puzzles, which the paper does not print.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be recovered because the tables contradict one another.
     """
     if not model.missing:
         return _recover_with(model, ())
@@ -179,6 +139,8 @@ def recover(model: Model) -> Recovered:
     choices = combinations_with_replacement(ratios, 2) if len(set(model.missing)) == 1 else product(ratios, repeat=2)
     misfits = {choice: _start(model, puzzles_per_cell(model, choice))[1] for choice in choices}
     possible = [choice for choice, misfit in misfits.items() if misfit <= 1]
+    if not possible:
+        raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
     return min((_recover_with(model, choice) for choice in possible), key=lambda r: r.misfit)
 
 

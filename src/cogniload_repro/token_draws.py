@@ -6,13 +6,13 @@ import pandas as pd
 from .buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
 from .published import load_table
 
-#: Flags of the token tables whose numbers are not taken at their word.
-NOT_LEGIBLE = ("doubtful", "missing", "odd")
-_COLUMNS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+_PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"]
 
 
 def printed_tokens() -> pd.DataFrame:
-    """Return the legible numbers of Tables 7 to 10; NaN elsewhere.
+    """Return the numbers of Tables 7 to 10 that responses are drawn to have; NaN where none is legible.
+
+    Prompt lengths flagged "odd" are left out too: they contradict those of models with the same tokenizer.
 
     Returns
     -------
@@ -20,8 +20,8 @@ def printed_tokens() -> pd.DataFrame:
         Index (model, N, d); columns prompt_mean, prompt_p90, output_mean, output_p90 (tokens).
     """
     tokens = load_table("tokens").set_index(["model", "N", "d"])
-    illegible = tokens["flag"].str.split(";").map(lambda flags: not set(flags).isdisjoint(NOT_LEGIBLE))
-    return tokens[_COLUMNS].mask(illegible)
+    odd = tokens["flag"].str.split(";").map(lambda flags: "odd" in flags)
+    return tokens[_PROMPTS].mask(odd).join(tokens[_OUTPUTS])
 
 
 def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -46,7 +46,7 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
     lengths = rows["text"].str.len().to_numpy()
     context = (rows["bucket"] == "wrong_max_context").to_numpy()
     for condition, members in rows.groupby(["N", "d"], sort=False).indices.items():
-        mean, p90, out_mean, out_p90 = printed.loc[condition, _COLUMNS]
+        mean, p90, out_mean, out_p90 = printed.loc[condition, [*_PROMPTS, *_OUTPUTS]]
         prompt[members] = _prompt_tokens(lengths[members], mean, p90)
         room = CONTEXT_BUDGET - CONTEXT_MARGIN - prompt[members]
         response[members] = _response_tokens(room, context[members], out_mean, out_p90, rng)
@@ -55,18 +55,19 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
 
 
 def _completed(model: str) -> pd.DataFrame:
-    """Return the printed numbers of a model by (N, d); illegible ones from the nearest printed ones.
+    """Return the printed numbers of a model by (N, d), with stand-ins for illegible ones.
 
-    Prompts: the median of the other models at the same condition. Outputs: the model's own at the nearest N.
+    Prompts: the median of the other models at the same condition. Outputs: the model's own at the same d and the
+    next larger legible N, else the next smaller; where one of the two is legible, in its proportion to the other.
     """
     everyone = printed_tokens()
     own = everyone.loc[model].copy()
-    median = everyone.groupby(["N", "d"])[["prompt_mean", "prompt_p90"]].median()
-    own[["prompt_mean", "prompt_p90"]] = own[["prompt_mean", "prompt_p90"]].fillna(median)
-    outputs = own[["output_mean", "output_p90"]]
-    outputs = outputs.mask(outputs.isna().any(axis=1))
-    nearest = outputs.groupby("d").transform(lambda column: column.bfill().ffill())
-    return own.assign(**nearest).fillna(nearest.median())
+    own[_PROMPTS] = own[_PROMPTS].fillna(everyone.groupby(["N", "d"])[_PROMPTS].median())
+    mean, p90 = own["output_mean"], own["output_p90"]
+    tail = (p90 / mean).groupby("d").transform(lambda column: column.bfill().ffill())
+    own["output_mean"], own["output_p90"] = mean.fillna(p90 / tail), p90.fillna(mean * tail)
+    own[_OUTPUTS] = own[_OUTPUTS].groupby("d").transform(lambda column: column.bfill().ffill())
+    return own.fillna(own.median())
 
 
 def _prompt_tokens(lengths: np.ndarray, mean: float, p90: float) -> np.ndarray:
@@ -132,7 +133,7 @@ def _to_mean(least: np.ndarray, most: np.ndarray, total: float, rng: np.random.G
         values = least + (most - least) * share ** np.exp(middle)
         low, high = (middle, high) if values.sum() > total else (low, middle)
     whole = np.clip(np.rint(values), np.ceil(least), np.floor(most)).astype(int)
-    rest = int(round(total)) - int(whole.sum())
+    rest = round(total) - int(whole.sum())
     step = int(np.sign(rest))
     free = np.flatnonzero(most - least >= 1)
     for row in np.resize(free, abs(rest)) if len(free) and abs(rest) <= 2 * len(least) else ():

@@ -1,0 +1,67 @@
+"""Capacity points: the load at which a fitted accuracy is one half, the other loads held at their means."""
+
+import numpy as np
+import pandas as pd
+
+
+def grid_means(cells: pd.DataFrame) -> dict[str, float]:
+    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
+    covered = cells[cells["n"] > 0] if "n" in cells else cells
+    grid = covered[["N", "d", "rho"]].drop_duplicates()
+    return {
+        "d": grid["d"].mean(),
+        "log10_N": np.log10(grid["N"].astype(float)).mean(),
+        "rho": grid["rho"].mean(),
+    }
+
+
+def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, float]:
+    """Return ECL50, NT50 and ID50 of a quadratic fit (paper, section 3.1.3).
+
+    Parameters
+    ----------
+    beta : ndarray, shape (5,)
+        Coefficients of 1, d, log10 N, rho, rho^2.
+    means : dict
+        Means of d, log10_N and rho to hold the other loads at.
+
+    Returns
+    -------
+    dict
+        ecl50 (statements), nt50 (fraction, the largest root in [0, 1], NaN if none), id50 (units of d).
+    """
+    points = many_points(np.asarray(beta, dtype=float)[None], means)
+    with np.errstate(over="ignore"):
+        ecl50 = float(10 ** points["ecl50"][0])
+    return {"ecl50": ecl50, "nt50": float(points["nt50"][0]), "id50": float(points["id50"][0])}
+
+
+def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
+    """Return the capacity points of many quadratic fits at once, ECL50 as its decimal logarithm.
+
+    Parameters
+    ----------
+    betas : ndarray, shape (r, 5)
+        Coefficients of 1, d, log10 N, rho, rho^2, one fit a row.
+    means : dict
+        Means of d, log10_N and rho.
+
+    Returns
+    -------
+    dict of ndarray, shape (r,)
+        ecl50 (log10 of statements), nt50 (fraction, NaN where no root lies in [0, 1]), id50 (units of d).
+    """
+    b0, bd, bN, br, br2 = betas.T
+    at_rho = br * means["rho"] + br2 * means["rho"] ** 2
+    constant = b0 + bd * means["d"] + bN * means["log10_N"]
+    with np.errstate(all="ignore"):
+        root = np.sqrt(br**2 - 4 * br2 * constant)
+        roots = np.array([(-br - root) / (2 * br2), (-br + root) / (2 * br2)])
+        straight = np.abs(br2) < 1e-12
+        roots[:, straight] = (-constant / br)[straight]
+        inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
+        return {
+            "ecl50": -(b0 + bd * means["d"] + at_rho) / bN,
+            "nt50": np.where(np.isfinite(inside), inside, np.nan),
+            "id50": -(b0 + bN * means["log10_N"] + at_rho) / bd,
+        }

@@ -1,0 +1,105 @@
+"""Logs of the Inspect evaluation framework, sample by sample: `.eval` archives and plain `.json` files."""
+
+import gzip
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+#: Largest sample that is read, bytes: more is no response but damage or malice.
+SAMPLE_BYTES = 1 << 30
+
+_LOG_START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
+
+
+class Sample(NamedTuple):
+    """One sample of a log as JSON, with the model that was asked."""
+
+    model: str | None
+    content: bytes
+
+
+def is_inspect_json(path: Path) -> bool:
+    """Tell whether a JSON file begins as an Inspect log does."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return bool(_LOG_START.match(file.read(4096)))
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def read_archive(path: Path) -> Iterator[Sample | Exception]:
+    """Yield the samples of an `.eval` archive, one in memory at a time; an error for one that is damaged.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a zip archive or its header is not that of an Inspect log.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            model = _find_model(archive)
+            for info in archive.infolist():
+                if info.filename.startswith("samples/") and info.filename.endswith(".json"):
+                    try:
+                        yield Sample(model, _read_member(archive, info))
+                    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+                        yield ValueError(f"{info.filename}: {error}")
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise ValueError(f"not a whole Inspect log: {error}") from None
+
+
+def read_json(path: Path) -> Iterator[Sample]:
+    """Yield the samples of a plain `.json` log, which has to fit into memory.
+
+    Raises
+    ------
+    ValueError
+        If the file is not JSON or not an Inspect log.
+    """
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        log = json.load(io.TextIOWrapper(file, "utf-8"))
+    model, samples = _model_of(log), log.pop("samples", None) or []
+    del log
+    for sample in samples:
+        yield Sample(model, json.dumps(sample).encode())
+
+
+def _find_model(archive: zipfile.ZipFile) -> str | None:
+    """Return the model of an archive; one that was interrupted has no header yet, only a journal."""
+    for name in ("header.json", "_journal/start.json"):
+        if name in archive.namelist():
+            return _model_of(json.loads(_read_member(archive, archive.getinfo(name))))
+    raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
+
+
+def _model_of(header: object) -> str | None:
+    if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
+        raise ValueError("not an Inspect log: it has no eval")
+    return header["eval"].get("model")
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    if info.file_size > SAMPLE_BYTES:
+        raise ValueError(f"{info.file_size:,} bytes are more than a sample has")
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(info)
+    stored = zipfile.ZipInfo(info.filename)  # read as if it were not compressed, then decompress
+    for name in ("header_offset", "flag_bits", "orig_filename"):
+        setattr(stored, name, getattr(info, name))
+    stored.file_size = stored.compress_size = info.compress_size
+    stored.CRC = None
+    with archive.open(stored) as member:
+        compressed = member.read()
+    with pa.input_stream(pa.BufferReader(compressed), compression="zstd") as stream:
+        content = stream.read(info.file_size + 1)
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise ValueError("the content does not have its check sum")
+    return content

@@ -1,0 +1,105 @@
+"""Logistic fits from sufficient statistics alone: what a set of sums says, without the answers behind it."""
+
+import numpy as np
+
+
+def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, float]:
+    """Maximise the concave dual b't - sum n log(1 + exp(x'b)) by damped Newton steps.
+
+    Parameters
+    ----------
+    x : ndarray, shape (140, q)
+        Covariates of the cells.
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    t : ndarray, shape (q,)
+        x'y.
+
+    Returns
+    -------
+    coefficients : ndarray, shape (q,)
+    loglik : float
+        The Bernoulli log-likelihood at the maximum.
+
+    Raises
+    ------
+    ValueError
+        If no maximum is found: the statistics lie on or outside the edge of what n allows.
+    """
+    b = np.zeros(x.shape[1])
+
+    def value(b):
+        return b @ t - n @ np.logaddexp(0, x @ b)
+
+    current = value(b)
+    for _ in range(100):
+        with np.errstate(over="ignore"):  # an accuracy of 0
+            p = 1 / (1 + np.exp(-x @ b))
+        gradient = t - x.T @ (n * p)
+        try:
+            step = np.linalg.solve(x.T @ (x * (n * p * (1 - p))[:, None]), gradient)
+        except np.linalg.LinAlgError:  # all accuracies have run to 0 or 1
+            break
+        decrement, length = gradient @ step, 1.0
+        if decrement < 1e-14 * abs(current):
+            return b + step, float(value(b + step))
+        while not (new := value(b + length * step)) > current and length > 1e-6:
+            length /= 2
+        if length <= 1e-6:
+            if decrement < 1e-9:  # rounding hides any further gain
+                return b, float(current)
+            break
+        b, current = b + length * step, new
+    raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
+
+
+def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float) -> tuple[float, float]:
+    """Return the two values of the last statistic with which a fit has a given AIC.
+
+    The AIC is concave in that statistic, highest where its coefficient is zero: one root on either side.
+
+    Parameters
+    ----------
+    x : ndarray, shape (140, q)
+        Covariates of the cells; the last column's statistic is the unknown.
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    t : ndarray, shape (q - 1,)
+        The known statistics.
+    aic : float
+        At most the AIC of the fit without the last column, plus 2.
+
+    Returns
+    -------
+    below, above : float
+        With a negative and with a positive coefficient.
+
+    Raises
+    ------
+    ValueError
+        If no value leads to that AIC.
+    """
+    without, loglik = maximise(x[:, :-1], n, t)
+    highest = 2 * x.shape[1] - 2 * loglik
+    if aic > highest:
+        raise ValueError(f"no statistic leads to an AIC of {aic}, the highest is {highest:.3f}; check Table 6")
+    p = 1 / (1 + np.exp(-x[:, :-1] @ without))
+    flat = (n * p) @ x[:, -1]
+    variance = 1 / np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))[-1, -1]
+    reach = np.sqrt((highest - aic) * variance)  # where the root is if the AIC is a parabola
+    return _descend(x, n, t, aic, flat - reach), _descend(x, n, t, aic, flat + reach)
+
+
+def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float, start: float) -> float:
+    """Follow the tangents of the AIC, whose slope is -2 times the last coefficient, to where it has a value.
+
+    Tangents of a concave curve end beyond the root, and from there come ever nearer to it.
+    """
+    last = start
+    for _ in range(60):
+        b, loglik = maximise(x, n, np.append(t, last))
+        step = (2 * x.shape[1] - 2 * loglik - aic) / (2 * b[-1])
+        last += step
+        if abs(step) < 1e-7:  # steps shrink quadratically: the next would be lost in rounding
+            return float(last)
+    raise ValueError(f"no statistic found that leads to an AIC of {aic}; check Table 6")

@@ -1,0 +1,161 @@
+"""Run one notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import papermill
+from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
+
+#: ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption.
+_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
+_INJECTED = "injected-parameters"
+
+
+def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str, object]) -> Path:
+    """Execute a copy of a notebook with parameters and write it without times or machine paths.
+
+    Two runs with the same inputs write the same bytes. The kernel starts in the notebook's own folder,
+    and parameters that are ``Path`` objects reach it relative to that folder. papermill changes the
+    working directory of the process while it runs: parallel notebooks need one process each.
+
+    Parameters
+    ----------
+    source : path
+        A notebook with exactly one cell tagged ``parameters``.
+    target : path
+        Where the executed copy goes, replaced atomically. A failed run leaves it alone and keeps the
+        copy with the traceback beside it, as ``<name>.failed.ipynb``.
+    parameters : mapping of str to str, number, bool, None, list, dict or Path
+        New values for variables that the ``parameters`` cell sets.
+
+    Returns
+    -------
+    Path
+        The target.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no such notebook, an unknown parameter, or a cell that fails: the text names
+        the notebook, the cell, the error and the remedy.
+    """
+    source, target = Path(source).resolve(), Path(target).resolve()
+    notebook = _read(source)
+    _check_parameters(source, notebook, parameters)
+    values = {name: _portable(value, source.parent) for name, value in parameters.items()}
+    failed = target.with_suffix(".failed.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _private_folder() as folder:
+        executed = folder / "executed.ipynb"
+        try:
+            _execute(notebook, executed, values, source.parent)
+        except PapermillExecutionError as error:
+            _write(_tidy(nbformat.read(executed, as_version=4)), failed)
+            raise ValueError(_failure(source, notebook, values, error, failed)) from None
+        _write(_tidy(nbformat.read(executed, as_version=4)), target)
+    failed.unlink(missing_ok=True)
+    return target
+
+
+def _read(source: Path) -> NotebookNode:
+    if not source.is_file():
+        raise ValueError(f"there is no notebook {source.name} in {source.parent}; check the name")
+    try:
+        notebook = nbformat.read(source, as_version=4)
+    except Exception as error:  # nbformat raises many types, most of them undocumented
+        raise ValueError(
+            f"{source.name} is not a readable notebook ({error}); restore it from version control"
+        ) from None
+    count = sum("parameters" in _tags(cell) for cell in notebook.cells)
+    if count != 1:
+        raise ValueError(
+            f"{source.name} has {count} cells tagged 'parameters' where one is needed; "
+            "tag the one cell that sets the defaults"
+        )
+    return notebook
+
+
+def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[str, object]) -> None:
+    known = set(papermill.inspect_notebook(notebook))
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise ValueError(
+            f"{source.name} has no parameter {', '.join(unknown)}; "
+            f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _portable(value: object, folder: Path) -> object:
+    return Path(os.path.relpath(value, folder)).as_posix() if isinstance(value, Path) else value
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Give the kernel an IPython folder of its own: no start-up files of the reader, no shared history."""
+    before = os.environ.get("IPYTHONDIR")
+    with tempfile.TemporaryDirectory(prefix="cogniload-notebook-") as folder:
+        os.environ["IPYTHONDIR"] = folder
+        try:
+            yield Path(folder)
+        finally:
+            del os.environ["IPYTHONDIR"]
+            if before is not None:
+                os.environ["IPYTHONDIR"] = before
+
+
+def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object], cwd: Path) -> None:
+    papermill.execute_notebook(
+        notebook,
+        executed,
+        values,
+        kernel_name="python3",
+        cwd=cwd,
+        progress_bar=False,
+        config=_KERNEL,
+        shutdown_kernel="immediate",  # a polite end interrupts the idle kernel, which complains on stderr
+    )
+
+
+def _tidy(notebook: NotebookNode) -> NotebookNode:
+    """Drop times, durations and random identifiers; hide the injected cell from the book."""
+    notebook.metadata.pop("papermill", None)
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if _INJECTED in _tags(cell):
+            cell.id = _INJECTED
+            cell.metadata["tags"] = [_INJECTED, "remove-cell"]
+        elif "papermill-error-cell-tag" in _tags(cell):
+            cell.id = f"error-{number}"
+    return notebook
+
+
+def _write(notebook: NotebookNode, target: Path) -> None:
+    part = target.with_name(f".{target.name}.part")
+    part.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    os.replace(part, target)
+
+
+def _failure(
+    source: Path,
+    notebook: NotebookNode,
+    values: Mapping[str, object],
+    error: PapermillExecutionError,
+    failed: Path,
+) -> str:
+    defaults = next(i for i, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
+    number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
+    return (
+        f"{source.name}, cell {number} of {len(notebook.cells)} failed: {error.ename}: {error.evalue}; "
+        f"correct its input or the notebook and run again (the whole traceback is in {failed})"
+    )
+
+
+def _tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])

@@ -1,0 +1,224 @@
+"""Tables and pictures of the pages on uncertainty and on alternatives, as a reader sees them."""
+
+import html
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from .comparisons import TIERS
+from .figures import save_figure
+from .formats import NONE, stars
+from .models import BY_NAME
+from .pages import Fragment
+from .uncertainty import POINTS
+
+_TERMS = {"dN": "d × N", "drho": "d × ρ", "Nrho": "N × ρ", "dNrho": "d × N × ρ"}
+_WAYS = {"paper": "as Table 3", "pairs": "no three-way product", "mean": "third load at its mean"}
+_TREATMENTS = {"wrong": "as wrong", "excluded": "left out", "competing": "own outcome"}
+
+
+def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str) -> Fragment:
+    """Save a figure of the book's own as PNG and SVG, and return it with caption and downloads.
+
+    Parameters
+    ----------
+    figure : Figure
+    name : str
+        Of the files, and the label for references.
+    build : path
+        Where ``figures/`` is.
+    caption : str
+        MyST Markdown.
+    alt : str
+        For readers who do not see it.
+    """
+    png, svg = save_figure(figure, Path(build) / "figures" / name)
+    links = " · ".join(f"{{download}}`{file.suffix[1:].upper()} <../figures/{file.name}>`" for file in (png, svg))
+    markdown = f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::"
+    return Fragment(
+        f"{markdown}\n\n:::{{div}} downloads\nDownload: {links}\n:::",
+        f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
+        f"<p>{html.escape(caption)}</p>",
+    )
+
+
+def label(model: str) -> str:
+    """Return a model's short name; a model that the paper does not have keeps its own."""
+    return BY_NAME[model].label if model in BY_NAME else model
+
+
+def print_intervals(intervals: pd.DataFrame, point: str) -> pd.DataFrame:
+    """Return one capacity point of every model with its three intervals, as text."""
+    places = {"ecl50": 1, "nt50": 2, "id50": 2}[point]
+    own = intervals[intervals["point"] == point]
+    if point == "nt50":
+        own = own[own["estimate"].notna() | (own["present"] > 0)]
+    frame = pd.DataFrame({"Model": own["model"].map(label)})
+    frame[{"ecl50": "ECL50", "nt50": "NT50", "id50": "ID50"}[point]] = own["estimate"].map(lambda x: _number(x, places))
+    frame["SE"] = own["se"].map(lambda x: _number(x, 3))
+    for kind in ("profile", "delta", "bootstrap"):
+        ends = zip(own[f"{kind}_low"], own[f"{kind}_high"], strict=True)
+        frame[kind.capitalize()] = [_range(low, high, places) for low, high in ends]
+    if point == "nt50":
+        frame["Exists"] = own["present"].map("{:.0%}".format)
+    return frame
+
+
+def measure_agreement(intervals: pd.DataFrame) -> dict[str, str]:
+    """Return how far delta and bootstrap ends lie from those of the profile, in standard errors: median and largest.
+
+    ECL50 and ID50 only, ECL50 as its logarithm, and of the bootstrap's random error nothing is taken off.
+    """
+    own = intervals[intervals["point"] != "nt50"].copy()
+    ends = [column for column in own if column.endswith(("_low", "_high"))]
+    lengths = own["point"] == "ecl50"
+    own.loc[lengths, ends] = np.log10(own.loc[lengths, ends])
+    facts = {}
+    for kind in ("delta", "bootstrap"):
+        apart = np.abs([(own[f"{kind}_{end}"] - own[f"profile_{end}"]) / own["se"] for end in ("low", "high")])
+        facts |= {f"{kind}_median": f"{np.median(apart):.2f}", f"{kind}_largest": f"{apart.max():.2f}"}
+    return facts
+
+
+def print_ranks(accuracy: pd.DataFrame, ecl50: pd.DataFrame) -> pd.DataFrame:
+    """Return the rank intervals by accuracy and by ECL50 beside the paper's class, as text."""
+    both = accuracy.merge(ecl50, on=["model", "tier"], suffixes=("", "_ecl50"))
+    return pd.DataFrame(
+        {
+            "Model": both["model"].map(label),
+            "Class in the paper": both["tier"].replace("", NONE),
+            "Rank by accuracy": [_ranks(*row) for row in both[["rank", "best", "worst"]].to_numpy()],
+            "Rank by ECL50": [_ranks(*row) for row in both[["rank_ecl50", "best_ecl50", "worst_ecl50"]].to_numpy()],
+        }
+    )
+
+
+def _ranks(rank: int, best: int, worst: int) -> str:
+    return f"{rank}" if best == worst else f"{rank} ({best} to {worst})"
+
+
+def print_open_pairs(pairs: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
+    """Return the pairs that Holm's correction leaves open, with the puzzles per cell that would tell them apart."""
+    left = pairs[pairs["p_holm"] > alpha].sort_values("needed")
+    ratio = pairs.attrs["quantity"] == "ecl50"
+    return pd.DataFrame(
+        {
+            "Model": left["first"].map(label),
+            "Against": left["second"].map(label),
+            "Ratio" if ratio else "Difference": [f"{10**x:.2f}" if ratio else f"{x:.3f}" for x in left["difference"]],
+            "p": left["p"].map("{:.2g}".format),
+            "p (Holm)": left["p_holm"].map("{:.2g}".format),
+            "p (BH)": left["p_bh"].map("{:.2g}".format),
+            "Puzzles per cell": left["needed"].map(lambda x: f"{np.ceil(x):,.0f}" if np.isfinite(x) else NONE),
+        }
+    )
+
+
+def print_outsiders(outsiders: pd.DataFrame) -> pd.DataFrame:
+    """Return how the models outside the paper's classes stand to each class: better, not told apart, worse."""
+    cells = outsiders.assign(text=[f"{r.better} / {r.tied} / {r.worse}" for r in outsiders.itertuples()])
+    table = cells.pivot_table("text", "model", "tier", aggfunc="first", sort=False)[list(TIERS)]
+    return table.reset_index().assign(model=lambda rows: rows["model"].map(label)).rename(columns={"model": "Model"})
+
+
+def print_specifications(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary of the specifications, as text."""
+    return pd.DataFrame(
+        {
+            "Specification": summary["specification"],
+            "Settled": summary["settled"].map({True: "yes", False: "no"}),
+            "Models": summary["models"],
+            "AIC - paper's": summary["daic"].map("{:+,.0f}".format),
+            "AIC better": summary["aic_better"],
+            "BIC better": summary["bic_better"],
+            "Miscalibrated": summary["miscalibrated"],
+            "Dispersion": summary["dispersion"].map("{:.2f}".format),
+            "Error": summary["error"].map("{:.3f}".format),
+            "ECL50 moves": summary["ecl50_moved"].map(lambda x: f"{x:.2f}" if np.isfinite(x) else NONE),
+            "Leave interval": summary["ecl50_left"].map(lambda x: f"{x:.0f}" if np.isfinite(x) else NONE),
+            "Order": summary["order"].map(lambda x: f"{x:.3f}" if np.isfinite(x) else NONE),
+            "Leader": [label(model) if model else NONE for model in summary["leader"]],
+        }
+    )
+
+
+def print_points(fits: pd.DataFrame, point: str, specifications: Iterable[str]) -> pd.DataFrame:
+    """Return one capacity point by model and specification, as text; the status where there is no fit."""
+    places = {"ecl50": 1, "nt50": 2, "id50": 2}[point]
+    frame = pd.DataFrame({"Model": fits["model"].drop_duplicates().map(label).to_list()})
+    for name in specifications:
+        own = fits[fits["specification"] == name]
+        texts = zip(own["status"], own[point], strict=True)
+        frame[name] = [_number(value, places) if status == "ok" else status for status, value in texts]
+    return frame
+
+
+def print_interactions(tests: pd.DataFrame, models: Iterable[str] | None = None) -> pd.DataFrame:
+    """Return the products of loads, tested in three ways, with stars."""
+    own = tests if models is None else tests[tests["model"].isin(list(models))]
+    frame = pd.DataFrame({"Model": own["model"].map(label), "Product": own["term"].map(_TERMS)})
+    for way, heading in _WAYS.items():
+        pairs = zip(own[f"beta_{way}"], own[f"p_{way}"], strict=True)
+        frame[heading] = [f"{beta:.2f}{stars(p)}" if np.isfinite(beta) else NONE for beta, p in pairs]
+    return frame
+
+
+def print_interaction_counts(counts: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers of models with a significant product: negative and positive, tested in three ways."""
+    cells = counts.assign(text=[f"{r.negative} / {r.positive}" for r in counts.itertuples()])
+    table = cells.pivot_table("text", "term", "way", aggfunc="first", sort=False).reindex(columns=list(_WAYS))
+    frame = table.fillna(NONE).reset_index().assign(term=lambda rows: rows["term"].map(_TERMS))
+    return frame.rename(columns={"term": "Product", **_WAYS})
+
+
+def print_overflows(treatments: pd.DataFrame) -> pd.DataFrame:
+    """Return ECL50, with the factor of its 95% interval, under each treatment of overflows, as text."""
+    own = treatments[treatments["overflows"] > 0]
+    cells = [f"{_number(r.ecl50, 1)} (×/÷ {10 ** (1.96 * r.se_log10_ecl50):.2f})" if r.status == "ok" else r.status
+             for r in own.itertuples()]  # fmt: skip
+    table = own.assign(text=cells).pivot_table("text", ["model", "overflows"], "treatment", aggfunc="first", sort=False)
+    frame = table.reset_index().assign(model=lambda rows: rows["model"].map(label))
+    return frame.rename(columns={"model": "Model", "overflows": "Overflows", **_TREATMENTS})
+
+
+def print_dispersion(table: pd.DataFrame) -> pd.DataFrame:
+    """Return dispersion, and the stars of the coefficients with three kinds of standard error, as text."""
+    frame = pd.DataFrame({"Model": table["model"].map(label), "Dispersion": table["phi"].map("{:.2f}".format)})
+    frame["Correlation"] = table["icc"].map("{:.3f}".format)
+    for term, symbol in (("d", "d"), ("N", "N"), ("rho", "ρ"), ("rho2", "ρ²")):
+        kinds = zip(*(table[f"p{kind}_{term}"] for kind in ("", "_quasi", "_beta")), strict=True)
+        frame[symbol] = [" / ".join(stars(p) or "–" for p in ps) for ps in kinds]
+    return frame
+
+
+def print_pooling(pooled: pd.DataFrame) -> pd.DataFrame:
+    """Return each model's own and pooled slopes of rho and capacity points, as text."""
+    frame = pd.DataFrame({"Model": pooled["model"].map(label)})
+    kinds = (("rho2", "ρ²", 2), *((point, point.upper(), 2 if point == "nt50" else 1) for point in POINTS))
+    for name, heading, places in kinds:
+        for kind in ("own", "pooled"):
+            frame[f"{heading}, {kind}"] = pooled[f"{kind}_{name}"].map(lambda x, p=places: _number(x, p))
+    return frame
+
+
+def print_conclusions(conclusions: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's conclusions with what became of them."""
+    names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "It", "settled": "Settled"}
+    return conclusions.rename(columns=names)
+
+
+def _number(value: float, places: int) -> str:
+    if np.isnan(value):
+        return NONE
+    return ("> 10⁷" if value > 0 else "none") if np.isinf(value) else f"{value:,.{places}f}"
+
+
+def _range(low: float, high: float, places: int) -> str:
+    if np.isnan(low):
+        return NONE
+    ends = ["no limit" if np.isinf(end) else f"{end:,.{places}f}" for end in (low, high)]
+    return " to ".join(ends)
