@@ -54,6 +54,7 @@ def compare(results: Results) -> pd.DataFrame:
         apart; differs; not_computable: the outputs lack what it takes).
     """
     rows = [*_compare_fits(results), *_compare_errors(results), *_compare_tokens(results)]
+    rows.sort(key=lambda row: int(row[0].removeprefix("table")))
     claims = evaluate_claims(results)
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     tables = pd.DataFrame(rows, columns=COLUMNS)
