@@ -156,3 +156,22 @@ def test_a_catalog_is_read_from_its_table(tmp_path):
     write_table(tmp_path / "cells.parquet", pa.table({"n": [1]}), label)
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(tmp_path / "cells.parquet")
+
+
+def test_a_puzzle_is_found_by_its_text():
+    """Blanks around the text do not count, and puzzles that come later are found too."""
+    catalog, other = Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES)), draw_puzzle(20, 3, 5, 4)
+    assert catalog.find_text(f"  {draw_named(NAME)['text']}\n") == NAME
+    assert catalog.find_text(other.text) is None
+    catalog.place(other.name)
+    assert catalog.find_text(other.text) == other.name
+
+
+def test_a_table_that_holds_a_puzzle_twice_can_be_added_to():
+    """The chain of ids may run into a loop on a grid of another order than the paper's."""
+    other = draw_puzzle(20, 3, 5, 4)
+    catalog = Catalog(pa.Table.from_pylist([draw_named(NAME)] * 2, PUZZLES))
+    assert catalog.place(other.name) == 2
+    assert catalog.table().column("name").to_pylist() == [NAME, NAME, other.name]
+    with pytest.raises(ValueError, match="another puzzle of this name"):
+        catalog.add({**draw_named(NAME), "text": "changed"})

@@ -1,6 +1,8 @@
 """Outputs of a source, written as the outputs table."""
 
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -10,8 +12,21 @@ from cogniload_repro.imports import Report, import_outputs, partition_path
 from cogniload_repro.outputs import Rejected
 from cogniload_repro.parquet import read_metadata
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.scores import score_dataset
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
+
+KILLED_BEFORE_B = """
+import os, sys
+from pathlib import Path
+from cogniload_repro import parquet
+from cogniload_repro.imports import import_outputs
+
+move = parquet.move
+parquet.move = lambda part, path: os._exit(9) if path.name == "b.parquet" else move(part, path)
+source, build = map(Path, sys.argv[1:])
+import_outputs(source, build / "outputs", build / "puzzles.parquet", build / "rejected.parquet")
+"""
 
 
 def rows_of(*models):
@@ -144,6 +159,22 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, source, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         run(tmp_path / "build", source)
     assert contents(tmp_path / "build") == before
+
+
+def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path, source):
+    """The mark keeps the mixture from being scored and added to, and goes with the next import."""
+    build = tmp_path / "build"
+    run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
+    assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, source, build]).returncode == 9
+    other = write_lines(tmp_path / "new.jsonl", rows_of("new"))
+    with pytest.raises(ValueError, match="was interrupted; run it again, until then it is a mixture"):
+        score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
+    with pytest.raises(ValueError, match=r"the import of mine\.jsonl was interrupted"):
+        run(build, other, keep=True)
+    run(build, source)
+    run(tmp_path / "fresh", tmp_path / "old.jsonl")
+    run(tmp_path / "fresh", source)
+    assert contents(build) == contents(tmp_path / "fresh")
 
 
 def test_what_was_refused_before_is_kept(tmp_path, source):

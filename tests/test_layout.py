@@ -54,6 +54,13 @@ def test_answers_belong_to_the_folder_of_their_model(tmp_path):
     assert [layout.label(path) for path in layout.others] == ["QwQ-32B/notes.md"]
 
 
+def test_reports_beside_tables_are_no_answers(tmp_path):
+    """Only in a folder that holds answers is every other file one that was meant to be one."""
+    files = ["m/samples.jsonl", "m/results_1.json", "m/README.md", f"n/{NAME}.txt", "n/results_1.json"]
+    layout = find_files(make(tmp_path, dict.fromkeys(files, "")))
+    assert [layout.label(path) for path in layout.others] == ["n/results_1.json"]
+
+
 def test_puzzles_and_tables_are_no_answers(tmp_path):
     """The authors' texts and metadata, tables of outputs and of puzzles are told apart."""
     puzzle = draw_puzzle(20, 1, 1, 770487)

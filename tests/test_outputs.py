@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from cogniload_repro.catalog import Catalog
+from inspect_log import make_sample, write_archive
+
+from cogniload_repro.catalog import Catalog, draw_named, rows_table
 from cogniload_repro.outputs import Output, Rejected, read_outputs
 
 NAME = "20_1_1_770487_red"
@@ -107,3 +109,42 @@ def test_answers_in_no_folder_need_a_model(tmp_path):
     (tmp_path / f"{NAME}.txt").write_text("Raymond: red")
     assert [row.reason for row in read_outputs(tmp_path, Catalog())] == ["missing field"]
     assert [row.model for row in read_outputs(tmp_path, Catalog(), model="mine")] == ["mine"]
+
+
+def test_a_row_that_knows_only_the_text_finds_its_puzzle(tmp_path):
+    """The prompt stands for the name where the puzzle is known; elsewhere the row is rejected."""
+    puzzle = draw_named(NAME)
+    samples = [make_sample(1, input=puzzle["text"] + "\n"), make_sample(2, input="Who?", epoch=1)]
+    catalog = Catalog(rows_table([puzzle]))
+    found, rejected = read_outputs(write_archive(tmp_path / "run.eval", samples), catalog)
+    assert (found.name, found.prompt_tokens) == (NAME, 500)
+    assert (rejected.row, rejected.reason) == (2, "unknown puzzle")
+    assert "give its name" in rejected.detail
+
+
+def test_what_other_programs_leave_is_read_as_one_source(tmp_path):
+    """A folder of batch outputs, harness samples with their results, Inspect logs and rows of our own."""
+    batch = {"custom_id": f"o3/{NAME}", "error": None, "response": {"status_code": 200, "body": {"choices": []}}}
+    batch["response"]["body"]["choices"] = [{"message": {"content": "red"}}]
+    failed = {"custom_id": "\ud800", "response": None, "error": {"message": "expired"}}
+    harness = {"doc": {"id": NAME}, "resps": [["red"]], "filtered_resps": ["red"], "filter": "none"}
+    date = "2025-06-01T10-20-30.123456"
+    files = {
+        "batch/batch_1_output.jsonl": json.dumps(batch),
+        "batch/batch_1_error.jsonl": json.dumps(failed),
+        f"harness/me__mine/samples_cogniload_{date}.jsonl": json.dumps(harness),
+        f"harness/me__mine/results_{date}.json": json.dumps({"model_name": "me/mine"}),
+        "own.jsonl": json.dumps(ROW),
+        "README.md": "",
+        "logs/eval-set.json": "{}",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    write_archive(tmp_path / "logs/run.eval", [make_sample(NAME)])
+    items = list(read_outputs(tmp_path, Catalog()))
+    models = [item.model for item in items if isinstance(item, Output)]
+    assert models == ["o3", "me/mine", "openai/gpt-5-2025-08-07", "mine"]
+    (rejected,) = (item for item in items if isinstance(item, Rejected))
+    assert (rejected.file, rejected.reason) == ("batch/batch_1_error.jsonl", "failed request")
+    assert rejected.detail.startswith("\\ud800")

@@ -1,5 +1,7 @@
 """Error buckets per (N, d): whole numbers whose sums are those of Tables 4 and 5."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -17,6 +19,7 @@ CONDITIONS = pd.MultiIndex.from_frame(GRID[["N", "d"]].drop_duplicates())
 OF_CONDITION = np.array([(GRID["N"] == N) & (GRID["d"] == d) for N, d in CONDITIONS], dtype=float)
 
 
+@cache
 def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
     """Return which errors Tables 4 and 5 sum, and the sums.
 

@@ -157,7 +157,7 @@ class Catalog:
         self._by_text: tuple[int, dict[str, str]] = 0, {}
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._table) + len(self._added)
 
     def add(self, row: dict) -> None:
         """Add a puzzle; the same one may come twice.
@@ -167,8 +167,8 @@ class Catalog:
         ValueError
             If another puzzle has this name.
         """
-        known = self._places.setdefault(row["name"], len(self._places))
-        if known == len(self._table) + len(self._added):
+        known = self._places.setdefault(row["name"], len(self))
+        if known == len(self):
             self._added.append(row)
         elif self._row(known) != row:
             raise ValueError("another puzzle of this name is known; one of the two has been changed")

@@ -1,24 +1,13 @@
 """The `cogniload` command: the steps that the Makefile chains, each of use alone."""
 
-import os
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import click
 from tqdm import tqdm
 
 from . import __version__
-
-_BUILD = click.option(
-    "--build", type=click.Path(path_type=Path, file_okay=False), default=Path("data/build"), show_default=True,
-    help="Build folder that the step reads and writes.",
-)  # fmt: skip
-_JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores",
-    help="Processes; the results do not depend on it.",
-)  # fmt: skip
+from .cli_tools import BUILD, JOBS, TOOLS
 
 
 class _Group(click.Group):
@@ -45,26 +34,6 @@ def main() -> None:
     """
 
 
-@main.command()
-@click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
-@click.option("--seed", type=click.IntRange(min=0), default=None, help="Another of the possible tables.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="CSV file to write.")
-def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
-    """Make the table of counts per cell again from the paper's printed numbers (about a minute).
-
-    Without options this writes data/reconstructed/cells.csv, byte for byte as it is committed.
-    """
-    from . import reconstruct as step
-    from .models import MODELS, find_model
-
-    if out is None and (models or seed is not None):
-        raise ValueError("--model and --seed make another table than the committed one; say where with --out")
-    chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = step.reconstruct(chosen, step.SEED if seed is None else seed)
-    path = step.write_cells(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
-    click.echo(f"wrote {path}")
-
-
 @main.command("download-outputs")
 @click.option(
     "--source",
@@ -81,8 +50,8 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 )
 @click.option("--model", default=None, help="Model of rows that name none.")
 @click.option("--add", is_flag=True, help="Keep the outputs of other models that are there.")
-@_BUILD
-@_JOBS
+@BUILD
+@JOBS
 def download_outputs(
     source: str, grid: str, max_rejected: int, model: str | None, add: bool, build: Path, jobs: int
 ) -> None:
@@ -97,6 +66,7 @@ def download_outputs(
         click.echo(report.summary())
         report.check(max_rejected)
         return
+    from .executors import open_executor
     from .grid import grid_cells
     from .puzzle_sets import describe_set, draw_rows, write_parquet
     from .reconstruct import cells_in
@@ -107,40 +77,23 @@ def download_outputs(
     rows = tqdm(draw_rows(chosen, jobs=jobs), "puzzles", total=100 * len(chosen), disable=None)
     description = describe_set(chosen, 42, "chain", "cogniload download-outputs")
     count = write_parquet(build / "puzzles.parquet", rows, description)
-    with _pool(jobs) as executor:
+    with open_executor(jobs) as executor:
         outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
     click.echo(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
 
 
 @main.command()
-@click.argument("source")
-@click.option("--model", default=None, help="Model of rows that name none.")
-@_BUILD
-def check(source: str, model: str | None, build: Path) -> None:
-    """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
-    from .catalog import Catalog, read_catalog
-    from .check import check_outputs
-    from .sources import open_source
-
-    local = open_source(source, build / "downloads")
-    known = build / "puzzles.parquet"
-    catalog = read_catalog(known) if known.exists() else Catalog()
-    frame, report = check_outputs(local.path, catalog, model=model)
-    click.echo(frame.to_string(index=False))
-    click.echo(report.summary())
-
-
-@main.command()
 @click.option("--reading", default="pseudocode", show_default=True, help="How Appendix D is read: pseudocode or prose.")
-@_BUILD
-@_JOBS
+@BUILD
+@JOBS
 def score(reading: str, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from .cells import write_cells
+    from .executors import open_executor
     from .scores import score_dataset
     from .scoring import find_reading
 
-    with _pool(jobs) as executor:
+    with open_executor(jobs) as executor:
         score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor, find_reading(reading))
     cells = write_cells(build / "scores", build / "cells.parquet")
     click.echo(f"{cells['n'].sum():,} responses of {cells['model'].nunique()} models scored in {build / 'scores'}")
@@ -148,7 +101,7 @@ def score(reading: str, build: Path, jobs: int) -> None:
 
 @main.command()
 @click.option("--formula", default=None, help="Fit this formula alone, such as 'correct ~ d * log10_N + rho'.")
-@_BUILD
+@BUILD
 def fit(formula: str | None, build: Path) -> None:
     """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or one FORMULA of yours.
 
@@ -187,7 +140,7 @@ def fit(formula: str | None, build: Path) -> None:
 
 
 @main.command()
-@_BUILD
+@BUILD
 def compare(build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
     from .fidelity import compare, scoreboard
@@ -206,7 +159,7 @@ def compare(build: Path) -> None:
 @click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--formula", default="", help="Value of the notebook's `formula` parameter; its own when empty.")
-@_BUILD
+@BUILD
 def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
     """Execute the notebook SOURCE on a build folder and write the result to TARGET."""
     from .notebooks import run_notebook
@@ -217,7 +170,7 @@ def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
 
 
 @main.command("build-book")
-@_BUILD
+@BUILD
 def build_book(build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book."""
     from . import book
@@ -226,76 +179,5 @@ def build_book(build: Path) -> None:
     book.build_book(build)
 
 
-@main.command()
-@click.option("--grid", default="paper", show_default=True, help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.")
-@click.option("--per-cell", type=click.IntRange(min=1), default=100, show_default=True, help="Puzzles a cell.")
-@click.option("--seed", type=click.IntRange(min=0), default=42, show_default=True)
-@click.option(
-    "--rounding",
-    type=click.Choice(["paper", "port"]),
-    default="paper",
-    show_default=True,
-    help="Halves of a needle up (as in the paper's data), or to even (as in the released port).",
-)
-@click.option(
-    "--scheme",
-    type=click.Choice(["chain", "spawn"]),
-    default="chain",
-    show_default=True,
-    help="Ids along the authors' chain, or independent of order (for new experiments).",
-)
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["parquet", "jsonl", "layout"]),
-    default="parquet",
-    show_default=True,
-    help="layout: the folders of the authors' release.",
-)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
-@_JOBS
-def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kind: str, out: Path, jobs: int) -> None:
-    """Draw a set of puzzles, byte for byte as the authors' released generator draws them."""
-    from . import puzzle_sets
-    from .grid import grid_cells
-
-    cells = grid_cells(grid, rounding)
-    if kind == "layout":
-        count = puzzle_sets.write_layout(out, cells, per_cell, seed, scheme=scheme, jobs=jobs)
-    else:
-        rows = puzzle_sets.draw_rows(cells, per_cell, seed, scheme=scheme, jobs=jobs)
-        rows = tqdm(rows, "puzzles", total=per_cell * len(cells), disable=None)
-        if kind == "jsonl":
-            count = puzzle_sets.write_jsonl(out / "puzzles.jsonl", rows)
-        else:
-            description = puzzle_sets.describe_set(cells, seed, scheme, "cogniload puzzles")
-            count = puzzle_sets.write_parquet(out / "puzzles.parquet", rows, description)
-    click.echo(f"{count:,} puzzles in {out}")
-
-
-@main.command()
-@click.argument("source", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--redraw/--no-redraw",
-    default=True,
-    show_default=True,
-    help="Also draw each puzzle again from its name; turn off for puzzles of another generator.",
-)
-def verify(source: Path, redraw: bool) -> None:
-    """Solve every puzzle of a set (Parquet, JSONL, layout) from its text, and name those that are not right."""
-    from collections import Counter
-
-    from .verify import verify_set
-
-    counts: Counter[str] = Counter()
-    for verdict in tqdm(verify_set(source, redraw=redraw), "verify", unit=" puzzles", disable=None):
-        counts[verdict.verdict] += 1
-        if verdict.verdict != "right":
-            tqdm.write(f"{verdict.name}: {verdict.verdict}: {verdict.detail}")
-    click.echo(", ".join(f"{count:,} {word}" for word, count in counts.items()))
-    if set(counts) != {"right"}:
-        raise click.exceptions.Exit(1)
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+for _tool in TOOLS:
+    main.add_command(_tool)

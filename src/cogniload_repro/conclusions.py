@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .comparisons import check_tiers, compare_pairs, dominant_load, place_outsiders
+from .comparisons import TIERS, check_tiers, compare_pairs, dominant_load, place_outsiders
 from .dispersion import dispersion_table
 from .interactions import interaction_tests
 from .models import BY_NAME
 from .overflows import compare_treatments
-from .specifications import BY_NAME as SPECIFICATIONS
-from .specifications import fit_specifications, is_settled
+from .specifications import SPECIFICATIONS, fit_specifications, is_settled
 from .uncertainty import capacity_intervals, trough_table
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")
@@ -25,7 +24,10 @@ HOLDS, PARTLY, FAILS = "holds", "in part", "does not hold"
 
 @dataclass(frozen=True)
 class Analyses:
-    """The tables that conclusions are drawn from, all of the same cells; see the functions that make them."""
+    """The tables that conclusions are drawn from, all of the same cells; see the functions that make them.
+
+    Of the specifications only those that the printed tables settle, for the frontier class.
+    """
 
     intervals: pd.DataFrame
     troughs: pd.DataFrame
@@ -47,7 +49,9 @@ def analyse(cells: pd.DataFrame, replicates: int = 1000) -> Analyses:
         ecl50_pairs=compare_pairs(cells, "ecl50"),
         loads=dominant_load(cells),
         interactions=interaction_tests(cells),
-        specifications=fit_specifications(cells),
+        specifications=fit_specifications(
+            cells[cells["model"].isin(TIERS["frontier"])], [one for one in SPECIFICATIONS if is_settled(one)]
+        ),
         dispersion=dispersion_table(cells),
         overflows=compare_treatments(cells),
     )
@@ -131,8 +135,7 @@ def _lead(a: Analyses) -> dict[str, str]:
 def _span(a: Analyses, model: str, point: str) -> str:
     """Return the range of a model's capacity point over the settled specifications whose AIC is not larger."""
     own = a.specifications[(a.specifications["model"] == model) & (a.specifications["status"] == "ok")]
-    settled = own["specification"].map(lambda name: is_settled(SPECIFICATIONS[name]))
-    smooth = own[settled & (own["aic"] <= own["aic"].iloc[0])]
+    smooth = own[own["aic"] <= own["aic"].iloc[0]]
     smooth = smooth[~smooth["specification"].isin(["N as factor", "d as factor", "all that is settled"])]
     values = smooth[point]
     found = f"{values.min():.3g} to {values.max():.3g}"
@@ -153,7 +156,7 @@ def _classes(a: Analyses) -> dict[str, str]:
 
 def _leaders_id50(a: Analyses) -> dict[str, str]:
     id50 = a.intervals[a.intervals["point"] == "id50"].set_index("model")["estimate"]
-    beyond = [model for model in id50.index if id50[model] > 10]
+    beyond = [model for model in TIERS["frontier"] if id50[model] > 10]
     outside = sum(not 1 <= value <= 10 for value in id50)
     return _row(
         "Table 2", "ID50 measures the difficulty that a model can handle.",
@@ -226,8 +229,8 @@ def _dn_leaders(a: Analyses) -> dict[str, str]:
     words = [f"{_label(m)} {row.beta_pairs:.2f} (p {row.p_pairs:.2g})" for m, row in table.iterrows()]
     return _row(
         "3.1.6", "gpt-5 and o3 show no detectable d x N interaction.",
-        f"So the paper tests it at rho = 0, where no puzzle is. Without the three-way product, which is not significant "
-        f"in either: {', '.join(words)}.",
+        "Table 3 tests it at rho = 0, where no puzzle is. Without the three-way product, which is not significant in "
+        f"either: {', '.join(words)}.",
         FAILS if (table["p_pairs"] < ALPHA).any() else HOLDS,
     )  # fmt: skip
 

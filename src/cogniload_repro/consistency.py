@@ -1,88 +1,29 @@
-"""The paper's printed tables held against one another, under different readings of the covariate rho.
-
-Tables 4 and 5 fix three sums of the correct answers, the two AICs of Table 6 two more. Together they fix every number
-in a row of Table 2, but only if rho is computed as the authors computed it.
-"""
+"""The paper's printed tables held against one another, as a reader would check by hand."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations_with_replacement, product
-from math import gcd, lcm
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from .derivation import (
+    BETAS,
+    HALF_UNITS,
+    POINTS,
+    Derived,
+    derive,
+    deviations,
+    lattice_step,
+    least_misfit,
+    missing_ratios,
+    on_lattice,
+)
 from .formats import stars
-from .grid import count_needles
-from .likelihood import maximise, solve_aic
-from .models import MODELS, Model
+from .likelihood import maximise
+from .models import Model, find_model
 from .published import ERRORS, load_printed, load_table
-from .regression import capacity_points, grid_means
 from .sufficient import GRID, PRINTED, X, exact_statistics, predict, printed_windows, puzzles_per_cell
-
-#: Readings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
-RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal ratio"}
-
-BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
-POINTS = ("ecl50", "nt50", "id50")
-_HALF_UNITS = dict.fromkeys((*BETAS, "nt50", "id50"), 0.005) | {"ecl50": 0.05}
-_AIC_HALF_UNIT = 0.0005
-
-
-@dataclass(frozen=True)
-class Derived:
-    """What Tables 4, 5 and 6 say of one model under one reading of rho.
-
-    Attributes
-    ----------
-    model : Model
-    rule : str
-        A key of `RULES`.
-    missing : tuple of int
-        Nominal ratio taken for each missing puzzle.
-    T : ndarray, shape (5,)
-        Sums over the correct answers of 1, d, log10 N, rho, rho^2.
-    window : tuple of float
-        Least and largest sum of rho that the three decimals of AIC_linear allow.
-    beta, se : ndarray, shape (5,)
-        Coefficients of Table 2 and their standard errors.
-    points : dict
-        ecl50, nt50, id50.
-    misfit : float
-        Largest deviation from the printed row, in half units of the last printed digit.
-    least : float
-        The same where the two AICs lie most favourably inside their rounding.
-    """
-
-    model: Model
-    rule: str
-    missing: tuple[int, ...]
-    T: np.ndarray
-    window: tuple[float, float]
-    beta: np.ndarray
-    se: np.ndarray
-    points: dict[str, float]
-    misfit: float
-    least: float
-
-
-def needle_shares(rule: str) -> list[Fraction]:
-    """Return rho in each of the 140 cells under a reading of `RULES`, as exact fractions."""
-    if rule not in RULES:
-        raise ValueError(f"there is no reading {rule!r} of rho; choose one of: {', '.join(RULES)}")
-    if rule == "nominal":
-        return [Fraction(int(ratio), 100) for ratio in GRID["ratio_pct"]]
-    cells = zip(GRID["N"].tolist(), GRID["ratio_pct"].tolist(), strict=True)
-    return [Fraction(count_needles(N, ratio, rule), N) for N, ratio in cells]
-
-
-def lattice_step(rule: str) -> Fraction:
-    """Return the largest number of which rho is a multiple in every cell, and so any sum of rho over answers."""
-    shares = needle_shares(rule)
-    common = lcm(*(share.denominator for share in shares))
-    return Fraction(gcd(*(int(share * common) for share in shares)), common)
 
 
 def sums_by_level(model: str, dimension: str) -> pd.DataFrame:
@@ -101,55 +42,6 @@ def sums_by_level(model: str, dimension: str) -> pd.DataFrame:
     return rows.assign(contribution=rows["correct"] * rows["covariate"])
 
 
-def derive(model: Model, rule: str = "paper", missing: tuple[int, ...] = ()) -> Derived:
-    """Derive a model's row of Table 2 from Tables 4, 5 and 6.
-
-    Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
-    """
-    x, n, known = _design(rule), puzzles_per_cell(model, missing), exact_statistics(model.name)
-    linear, quadratic = load_table("table6").set_index("model").loc[model.name, ["aic_linear", "aic_quadratic"]]
-    best, rows = None, []
-    for shift, other in ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1)):
-        aics = linear + shift * _AIC_HALF_UNIT, quadratic + other * _AIC_HALF_UNIT
-        for T in _solutions(x, n, known, *aics):
-            beta, _ = maximise(x, n, T)
-            points = capacity_points(beta, grid_means(GRID.assign(rho=x[:, 3])))
-            rows.append(max(_deviations(model.name, beta, points).values()))
-            if shift == 0 and (best is None or rows[-1] < best[0]):
-                best = rows[-1], T, beta, points
-    misfit, T, beta, points = best
-    p = 1 / (1 + np.exp(-x @ beta))
-    se = np.sqrt(np.diag(np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))))
-    window = _window(x[:, :4], n, known, linear, T[3])
-    return Derived(model, rule, missing, T, window, beta, se, points, misfit, min(rows))
-
-
-def derive_all(rule: str = "paper", models: Iterable[Model] = MODELS) -> list[Derived]:
-    """Derive every model's row of Table 2; missing puzzles are put where the row fits best."""
-    return [
-        min((derive(model, rule, choice) for choice in _choices(model)), key=lambda derived: derived.misfit)
-        for model in models
-    ]
-
-
-def missing_choices(model: Model, rule: str = "paper") -> pd.DataFrame:
-    """Return the ratios that a model's missing puzzles can have had, best first, and the balanced design last.
-
-    Returns
-    -------
-    DataFrame
-        ratios (nominal, in %, in the order of ``model.missing``; empty for the balanced design), beta_rho, misfit
-        (half printed units, over the whole row of Table 2), whole (500 T_rho can be a whole number).
-    """
-    rows = []
-    for choice in [*_choices(model), ()]:
-        full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
-        derived = derive(full, rule, choice)
-        rows.append((choice, derived.beta[3], derived.misfit, bool(lattice_test([derived])["inside"].iloc[0])))
-    frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "whole"])
-    return pd.concat([frame.iloc[:-1].sort_values("misfit", kind="stable"), frame.iloc[-1:]], ignore_index=True)
-
-
 def lattice_test(derived: Iterable[Derived]) -> pd.DataFrame:
     """Hold the sum of rho against the lattice that it must lie on.
 
@@ -164,9 +56,8 @@ def lattice_test(derived: Iterable[Derived]) -> pd.DataFrame:
         step = float(lattice_step(one.rule))
         value, low, high = one.T[3] / step, one.window[0] / step, one.window[1] / step
         nearest = round(value)
-        inside = np.floor(high) >= np.ceil(low)
-        rows.append((one.model.name, one.rule, nearest, low - nearest, value - nearest, high - nearest, inside,
-                     min(1.0, high - low)))  # fmt: skip
+        position = (low - nearest, value - nearest, high - nearest)
+        rows.append((one.model.name, one.rule, nearest, *position, on_lattice(one), min(1.0, high - low)))
     columns = ["model", "rule", "nearest", "low", "value", "high", "inside", "chance"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -183,7 +74,7 @@ def table2_test(derived: Iterable[Derived]) -> pd.DataFrame:
     printed = load_printed("table2").set_index("model")
     rows = []
     for one in derived:
-        name, off = one.model.name, _deviations(one.model.name, one.beta, one.points)
+        name, off = one.model.name, deviations(one.model.name, one.beta, one.points)
         own = printed.loc[name]
         for beta, value, se in zip(BETAS, one.beta, one.se, strict=True):
             shown = stars(2 * norm.sf(abs(value / se)))
@@ -194,23 +85,44 @@ def table2_test(derived: Iterable[Derived]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def missing_choices(model: Model, rule: str = "paper") -> pd.DataFrame:
+    """Return the ratios that a model's missing puzzles can have had, best first, and the balanced design last.
+
+    Returns
+    -------
+    DataFrame
+        ratios (nominal, in %, in the order of ``model.missing``; empty for the balanced design), beta_rho, misfit
+        (half printed units, over the whole row of Table 2), whole (500 T_rho can be a whole number).
+    """
+    rows = []
+    for choice in [*missing_ratios(model), ()]:
+        full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
+        derived = derive(full, rule, choice)
+        rows.append((choice, derived.beta[3], derived.misfit, on_lattice(derived)))
+    frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "whole"])
+    return pd.concat([frame.iloc[:-1].sort_values("misfit", kind="stable"), frame.iloc[-1:]], ignore_index=True)
+
+
 def summarise_rules(derived: Iterable[Derived]) -> pd.DataFrame:
     """Say of each reading of rho how many models agree with it.
 
     Returns
     -------
     DataFrame
-        One row a reading: rule, step (of the lattice), on_lattice and expected (models whose window holds a lattice
-        point, and how many would by chance), rows (models whose row of Table 2 can come out), worst (largest
-        misfit in half printed units), models.
+        One row a reading: rule, step (of the lattice), complete (models without missing puzzles), on_lattice and
+        expected (how many of those have a lattice point in their window, and how many would by chance), models, rows
+        (how many of all models have a row of Table 2 that can come out), worst (largest misfit, half printed units).
     """
     derived, rows = list(derived), []
     for rule in dict.fromkeys(one.rule for one in derived):
         own = [one for one in derived if one.rule == rule]
-        test = lattice_test(own)
-        rows.append((rule, str(lattice_step(rule)), int(test["inside"].sum()), test["chance"].sum(),
-                     sum(one.least <= 1 for one in own), max(one.misfit for one in own), len(own)))  # fmt: skip
-    return pd.DataFrame(rows, columns=["rule", "step", "on_lattice", "expected", "rows", "worst", "models"])
+        test = lattice_test(one for one in own if not one.model.missing)
+        out = sum(one.misfit <= 1 or least_misfit(one) <= 1 for one in own)
+        worst = max(one.misfit for one in own)
+        rows.append((rule, str(lattice_step(rule)), len(test), test["inside"].sum(), test["chance"].sum(), len(own),
+                     out, worst))  # fmt: skip
+    columns = ["rule", "step", "complete", "on_lattice", "expected", "models", "rows", "worst"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def table3_test(cells: pd.DataFrame) -> pd.DataFrame:
@@ -239,42 +151,44 @@ def table3_test(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "aic", "beta", "p", "worst"])
 
 
-def _design(rule: str) -> np.ndarray:
-    rho = np.array([float(share) for share in needle_shares(rule)])
-    return np.column_stack([X[:, :3], rho, rho**2])
+def aic_region(model: str, steps: int = 21) -> pd.DataFrame:
+    """Return the AICs that a printed row of Table 2 would need, given Tables 4 and 5.
+
+    The coefficients of rho and rho^2 run over what their two decimals allow; Tables 4 and 5 fix the other three, and
+    rows in which these do not print as they are printed are left out.
+
+    Returns
+    -------
+    DataFrame
+        beta_0, beta_d, beta_N, beta_rho, beta_rho2, aic_linear, aic_quadratic; empty if the row contradicts Tables 4
+        and 5 alone.
+    """
+    found = find_model(model)
+    if found.missing:
+        raise ValueError(f"{model} lacks puzzles of unknown ratio, so its row leaves no single region; choose another")
+    n, known = puzzles_per_cell(found, ()), exact_statistics(model)
+    printed = load_table("table2").set_index("model").loc[model, list(BETAS)].to_numpy(float)
+    half = HALF_UNITS["beta_rho"]
+    rows = []
+    for slope in printed[3] + np.linspace(-half, half, steps):
+        for bend in printed[4] + np.linspace(-half, half, steps):
+            settled, _ = maximise(X[:, :3], n, known, X[:, 3:5] @ [slope, bend])
+            beta = np.append(settled, [slope, bend])
+            if (np.abs(beta - printed) > half * (1 + 1e-9)).any():
+                continue
+            eta = X[:, :5] @ beta
+            T = X[:, :5].T @ (n / (1 + np.exp(-eta)))
+            quadratic = 10 - 2 * (beta @ T - n @ np.logaddexp(0, eta))
+            rows.append((*beta, 8 - 2 * maximise(X[:, :4], n, T[:4])[1], quadratic))
+    return pd.DataFrame(rows, columns=[*BETAS, "aic_linear", "aic_quadratic"])
 
 
-def _choices(model: Model) -> list[tuple[int, ...]]:
-    ratios = GRID["ratio_pct"].unique().tolist()
-    if len(set(model.missing)) == 1:  # two puzzles of one (d, N): their order says nothing
-        return list(combinations_with_replacement(ratios, len(model.missing)))
-    return list(product(ratios, repeat=len(model.missing)))
-
-
-def _solutions(x: np.ndarray, n: np.ndarray, known: np.ndarray, linear: float, quadratic: float):
-    try:
-        for t_rho in solve_aic(x[:, :4], n, known, linear):
-            first = np.append(known, t_rho)
-            for t_rho2 in solve_aic(x, n, first, quadratic):
-                yield np.append(first, t_rho2)
-    except ValueError:  # a corner of the rounding beyond the highest possible AIC
-        return
-
-
-def _window(x: np.ndarray, n: np.ndarray, known: np.ndarray, aic: float, t_rho: float) -> tuple[float, float]:
-    """Return the sums of rho between which AIC_linear prints as it does, on the side of the given one."""
-    outer = solve_aic(x, n, known, aic - _AIC_HALF_UNIT)
-    try:
-        inner = solve_aic(x, n, known, aic + _AIC_HALF_UNIT)
-    except ValueError:  # no slope at all is possible: both signs are
-        return outer
-    return (outer[0], inner[0]) if t_rho < np.mean(outer) else (inner[1], outer[1])
-
-
-def _deviations(model: str, beta: np.ndarray, points: dict[str, float]) -> dict[str, float]:
-    """Return the deviations from a row of Table 2 in half printed units; NT50 where neither has one deviates by 0."""
-    printed, computed = load_table("table2").set_index("model").loc[model], dict(zip(BETAS, beta, strict=True)) | points
-    off = {name: abs(value - printed[name]) / _HALF_UNITS[name] for name, value in computed.items()}
-    if np.isnan(off["nt50"]):
-        off["nt50"] = 0.0 if np.isnan(printed["nt50"]) and np.isnan(computed["nt50"]) else np.inf
-    return off
+def misprints(printed: str) -> list[str]:
+    """Return what a number can have been if one digit of it was misread, or two neighbouring ones swapped."""
+    places = [place for place, letter in enumerate(printed) if letter.isdigit()]
+    changed = {printed[:place] + digit + printed[place + 1 :] for place in places for digit in "0123456789"}
+    for first, second in pairwise(places):
+        swapped = list(printed)
+        swapped[first], swapped[second] = printed[second], printed[first]
+        changed.add("".join(swapped))
+    return sorted(changed - {printed})

@@ -1,5 +1,6 @@
 """Where the work is done: processes on this machine, or the workers of a Dask cluster."""
 
+import signal
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -25,12 +26,17 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     OSError
         If no scheduler answers.
     """
-    opened = _open_cluster(scheduler) if scheduler else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     try:
-        with opened as executor:
+        with _open_cluster(scheduler) if scheduler else _open_processes(jobs) as executor:
             yield executor
     except BrokenExecutor:
         raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
+
+
+def _open_processes(jobs: int) -> Executor:
+    # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
+    ending = signal.SIGINT, signal.SIG_DFL
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=ending)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 `reconstruct` commits one such table. The others drawn here say which of its numbers are settled and which are not.
 """
 
+import shutil
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from functools import cache
@@ -14,14 +15,14 @@ import pandas as pd
 
 from .counts import draw_counts
 from .files import write_whole
-from .models import BY_NAME, MODELS, Model
+from .models import MODELS, Model
 from .paths import RECONSTRUCTED
 from .reconstruct import SEED, load_cells
 from .sufficient import GRID, recover
 
 #: The committed tables, and how many there are of each model.
 TABLES = RECONSTRUCTED / "feasible.csv"
-COUNT = 40
+COUNT = 24
 
 _KEYS = ["model", "N", "d", "ratio_pct"]
 
@@ -73,7 +74,7 @@ def write_tables(
     goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), table_1, table_2, ...
     (correct answers).
     """
-    path = Path(path)
+    path, models = Path(path), tuple(models)
     folder = path.with_suffix(".parts")
     parts = [folder / f"{model.name}-{seed}-{tables}.csv" for model in models]
     todo = [(model, part) for model, part in zip(models, parts, strict=True) if not part.exists()]
@@ -81,15 +82,66 @@ def write_tables(
         pass
     head, *rest = (part.read_text(encoding="utf-8") for part in parts)
     write_whole(path, head + "".join(text.split("\n", 1)[1] for text in rest))
-    for part in parts:
-        part.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)
     return path
 
 
+def load_tables(path: str | Path = TABLES) -> pd.DataFrame:
+    """Return the possible tables of all models: model, N, d, ratio_pct (%), table_1, ... (correct answers).
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    remedy = "restore it with git, or make it again with `cogniload feasible`"
+    try:
+        tables = pd.read_csv(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; {remedy}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
+    if list(tables.columns[:4]) != _KEYS or len(tables.columns) < 6:
+        raise ValueError(f"{path}: the header must be {','.join(_KEYS)},table_1,table_2,...; {remedy}")
+    return tables
+
+
+def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
+    """Return how far apart the possible tables are, pooled over everything but the named columns.
+
+    Only models whose counts are the committed reconstruction have a band: other counts are known, not chosen.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; what it lacks of the grid is left out of the tables too.
+    *dims : str
+        Columns to keep apart, such as ``"model", "d"``.
+
+    Returns
+    -------
+    DataFrame
+        One row a combination: the dims, lowest and highest (accuracy, fraction) over the possible tables and the
+        cells themselves. Empty if no model is reconstructed.
+    """
+    committed, tables = _committed()
+    own = cells[cells["n"] > 0].merge(committed, on=_KEYS, how="left", suffixes=("", "_committed"))
+    chosen = (own["n"] == own["n_committed"]) & (own["correct"] == own["correct_committed"])
+    models = chosen.groupby(own["model"], observed=True).all()
+    own = own.loc[own["model"].isin(models.index[models]), [*_KEYS, "n", "correct"]].merge(tables, on=_KEYS)
+    sums = own.groupby(list(dims), observed=True)[["n", "correct", *tables.columns[len(_KEYS) :]]].sum()
+    accuracy = sums.drop(columns="n").div(sums["n"], axis=0)
+    return pd.DataFrame({"lowest": accuracy.min(axis=1), "highest": accuracy.max(axis=1)}).reset_index()
+
+
+@cache
+def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return load_cells()[[*_KEYS, "n", "correct"]], load_tables()
+
+
 def _write_part(model: Model, part: Path, tables: int, seed: int) -> None:
-    drawn = pd.DataFrame(draw_tables(model, tables, seed).T).add_prefix("table_")
-    drawn.columns = [f"table_{number}" for number in range(1, tables + 1)]
+    columns = [f"table_{number}" for number in range(1, tables + 1)]
+    drawn = pd.DataFrame(draw_tables(model, tables, seed).T, columns=columns)
     cells = pd.concat([GRID[["N", "d", "ratio_pct"]], drawn], axis=1)
     cells.insert(0, "model", model.name)
     write_whole(part, cells.to_csv(index=False, lineterminator="\n"))

@@ -25,6 +25,8 @@ def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
     ]
     if len(panels) == 1:
         sentences.append("Bars: 90% Wilson intervals; the points of a level are moved apart sideways")
+    if provenance == "reconstructed" and (range_ := _range(panels, cells)):
+        sentences.append(range_)
     return ". ".join(filter(None, [*sentences, source_note(cells, provenance)])) + "."
 
 
@@ -41,6 +43,21 @@ def alt_text(name: str, cells: pd.DataFrame, provenance: str | None = None) -> s
     if provenance and (note := source_note(cells, provenance)):
         sentences.append(f"{note}.")
     return " ".join(sentences)
+
+
+def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
+    """Tell how far the points move between the possible tables of counts; nothing if no model is reconstructed."""
+    points = pd.concat([panel_accuracy(panel, cells, banded=True) for panel in panels])
+    half_width = (points["highest"] - points["lowest"]) / 2
+    if half_width.isna().all():
+        return ""
+    if half_width.max() < 1e-9:
+        return "Other counts that agree with the paper give the same points"
+    widest = _label(points["model"].iloc[half_width.argmax()])
+    return (
+        "Shaded: the range over other tables of counts that agree with the paper, "
+        f"to either side {half_width.median():.3f} in the median and {half_width.max():.3f} at most ({widest})"
+    )
 
 
 def _describe(panel: Panel, cells: pd.DataFrame) -> str:

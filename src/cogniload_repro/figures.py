@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
 from .accuracy import accuracy_by, order_models
+from .feasible import spread_band
 from .files import write_whole
 from .pens import FAMILY_COLORS, OTHERS, Pen, pens
 from .provenance import source_note
@@ -89,7 +90,8 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     Figure
         Accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Three panels share a
         legend by family (paper, Figures 1, 3, 4); a single one has 90% Wilson intervals and labels at the
-        line ends, its points moved apart sideways (Figures 5, 6, 7).
+        line ends, its points moved apart sideways (Figures 5, 6, 7). Behind reconstructed points lies the range
+        between the possible tables of counts.
 
     Raises
     ------
@@ -103,7 +105,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     models = order_models(cells.loc[cells["n"] > 0, "model"])
     with mpl.rc_context(_STYLE):
         draw = _draw_large if len(panels) == 1 else _draw_row
-        figure = draw(panels, cells, pens(models))
+        figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
         height = figure.get_size_inches()[1]
         if note:
             figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")
@@ -117,13 +119,18 @@ def find_panels(name: str) -> tuple[Panel, ...]:
     return FIGURES[name]
 
 
-def panel_accuracy(panel: Panel, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies that a panel shows; empty where the grid does not have the panel's level."""
+def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
+    """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
+
+    With ``banded`` come lowest and highest, the range over the possible tables of counts (`feasible.spread_band`),
+    missing for models that are not reconstructed.
+    """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
-    return accuracy_by(kept, "model", panel.across)
+    accuracy = accuracy_by(kept, "model", panel.across)
+    return accuracy.merge(spread_band(kept, "model", panel.across), how="left") if banded else accuracy
 
 
-def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen]) -> Figure:
+def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
     columns = _legend_columns(drawn, len(panels) + 1)
     legend_in = _LINE_IN * max(map(_legend_lines, columns))
     top, plot_in, gap, foot = 0.3 if panels[0].at else 0.12, 3.5, 0.58, 0.24
@@ -133,14 +140,14 @@ def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, P
     low = (gap + legend_in + foot) / height
     figure.subplots_adjust(left=0.08, right=0.99, top=1 - top / height, bottom=low, wspace=0.07)
     for ax, panel in zip(axes, panels, strict=True):
-        _draw_lines(ax, panel, cells, drawn)
+        _draw_lines(ax, panel, cells, drawn, banded)
     axes[0].set_ylabel("Mean accuracy")
     _draw_legend(figure.add_axes((0, foot / height, 1, legend_in / height)), columns, drawn)
     return figure
 
 
-def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pen]) -> None:
-    accuracy = panel_accuracy(panel, cells)
+def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> None:
+    accuracy = panel_accuracy(panel, cells, banded=banded)
     if panel.at:
         ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
     places = _set_levels(ax, panel, cells)
@@ -149,7 +156,10 @@ def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pe
         ax.text(0.5, 0.5, message, transform=ax.transAxes, ha="center", va="center", color="0.35")
     for name, pen in drawn.items():
         rows = accuracy[accuracy["model"] == name]
-        _draw_course(ax, rows[panel.across].map(places), rows["accuracy"], pen)
+        x = rows[panel.across].map(places)
+        if banded:
+            ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
+        _draw_course(ax, x, rows["accuracy"], pen)
 
 
 def _draw_course(ax: Axes, x, y, pen: Pen, strength: float = 1.0) -> None:
@@ -159,9 +169,9 @@ def _draw_course(ax: Axes, x, y, pen: Pen, strength: float = 1.0) -> None:
     ax.plot(x, y, **pen.dots())
 
 
-def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen]) -> Figure:
+def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
     (panel,) = panels
-    accuracy = panel_accuracy(panel, cells)
+    accuracy = panel_accuracy(panel, cells, banded=banded)
     top, bottom, plot_in = 0.12, 0.78, max(4.0, 1.55 * _LINE_IN * len(drawn))
     height = top + plot_in + bottom
     figure = Figure(figsize=(_WIDTH_IN, height))
@@ -175,6 +185,8 @@ def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str,
         x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
         _draw_course(ax, x, y, pen, strength=0.45)
         ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
+        if banded:
+            ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
         ends[name] = (x[-1], y[-1])
     ax.set_ylabel("Mean accuracy")
     _label_ends(ax, ends, drawn, _LINE_IN / plot_in)

@@ -3,8 +3,8 @@
 import numpy as np
 
 
-def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, float]:
-    """Maximise the concave dual b't - sum n log(1 + exp(x'b)) by damped Newton steps.
+def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
+    """Maximise the concave dual b't - sum n log(1 + exp(x'b + offset)) by damped Newton steps.
 
     Parameters
     ----------
@@ -14,12 +14,14 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, f
         Puzzles per cell.
     t : ndarray, shape (q,)
         x'y.
+    offset : ndarray, shape (140,)
+        Part of the log-odds that is given.
 
     Returns
     -------
     coefficients : ndarray, shape (q,)
     loglik : float
-        The Bernoulli log-likelihood at the maximum.
+        The Bernoulli log-likelihood at the maximum; with an offset, less the sum of the offset over the answers.
 
     Raises
     ------
@@ -29,12 +31,12 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, f
     b = np.zeros(x.shape[1])
 
     def value(b):
-        return b @ t - n @ np.logaddexp(0, x @ b)
+        return b @ t - n @ np.logaddexp(0, x @ b + offset)
 
     current = value(b)
     for _ in range(100):
         with np.errstate(over="ignore"):  # an accuracy of 0
-            p = 1 / (1 + np.exp(-x @ b))
+            p = 1 / (1 + np.exp(-(x @ b + offset)))
         gradient = t - x.T @ (n * p)
         try:
             step = np.linalg.solve(x.T @ (x * (n * p * (1 - p))[:, None]), gradient)

@@ -18,6 +18,8 @@ BOUNDARIES = ' ["*_{('
 
 def is_mentioned(value: str, sentence: str) -> bool:
     """Tell whether a sentence gives the value in one of its spellings (CheckCorrectAnswer, Algorithm 3)."""
+    if value not in sentence and value not in SPELLINGS:
+        return False
     if value in SPELLINGS:
         return any(_find_spelling(spelling, sentence) >= 0 for spelling in SPELLINGS[value])
     return _find_spelling(value, sentence) >= 0
@@ -52,12 +54,14 @@ def has_alternative(sentence: str, alternatives: Sequence[str], gold: str, *, la
     """
     gold = gold.lower()
     start = sentence.rfind(gold)
-    around = [value for value in map(str.lower, alternatives) if gold in value]
-    enclosed = start >= 0 and _is_enclosed(start, start + len(gold), around, sentence)
+    enclosed = start >= 0 and _is_enclosed(start, gold, alternatives, sentence)
     if start >= 0 and not enclosed and not last_mention:
         return False
     alternatives = [value.lower() for value in alternatives]
-    if not any(is_mentioned(value, sentence) for value in alternatives):
+    for value in alternatives:
+        if is_mentioned(value, sentence):
+            break
+    else:
         return False
     return enclosed or not last_mention or _last_start(alternatives, sentence) > _last_start([gold], sentence)
 
@@ -71,12 +75,13 @@ def _find_spelling(spelling: str, sentence: str) -> int:
     return start if start > 0 or sentence.startswith(spelling) else -1
 
 
-def _is_enclosed(start: int, end: int, values: Sequence[str], sentence: str) -> bool:
-    """Tell whether some value's last occurrence covers the span."""
-    for value in values:
-        at = sentence.rfind(value)
-        if 0 <= at <= start and at + len(value) >= end:
-            return True
+def _is_enclosed(start: int, gold: str, values: Sequence[str], sentence: str) -> bool:
+    """Tell whether some value's last occurrence covers the gold one's, which starts there."""
+    for value in map(str.lower, values):
+        if gold in value:
+            at = sentence.rfind(value)
+            if 0 <= at <= start and at + len(value) >= start + len(gold):
+                return True
     return False
 
 

@@ -10,18 +10,22 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from .comparisons import TIERS
+from .conclusions import Analyses, draw_conclusions
 from .figures import save_figure
 from .formats import NONE, stars
 from .models import BY_NAME
-from .pages import Fragment
-from .uncertainty import POINTS
+from .pages import Fragment, escape, read_provenance, show_frame
+from .pooling import pool_models
+from .provenance import source_note
 
 _TERMS = {"dN": "d × N", "drho": "d × ρ", "Nrho": "N × ρ", "dNrho": "d × N × ρ"}
 _WAYS = {"paper": "as Table 3", "pairs": "no three-way product", "mean": "third load at its mean"}
 _TREATMENTS = {"wrong": "as wrong", "excluded": "left out", "competing": "own outcome"}
 
 
-def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str) -> Fragment:
+def show_picture(
+    figure: Figure, name: str, cells: pd.DataFrame, build: str | Path, *, caption: str, alt: str
+) -> Fragment:
     """Save a figure of the book's own as PNG and SVG, and return it with caption and downloads.
 
     Parameters
@@ -29,14 +33,17 @@ def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, 
     figure : Figure
     name : str
         Of the files, and the label for references.
+    cells : DataFrame
+        What it was drawn from; their provenance closes the caption.
     build : path
         Where ``figures/`` is.
     caption : str
-        MyST Markdown.
+        MyST Markdown, without the last full stop.
     alt : str
         For readers who do not see it.
     """
     png, svg = save_figure(figure, Path(build) / "figures" / name)
+    caption = ". ".join(filter(None, [caption, source_note(cells, read_provenance(build))])) + "."
     links = " · ".join(f"{{download}}`{file.suffix[1:].upper()} <../figures/{file.name}>`" for file in (png, svg))
     markdown = f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::"
     return Fragment(
@@ -76,10 +83,12 @@ def measure_agreement(intervals: pd.DataFrame) -> dict[str, str]:
     own = intervals[intervals["point"] != "nt50"].copy()
     ends = [column for column in own if column.endswith(("_low", "_high"))]
     lengths = own["point"] == "ecl50"
-    own.loc[lengths, ends] = np.log10(own.loc[lengths, ends])
+    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
+        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends])
     facts = {}
     for kind in ("delta", "bootstrap"):
         apart = np.abs([(own[f"{kind}_{end}"] - own[f"profile_{end}"]) / own["se"] for end in ("low", "high")])
+        apart = apart[np.isfinite(apart)]
         facts |= {f"{kind}_median": f"{np.median(apart):.2f}", f"{kind}_largest": f"{apart.max():.2f}"}
     return facts
 
@@ -101,10 +110,10 @@ def _ranks(rank: int, best: int, worst: int) -> str:
     return f"{rank}" if best == worst else f"{rank} ({best} to {worst})"
 
 
-def print_open_pairs(pairs: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
+def print_open_pairs(pairs: pd.DataFrame, quantity: str, alpha: float = 0.05) -> pd.DataFrame:
     """Return the pairs that Holm's correction leaves open, with the puzzles per cell that would tell them apart."""
     left = pairs[pairs["p_holm"] > alpha].sort_values("needed")
-    ratio = pairs.attrs["quantity"] == "ecl50"
+    ratio = quantity == "ecl50"
     return pd.DataFrame(
         {
             "Model": left["first"].map(label),
@@ -136,11 +145,11 @@ def print_specifications(summary: pd.DataFrame) -> pd.DataFrame:
             "AIC better": summary["aic_better"],
             "BIC better": summary["bic_better"],
             "Miscalibrated": summary["miscalibrated"],
-            "Dispersion": summary["dispersion"].map("{:.2f}".format),
-            "Error": summary["error"].map("{:.3f}".format),
-            "ECL50 moves": summary["ecl50_moved"].map(lambda x: f"{x:.2f}" if np.isfinite(x) else NONE),
-            "Leave interval": summary["ecl50_left"].map(lambda x: f"{x:.0f}" if np.isfinite(x) else NONE),
-            "Order": summary["order"].map(lambda x: f"{x:.3f}" if np.isfinite(x) else NONE),
+            "Dispersion": summary["dispersion"].map(lambda x: _number(x, 2)),
+            "Error": summary["error"].map(lambda x: _number(x, 3)),
+            "ECL50 moves": summary["ecl50_moved"].map(lambda x: _number(x, 2)),
+            "Leave interval": summary["ecl50_left"].map(lambda x: _number(x, 0)),
+            "Order": summary["order"].map(lambda x: _number(x, 3)),
             "Leader": [label(model) if model else NONE for model in summary["leader"]],
         }
     )
@@ -195,30 +204,78 @@ def print_dispersion(table: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def print_pooling(pooled: pd.DataFrame) -> pd.DataFrame:
-    """Return each model's own and pooled slopes of rho and capacity points, as text."""
+def show_pooling(cells: pd.DataFrame) -> Fragment:
+    """Return each model's own and pooled slope of rho^2 and capacity points; a sentence if models are too few."""
+    try:
+        pooled = pool_models(cells)
+    except ValueError as error:
+        return Fragment(escape(error), f"<p>{html.escape(str(error))}</p>")
     frame = pd.DataFrame({"Model": pooled["model"].map(label)})
-    kinds = (("rho2", "ρ²", 2), *((point, point.upper(), 2 if point == "nt50" else 1) for point in POINTS))
+    kinds = (("rho2", "ρ²", 2), ("ecl50", "ECL50", 1), ("nt50", "NT50", 2), ("id50", "ID50", 1))
     for name, heading, places in kinds:
         for kind in ("own", "pooled"):
             frame[f"{heading}, {kind}"] = pooled[f"{kind}_{name}"].map(lambda x, p=places: _number(x, p))
-    return frame
+    return show_frame(frame, caption="Own and partially pooled estimates.")
 
 
-def print_conclusions(conclusions: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's conclusions with what became of them."""
-    names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "It", "settled": "Settled"}
-    return conclusions.rename(columns=names)
+def print_troughs(troughs: pd.DataFrame) -> pd.DataFrame:
+    """Return where along rho each model's fitted accuracy is lowest, as text."""
+    shaped = troughs["curvature"] > 0
+    low, high = troughs["low"].clip(lower=0).where(shaped), troughs["high"].clip(upper=1).where(shaped)
+    return pd.DataFrame(
+        {
+            "Model": troughs["model"].map(label),
+            "Lowest at ρ": [_number(x, 2) for x in troughs["trough"].where(shaped)],
+            "95% interval in [0, 1]": [_range(*ends, 2) for ends in zip(low, high, strict=True)],
+            "p of a U": troughs["p_u"].map("{:.2g}".format),
+        }
+    )
+
+
+def print_loads(loads: pd.DataFrame) -> pd.DataFrame:
+    """Return how far accuracy falls over the range of N and over that of d, as text."""
+    apart = loads["p_holm"] < 0.05
+    larger = np.where(loads["difference"] > 0, "N", "d")
+    return pd.DataFrame(
+        {
+            "Model": loads["model"].map(label),
+            "Fall over N": loads["fall_N"].map("{:.3f}".format),
+            "Fall over d": loads["fall_d"].map("{:.3f}".format),
+            "p (Holm)": loads["p_holm"].map("{:.2g}".format),
+            "Larger": np.where(apart, larger, "not told apart"),
+        }
+    )
+
+
+def show_conclusions(analyses: Analyses) -> Fragment:
+    """Return the paper's conclusions with what became of them; a sentence where the cells do not allow any."""
+    names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "So it", "settled": "Settled"}
+    try:
+        conclusions = draw_conclusions(analyses)
+    except ValueError as error:
+        return Fragment(escape(error), f"<p>{html.escape(str(error))}</p>")
+    return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")
+
+
+def print_steps(steps: pd.DataFrame) -> pd.DataFrame:
+    """Return the products that enter each model's regression, in order, with sign and stars, as text."""
+    words = [f"{_TERMS[row.term]} {row.beta:+.2f}{stars(row.p)}" for row in steps.itertuples()]
+    joined = steps.assign(text=words).groupby("model", sort=False)["text"].agg(", ".join).reset_index()
+    return pd.DataFrame({"Model": joined["model"].map(label), "Products": joined["text"]})
 
 
 def _number(value: float, places: int) -> str:
     if np.isnan(value):
         return NONE
-    return ("> 10⁷" if value > 0 else "none") if np.isinf(value) else f"{value:,.{places}f}"
+    return "no limit" if np.isinf(value) else _decimal(value, places)
+
+
+def _decimal(value: float, places: int) -> str:
+    """Return a number with so many decimals, or with its first digit where these would all be zero."""
+    return f"{value:,.{places}f}" if value == 0 or abs(value) >= 0.5 * 10**-places else f"{value:.0e}"
 
 
 def _range(low: float, high: float, places: int) -> str:
     if np.isnan(low):
         return NONE
-    ends = ["no limit" if np.isinf(end) else f"{end:,.{places}f}" for end in (low, high)]
-    return " to ".join(ends)
+    return " to ".join("no limit" if np.isinf(end) else _decimal(end, places) for end in (low, high))

@@ -22,8 +22,7 @@ def pool_models(cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row a model: model, own_* and pooled_* for the coefficients 0, d, N, rho, rho2 in the paper's
         parametrisation, se_own_* and se_pooled_*, and own_ and pooled_ ecl50 (statements), nt50 (fraction), id50
-        (units of d). The attribute ``mean`` of the frame's `attrs` has the mean coefficients, ``sd`` their
-        standard deviations between models.
+        (units of d).
 
     Raises
     ------
@@ -41,12 +40,7 @@ def pool_models(cells: pd.DataFrame) -> pd.DataFrame:
     back = np.linalg.inv(shift)
     pooled, posterior = pooled @ back.T, back @ posterior @ back.T
     rows = [_row(fit, beta, covariance) for fit, beta, covariance in zip(fits, pooled, posterior, strict=True)]
-    table = pd.DataFrame(rows)
-    table.attrs = {
-        "mean": dict(zip(_TERMS, (back @ mean).tolist(), strict=True)),
-        "sd": dict(zip(_TERMS, np.sqrt(np.diag(back @ spread @ back.T)).tolist(), strict=True)),
-    }
-    return table
+    return pd.DataFrame(rows)
 
 
 def _centring(fit: Quadratic) -> np.ndarray:

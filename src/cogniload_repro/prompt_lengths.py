@@ -76,7 +76,8 @@ def compare_pairs(counts: pd.DataFrame) -> pd.DataFrame:
     """Hold the difference of two models' printed means against the difference of their tokenizers' counts.
 
     Models that answered the same puzzles share the sampling error, and what is left of it is small: this tells
-    tokenizers apart that `compare_prompts` cannot. Every model is paired with one of `REFERENCES`.
+    tokenizers apart that `compare_prompts` cannot. Every model is paired with one of `REFERENCES`; where answers of
+    its own are missing (Tables 4 and 5) the puzzles are not the same, and the row is left out.
 
     Returns
     -------
@@ -96,6 +97,7 @@ def compare_pairs(counts: pd.DataFrame) -> pd.DataFrame:
         rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
         own = _statistics(lengths, "difference", BY_NAME[model].puzzles_per_cell, resamples=0)
         rows = rows.merge(own, on=["N", "d"])
+        rows = rows[[level not in BY_NAME[model].missing for level in zip(rows["d"], rows["N"], strict=True)]]
         frames.append(
             rows[["N", "d"]].assign(
                 model=model,
@@ -177,7 +179,9 @@ def uncounted_models(counts: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _counted_models(counts: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the paper's models in printed order, each with its tokenizer, where that has counted."""
+    """Return the paper's models in printed order, each with its tokenizer, where that has counted any puzzle."""
+    if counts.empty:
+        return []
     tokenizers = {model: file.name for file in find_tokenizers() for model in file.models}
     return [(name, tokenizers[name]) for name in NAMES if tokenizers.get(name) in counts.columns]
 

@@ -20,8 +20,9 @@ from .tokens import KEYS
 _COUNTS = "prompt_tokens.parquet"
 _QUANTITY = {"prompt_mean": "mean", "prompt_p90": "90th percentile"}
 _EDGE = 5.0  # z-scores beyond are drawn at the edge
+_TICKS = (500, 1000, 2000, 5000, 10_000)  # tokens
 _DOTS = {"markersize": 4.2, "markeredgewidth": 0, "alpha": 0.75, "clip_on": False}
-_NOTHING = "No tokenizer is here, so nothing is compared."
+_NOTHING = "Nothing to compare: it takes a tokenizer, and every ratio of the paper at some length and difficulty."
 
 
 def load_prompt_counts(build: str | Path) -> pd.DataFrame:
@@ -61,11 +62,11 @@ def show_agreement(comparison: pd.DataFrame, summary: pd.DataFrame) -> Fragment:
             "Model": mean.index,
             "Template [tokens]": [f"{v:.1f} ± {se:.1f}" for v, se in mean[["overhead", "overhead_se"]].to_numpy()],
             "$\\chi^2$ / df, mean": _chi2(mean),
-            "$p$, mean": mean["p"].map("{:.2g}".format),
-            "Largest $|z|$, mean": mean["largest"].map("{:.1f}".format),
+            "$p$, mean": mean["p"].map(lambda p: f"{p:.2f}" if p >= 0.01 else "< 0.01"),
+            "Largest $\\vert z \\vert$, mean": mean["largest"].map("{:.1f}".format),
             "Trend [%]": [f"{v:+.2f} (z = {z:+.1f})" for v, z in mean[["trend_pct", "trend_z"]].to_numpy()],
             "$\\chi^2$ / df, p90": _chi2(p90),
-            "Largest $|z|$, p90": p90["largest"].map("{:.1f}".format),
+            "Largest $\\vert z \\vert$, p90": p90["largest"].map("{:.1f}".format),
         }
     )
     caption = (
@@ -86,7 +87,7 @@ def show_pairs(summary: pd.DataFrame, pairs: pd.DataFrame) -> Fragment:
             "Held against": summary["model"].map(references),
             "Constant [tokens]": summary["overhead"].map("{:+.1f}".format),
             "$\\chi^2$ / df": _chi2(summary),
-            "Largest $|z|$": summary["largest"].map("{:.1f}".format),
+            "Largest $\\vert z \\vert$": summary["largest"].map("{:.1f}".format),
         }
     )
     caption = "Differences of printed means between models that answered the same puzzles, against their tokenizers'."
@@ -126,8 +127,13 @@ def show_errors(comparison: pd.DataFrame, build: str | Path) -> Fragment:
         f"Printed mean prompt lengths of {means['model'].nunique()} models against this build's puzzles, in standard "
         f"errors; {inside:,} of {len(means):,} lie within three (grey). Points beyond the frame stand at its edge."
     )
-    picture = f":::{{figure}} ../figures/{svg.name}\n:name: prompt-lengths\n:alt: {caption}\n\n{caption}\n:::"
-    return Fragment(picture, f"<p>{caption}</p>") + show_download(numbers, "all numbers (CSV)")
+    alt = (
+        f"Scatter plot, one point a printed mean. Horizontal: prompts of {means['printed'].min():,.0f} to "
+        f"{means['printed'].max():,.0f} tokens. Vertical: departure in standard errors, median "
+        f"{means['z'].median():+.1f}; {len(means) - inside:,} points outside the band of three."
+    )
+    picture = f":::{{figure}} ../figures/{svg.name}\n:name: prompt-lengths\n:alt: {alt}\n\n{caption}\n:::"
+    return Fragment(picture, f"<p>{alt}</p><p>{caption}</p>") + show_download(numbers, "all numbers (CSV)")
 
 
 def draw_errors(comparison: pd.DataFrame) -> Figure:
@@ -147,6 +153,8 @@ def draw_errors(comparison: pd.DataFrame) -> Figure:
                     own["printed"], z, "o", color=color, markersize=4.2, alpha=0.75, mew=0, label=family, clip_on=False
                 )
         axes.set(xscale="log", ylim=(-_EDGE, _EDGE), xlabel="Printed mean prompt length (tokens)")
+        axes.set_xticks(_TICKS, [f"{tick:,}" for tick in _TICKS])
+        axes.set_xticks([], minor=True)
         axes.set_ylabel("Printed - recomputed\n(standard errors)")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure

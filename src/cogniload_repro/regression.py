@@ -134,10 +134,12 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
             # convergence of the coefficients: the rounding error of the deviance grows with n
-            result = GLM(np.column_stack([k, n - k]), x, family=Binomial(link_class())).fit(
-                tol=1e-10, rtol=1e-10, tol_criterion="params"
-            )
-        if not result.converged:
+            model = GLM(np.column_stack([k, n - k]), x, family=Binomial(link_class()))
+            result = model.fit(tol=1e-10, rtol=1e-10, tol_criterion="params")
+            if not (converged := result.converged):  # scoring may circle around an optimum that Newton's method reaches
+                result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
+                converged = result.mle_retvals["converged"]
+        if not converged:
             status = "not converged"
     if status != "ok":
         nan = np.full(len(terms), np.nan)

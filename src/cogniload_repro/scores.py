@@ -85,8 +85,7 @@ def score_partition(
     ValueError
         If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
     """
-    with open_parquet(puzzles_path) as file:
-        questions = _index(file.read(columns=_PUZZLE_COLUMNS).to_pydict())
+    questions = read_questions(puzzles_path)
     metadata = {**read_metadata(outputs_path), "version": __version__, **_maker(reading)}
     rows = 0
     with open_parquet(outputs_path) as file, table_writer(scores_path, SCORES, metadata) as writer:
@@ -141,6 +140,12 @@ def score_dataset(
     _run(tasks, executor)
     remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
     return list(jobs.values())
+
+
+def read_questions(puzzles_path: str | Path) -> dict[str, Question]:
+    """Return what the scorer needs to know of each puzzle of a table, by name."""
+    with open_parquet(puzzles_path) as file:
+        return _index(file.read(columns=_PUZZLE_COLUMNS).to_pydict())
 
 
 def frame_scores(table: pa.Table) -> pd.DataFrame:

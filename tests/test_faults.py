@@ -1,0 +1,218 @@
+"""What goes wrong in the world: signals, full disks, damaged and monstrous files, with real processes."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from cogniload_repro.cli import main
+from cogniload_repro.parquet import write_table
+from cogniload_repro.schemas import OUTPUTS
+
+NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
+LABEL = {"provenance": "imported"}
+
+#: The import, which waits in the middle of its source, when some partitions are begun, until it is killed.
+IMPORT = """
+import sys, time
+from pathlib import Path
+from cogniload_repro import imports
+
+def wait_in_the_middle(*arguments, read=imports.read_outputs, **options):
+    for place, item in enumerate(read(*arguments, **options)):
+        if place == 4:
+            Path(sys.argv[1], "half").touch()
+            time.sleep(60)
+        yield item
+
+imports.BUFFER_CHARS = 20
+imports.read_outputs = wait_in_the_middle
+from cogniload_repro.cli import main
+main(["download-outputs", "--build", sys.argv[1], "--source", sys.argv[2]])
+"""
+
+#: Scoring in two processes, as `cogniload score` does.
+SCORE = """
+import sys
+from pathlib import Path
+from cogniload_repro.executors import open_executor
+from cogniload_repro.scores import score_dataset
+
+build = Path(sys.argv[1])
+with open_executor(2) as executor:
+    score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor)
+"""
+
+
+def contents(folder):
+    """The bytes of every file of a folder, by path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def visible(files):
+    """Those that are no part files."""
+    return {name: content for name, content in files.items() if not name.endswith(".part")}
+
+
+def run(*arguments):
+    """Run a command in this process; return its exit code and what it says."""
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    return result.exit_code, result.output
+
+
+def write_source(path, models="abcdef", text="Raymond: red"):
+    """Write responses of these models, which take turns."""
+    rows = [{"model": model, "name": name, "response": text} for name in NAMES for model in models]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def interrupt(number, script, *arguments, when):
+    """Start a script, send it and its children a signal when `when` is true, and wait for its end."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not when() and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.002)
+    os.killpg(process.pid, number)
+    _, errors = process.communicate(timeout=30)
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_import_changes_nothing_and_the_next_one_finishes(tmp_path, number):
+    """Outputs, puzzles and rejected rows stay those of the import before; then they are all new."""
+    build, fresh = tmp_path / "build", tmp_path / "fresh"
+    old, new = write_source(tmp_path / "old.jsonl", "xy"), write_source(tmp_path / "new.jsonl")
+    for folder in (build, fresh):
+        assert run("download-outputs", "--build", folder, "--source", old)[0] == 0
+    before = contents(build)
+    code, _ = interrupt(number, IMPORT, build, new, when=(build / "half").exists)
+    assert code != 0
+    (build / "half").unlink()
+    assert visible(contents(build)) == before
+    for folder in (build, fresh):
+        assert run("download-outputs", "--build", folder, "--source", new)[0] == 0
+    assert contents(build) == contents(fresh)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """A build whose three partitions take a good part of a second each, with and without scores."""
+    folder = tmp_path_factory.mktemp("scored")
+    assert run("download-outputs", "--build", folder, "--source", write_source(folder / "s.jsonl"))[0] == 0
+    for path in (folder / "outputs").iterdir():
+        path.unlink()
+    for model in "abc":
+        rows = 10_000
+        columns = [[model] * rows, NAMES * (rows // 2), ["Raymond: red"] * rows, [1] * rows, [2] * rows]
+        table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
+        write_table(folder / f"outputs/{model}.parquet", table, LABEL)
+    assert run("score", "--build", folder, "--jobs", 1)[0] == 0
+    return folder
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(scored, tmp_path, number):
+    """What is there is right, what is not is scored the next time, and no rubbish stays."""
+    for name in ("outputs", "puzzles.parquet"):
+        (tmp_path / name).symlink_to(scored / name)
+    scores = tmp_path / "scores"
+    code, errors = interrupt(number, SCORE, tmp_path, when=lambda: any(scores.glob(".*.part")))
+    assert code == -number
+    assert errors.count("Traceback") <= 1
+    left, whole = visible(contents(scores)), contents(scored / "scores")
+    assert left.items() < whole.items()
+    assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
+    assert contents(scores) == whole
+
+
+@pytest.mark.parametrize("damage", ["cut", "page"])
+def test_a_damaged_partition_is_named_and_the_others_are_scored(scored, tmp_path, damage):
+    """The exit code is 2, the good partitions are there, and the next run with a whole file finishes."""
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "puzzles.parquet").symlink_to(scored / "puzzles.parquet")
+    for path in (scored / "outputs").iterdir():
+        content = bytearray(path.read_bytes())
+        if path.name == "b.parquet":
+            content = content[:-200] if damage == "cut" else content[:4] + bytes(3000) + content[3004:]
+        (tmp_path / "outputs" / path.name).write_bytes(content)
+    code, message = run("score", "--build", tmp_path, "--jobs", 1)
+    assert code == 2
+    assert "b.parquet" in message
+    assert "Traceback" not in message
+    assert sorted(contents(tmp_path / "scores")) == ["a.parquet", "c.parquet"]
+    (tmp_path / "outputs/b.parquet").write_bytes((scored / "outputs/b.parquet").read_bytes())
+    assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
+    assert contents(tmp_path / "scores") == contents(scored / "scores")
+
+
+def test_damaged_scores_are_made_again(scored, tmp_path):
+    """A score file that is no Parquet, however new, does not count as scored."""
+    for name in ("outputs", "puzzles.parquet"):
+        (tmp_path / name).symlink_to(scored / name)
+    (tmp_path / "scores").mkdir()
+    for path in (scored / "scores").iterdir():
+        (tmp_path / "scores" / path.name).write_bytes(path.read_bytes()[:-50])
+    assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
+    assert contents(tmp_path / "scores") == contents(scored / "scores")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with room for a megabyte; a function that makes it larger."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+
+    def mount(options):
+        return subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True).returncode
+
+    if os.name != "posix" or os.geteuid() != 0 or mount("size=1m") != 0:
+        pytest.skip("only root can mount a small file system, and not everywhere")
+    yield folder, lambda: mount("remount,size=64m")
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, small_disk):
+    """The message says that the disk is full; with more room the same command succeeds."""
+    disk, enlarge = small_disk
+    build, noise = disk / "build", random.Random(1)
+    old, new = write_source(tmp_path / "old.jsonl"), tmp_path / "new.jsonl"
+    rows = [{"model": m, "name": name, "response": noise.randbytes(200_000).hex()} for m in "abcd" for name in NAMES]
+    new.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("download-outputs", "--build", build, "--source", old)[0] == 0
+    before = contents(build)
+    code, message = run("download-outputs", "--build", build, "--source", new)
+    assert (code, "No space left" in message) == (2, True)
+    assert contents(build) == before
+    enlarge()
+    assert run("download-outputs", "--build", build, "--source", new)[0] == 0
+    assert sorted(path.name for path in (build / "outputs").iterdir()) == [f"{m}.parquet" for m in "abcd"]
+
+
+def test_monstrous_responses_are_scored(tmp_path):
+    """Null characters and fifty megabytes are responses like others; raw null bytes are no JSON."""
+    huge = "Wait. Once more, statement by statement.\n" * 1_250_000
+    rows = [
+        ("nul", NAMES[0], "\x00\x00Raymond: \x00red\x00\nRaymond is wearing red underwear.\x00"),
+        ("huge", NAMES[0], f"{huge[:5_000_000]}Raymond is wearing red underwear."),
+        ("huge", NAMES[1], f"{huge}nothing".replace("\n", " ")),
+    ]
+    lines = [json.dumps(dict(zip(("model", "name", "response"), row, strict=True))).encode() for row in rows]
+    lines.append(lines[0].replace(b"\\u0000", b"\x00"))
+    (tmp_path / "source.jsonl").write_bytes(b"\n".join(lines))
+    build = tmp_path / "build"
+    code, message = run("download-outputs", "--build", build, "--source", tmp_path / "source.jsonl")
+    assert (code, "1 malformed row, first in 'source.jsonl', row 4" in message) == (2, True)
+    assert run("score", "--build", build, "--jobs", 1)[0] == 0
+    scores = pd.concat(pd.read_parquet(build / "scores" / f"{model}.parquet") for model in ("nul", "huge"))
+    assert scores["bucket"].tolist() == ["correct_valid", "correct_valid", "wrong_other"]

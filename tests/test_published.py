@@ -1,0 +1,189 @@
+"""The printed tables agree with themselves, and a damaged file is refused in one clear sentence."""
+
+import shutil
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2
+
+from cogniload_repro.formats import stars
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import NAMES
+from cogniload_repro.paths import ICLR2026, PUBLISHED
+from cogniload_repro.published import ERRORS, TABLES, correct_by, load_claims, load_printed, load_table
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
+ROWS = {"table2": 22, "table3": 22, "table4": 110, "table5": 88, "table6": 22, "tokens": 440}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the published tables that a test may damage."""
+    return shutil.copytree(ICLR2026, tmp_path / "iclr2026")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_numbers_are_the_printed_strings(table):
+    """Every table has its rows, and `load_table` turns each printed string into its number, blanks into NaN."""
+    printed, numbers = load_printed(table), load_table(table)
+    assert len(printed) == len(numbers) == ROWS[table]
+    _, keys, whole, real, _ = TABLES[table]
+    for column in (*keys[1:], *whole, *real):
+        expected = [float(text) if text else np.nan for text in printed[column]]
+        np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
+    assert all(numbers[column].dtype == "int64" for column in (*keys[1:], *whole))
+
+
+def test_a_table_may_be_changed_without_changing_the_next_one():
+    """What a caller does to a loaded table stays with the caller."""
+    first = load_table("table6")
+    first["aic_linear"] = 0.0
+    first["new"] = 1
+    assert "new" not in load_table("table6")
+    assert (load_table("table6")["aic_linear"] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["table4", "table5"])
+def test_accuracy_follows_from_errors(name):
+    """Samples minus errors give the printed accuracy in every row, halves to even."""
+    table, correct = load_table(name), correct_by(name)["correct"]
+    rounded = [round(Fraction(100 * int(k), int(n))) for k, n in zip(correct, table["samples"], strict=True)]
+    assert table["acc_pct"].tolist() == rounded
+
+
+def test_tables_4_and_5_count_the_same_answers():
+    """By d and by N, every model has the same samples, correct answers and errors of each bucket."""
+    by_d, by_N = (load_table(name).groupby("model")[["samples", *ERRORS]].sum() for name in ("table4", "table5"))
+    pd.testing.assert_frame_equal(by_d, by_N)
+    correct = [correct_by(name).groupby("model")["correct"].sum() for name in ("table4", "table5")]
+    pd.testing.assert_series_equal(*correct)
+
+
+def test_likelihood_ratio_follows_from_the_aics():
+    """Some AICs that round to the printed ones give a p-value that rounds to the printed one."""
+    for row in load_table("table6").itertuples():
+        drop = row.aic_linear - row.aic_quadratic + 2
+        high, low = chi2.sf(np.array([drop - 0.001, drop + 0.001]), 1)
+        assert low <= row.p_lr + 0.0005, row.model
+        assert high >= row.p_lr - 0.0005, row.model
+
+
+def test_stars_follow_from_the_p_values():
+    """Table 3 has the stars of its p-values at 0.05, 0.01 and 0.001."""
+    printed = load_printed("table3")
+    for column in ("p_dN", "p_drho", "p_Nrho", "p_dNrho"):
+        assert [stars(float(p)) for p in printed[column]] == printed[f"{column}_stars"].tolist()
+
+
+def corner_points(betas):
+    """ECL50, ID50 and NT50 at all corners of the box of coefficients that round to the printed ones."""
+    d = np.mean([cell.d for cell in PAPER_GRID])
+    log_n = np.mean([np.log10(cell.N) for cell in PAPER_GRID])
+    rho = np.mean([cell.rho for cell in PAPER_GRID])
+    for b0, bd, bN, br, br2 in betas + 0.005 * np.array(list(product((-1, 0, 1), repeat=5))):
+        along = br * rho + br2 * rho**2
+        constant = b0 + bd * d + bN * log_n
+        root = np.sqrt(complex(br**2 - 4 * br2 * constant))
+        roots = [((-br + sign * root) / (2 * br2)) for sign in (-1, 1)]
+        inside = [r.real for r in roots if r.imag == 0 and 0 <= r.real <= 1]
+        yield 10 ** (-(b0 + bd * d + along) / bN), -(b0 + bN * log_n + along) / bd, max(inside, default=np.nan)
+
+
+@pytest.mark.parametrize("path", [ICLR2026 / "table2_glm.csv", PUBLISHED / "submission2025" / "table3_glm.csv"])
+def test_capacity_points_follow_from_the_coefficients(path):
+    """ECL50, ID50 and NT50 are those of coefficients that round to the printed ones, in both versions."""
+    for row in pd.read_csv(path).itertuples():
+        points = np.array(list(corner_points(np.array([getattr(row, beta) for beta in BETAS]))))
+        for printed, half_unit, possible in zip(
+            (row.ecl50, row.id50, row.nt50), (0.05, 0.005, 0.005), points.T, strict=True
+        ):
+            if np.isnan(printed):
+                assert np.isnan(possible).any(), row.model
+            else:
+                known = possible[~np.isnan(possible)]
+                assert known.min() - half_unit <= printed <= known.max() + half_unit, row.model
+
+
+def test_claims_are_numbered_and_name_known_models():
+    """Every claim has its own number and names no model, or one of the paper's."""
+    claims = load_claims()
+    assert claims["id"].is_unique
+    assert set(claims["model"]) <= {"", *NAMES}
+
+
+def edit(path, row, change):
+    """Change one line of a file; row 1 is the header."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[row - 1] = change(lines[row - 1])
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "change", "complaint"),
+    [
+        ("table2", 1, lambda line: line.replace("beta_rho2,", "beta_x,"), "header must have the columns"),
+        ("table2", 4, lambda line: line.replace("gemini", "gemin-"), "row 4 names the unknown model 'gemin-"),
+        ("table2", 2, lambda line: line.replace("22.51", "22,51"), "row 2 has more fields than the header"),
+        ("table2", 5, lambda line: line + ",1", "not a readable CSV file"),
+        ("table2", 5, lambda line: '"' + line, "not a readable CSV file"),
+        ("table2", 2, lambda line: line.replace("22.51", "22.5l"), "row 2 has '22.5l' in column beta_0"),
+        ("table2", 2, lambda line: line.replace("22.51", ""), "row 2 has '' in column beta_0"),
+        ("table2", 23, lambda line: "", "row 23 names the unknown model ''"),
+        ("table4", 3, lambda line: line.replace(",3,", ",1,", 1), "row 3 repeats the key"),
+        ("table4", 2, lambda line: line.replace(",31,", ",31.5,"), "row 2 has '31.5' in column valid_logic"),
+        ("table4", 2, lambda line: line.replace(",31,", ",-31,"), "row 2 has '-31' in column valid_logic"),
+        ("tokens", 7, lambda line: line.replace(",20,", ",2O,", 1), "row 7 has '2O' in column N"),
+    ],
+)
+def test_a_damaged_table_is_refused(folder, table, row, change, complaint):
+    """The complaint names the file, the row and the value, and how to get the file back."""
+    path = folder / TABLES[table][0]
+    edit(path, row, change)
+    with pytest.raises(ValueError, match=complaint) as refusal:
+        load_printed(table, folder)
+    message = str(refusal.value)
+    assert message.startswith(str(path))
+    assert "restore" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_incomplete_table_is_refused(folder, table):
+    """A table without its last row is not a published table."""
+    path = folder / TABLES[table][0]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"has {ROWS[table] - 1} rows; {ROWS[table]} make it complete"):
+        load_table(table, folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00"])
+def test_a_file_that_is_no_table_is_refused(folder, content):
+    """An empty file and one that is not UTF-8 are named."""
+    path = folder / TABLES["table6"][0]
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"table6_aic\.csv: not a readable CSV file"):
+        load_table("table6", folder)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    """The path of a missing table or list of claims is in the complaint."""
+    for load in (lambda: load_table("table6", tmp_path), lambda: load_claims(tmp_path)):
+        with pytest.raises(ValueError, match="missing; restore it with `git checkout"):
+            load()
+
+
+def test_damaged_claims_are_refused(folder):
+    """A repeated number and another header are named."""
+    path = folder / "claims.csv"
+    edit(path, 3, lambda line: line.replace("C002", "C001"))
+    with pytest.raises(ValueError, match="row 3 repeats the id C001"):
+        load_claims(folder)
+    edit(path, 1, lambda line: line.replace("check", "verdict"))
+    with pytest.raises(ValueError, match="header must be id,location"):
+        load_claims(folder)
