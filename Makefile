@@ -18,12 +18,18 @@ BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
 INDEX := $(BUILD)/book/_build/html/index.html
-# what the book shows, as opposed to what it is computed from
-SHOW := book claims claims_over_models fidelity figure_text figures formats notebooks pages pens results table_text tables
-ALL_SRC := $(wildcard src/cogniload_repro/*.py)
-SHOW_SRC := $(filter $(SHOW:%=src/cogniload_repro/%.py),$(ALL_SRC))
-CORE_SRC := $(filter-out $(SHOW_SRC) %/cli.py,$(ALL_SRC))
-PUBLISHED := $(wildcard data/published/iclr2026/*) data/reconstructed/cells.csv data/puzzle_ids.csv
+ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py))
+# the modules that outputs and scores are made with (a test holds this list against the imports)
+CORE := accuracy adapters archives buckets capacity catalog cells counts downloads executors extraction files generate grid \
+	imports inspect_logs layout likelihood matching mersenne models ontology outputs parquet paths places \
+	published puzzle puzzle_ids puzzle_sets readers reconstruct regression schemas scores scoring sources \
+	stand_ins statement sufficient token_draws
+CORE_SRC := $(CORE:%=src/cogniload_repro/%.py)
+PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
+COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/*) data/tokenizers.json
+# prompts are counted with the models' tokenizers where `make tokens` has fetched them
+VOCABULARIES := $(wildcard data/tokenizers/*)
+PROMPTS := $(if $(and $(VOCABULARIES),$(filter paper,$(GRID))),$(BUILD)/prompt_tokens.parquet)
 
 ifeq ($(VENV),)
 PY := $(PYTHON)
@@ -55,7 +61,7 @@ $(call setting,formula.txt,)
 endif
 endif
 
-.PHONY: help env reproduce download-outputs score fit render smoke test lint format bench reconstruct clean distclean
+.PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -86,6 +92,10 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 endif
 
+tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
+	@$(PY) -m uv pip install --quiet -r requirements-extras.lock || $(PY) -m pip install --quiet -r requirements-extras.lock
+	@$(COGNILOAD) fetch-tokenizers
+
 # ---- the chain ---------------------------------------------------------------------------------------------------
 reproduce: render  ## download-outputs, score, fit, render: the whole book
 download-outputs: $(BUILD)/outputs/.done  ## the models' outputs (reconstructed, or from SOURCE=)
@@ -110,7 +120,7 @@ $(BUILD)/glm.parquet: $(BUILD)/cells.parquet $(CORE_SRC) | $(ENV)
 $(BUILD)/regression.parquet: $(BUILD)/glm.parquet $(BUILD)/formula.txt | $(ENV)
 	@$(COGNILOAD) fit --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
 
-$(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(ALL_SRC) $(PUBLISHED) | $(ENV)
+$(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
@@ -118,6 +128,9 @@ $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SR
 
 $(BUILD)/notebooks/04_glm.ipynb: notebooks/04_glm.ipynb $(BUILD)/regression.parquet $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
 	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
+
+$(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
+	@$(COGNILOAD) count-tokens --build $(BUILD)
 
 $(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
 	@echo "== book"
@@ -144,6 +157,9 @@ bench: $(ENV)  ## measure, and put the figures into the README
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct
+
+feasible: $(ENV)  ## make data/reconstructed/feasible.csv again: other tables that agree as well (10 minutes)
+	@$(COGNILOAD) feasible --jobs $(JOBS)
 
 clean:  ## remove everything built; .venv and downloads of yours stay
 	rm -rf data/build data/build-mini

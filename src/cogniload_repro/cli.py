@@ -152,6 +152,12 @@ def compare(build: Path) -> None:
     fidelity = compare(results)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
+    if (build / "prompt_tokens.parquet").exists():
+        from .prompt_lengths import compare_prompts, prompt_rows
+        from .prompt_pages import load_prompt_counts
+
+        rows = prompt_rows(compare_prompts(load_prompt_counts(build)))
+        write_whole(build / "fidelity_prompts.csv", rows.to_csv(index=False, lineterminator="\n"))
     click.echo(scoreboard(fidelity).to_string(index=False))
 
 
