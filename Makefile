@@ -40,6 +40,9 @@ ENV := $(VENV)/.ready
 endif
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
+# one thread a process: JOBS says how many there are
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
 COGNILOAD := $(PY) -m cogniload_repro
 
 ifeq ($(filter paper mini,$(GRID)),)

@@ -1,8 +1,9 @@
 """Speed of the scorer as ratios to the literal Algorithms 1-3, all measured in this one run.
 
-python benchmarks/bench_scoring.py
+python benchmarks/bench_scoring.py [--json]
 """
 
+import json
 import random
 import resource
 import sys
@@ -10,6 +11,7 @@ import tempfile
 import time
 import timeit
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -61,39 +63,59 @@ def make_responses(*, ascii_only: bool) -> dict[str, str]:
     )
     other = next(value for value in QUESTION["domain"] if value != QUESTION["gold"])
     nameless = trace.replace(PUZZLE.poi, "Somebody")
+    pair = (
+        f"{PUZZLE.poi}: nothing new so far{'.' if ascii_only else ' → next.'}\nThe one with gloves wears them still.\n"
+    )
     return {
         "typical, right": f"{trace}\n\n{final}",
         "typical, wrong": f"{trace}\n\n{final.replace(QUESTION['gold'], other)}",
         "name absent": f"{nameless}\n\nit stays open",
         "one huge line": f"{trace} {final}".replace("\n", " "),
         "one huge line, name absent": f"{nameless} it stays open".replace("\n", " "),
+        "name and category, never together": pair * (TRACE_CHARS // len(pair)),
         "short": final,
         "empty": "",
     }
 
 
-def best_time(function, *args, **kwargs) -> float:
-    """Return the shortest time of one call, in seconds."""
-    timer = timeit.Timer(lambda: function(*args, **kwargs))
-    number = max(1, int(0.02 / max(timer.timeit(2) / 2, 1e-7)))
-    return min(timer.repeat(5, number)) / number
+def best_times(*functions) -> list[float]:
+    """Return the shortest time of each function, in seconds; they take turns under the same load."""
+    timers = [timeit.Timer(function) for function in functions]
+    numbers = [max(1, int(0.01 / max(timer.timeit(2) / 2, 1e-7))) for timer in timers]
+    rounds = [[timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)] for _ in range(12)]
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def bench_responses() -> None:
-    """Print the time of one response against the literal algorithms and a plain `str.lower`."""
-    print(f"{'shape':34}{'chars':>8}{'literal µs':>12}{'score µs':>10}{'ratio':>7}{'explained':>11}{'lower':>8}")
+def bench_responses() -> list[tuple[str, int, list[float]]]:
+    """Return for each shape its characters, and the times of the algorithms, the scorers and `str.lower`."""
+    rows = []
     for ascii_only in (True, False):
         for shape, response in make_responses(ascii_only=ascii_only).items():
             if reference_score(response, **QUESTION) != score_response(response, **QUESTION):
                 raise SystemExit(f"{shape}: the verdicts differ")
-            literal = best_time(reference_score, response, **QUESTION)
-            scored = best_time(score_response, response, **QUESTION)
-            explained = best_time(explain_response, response, **QUESTION)
-            lowered = best_time(response.lower)
-            print(
-                f"{shape + ('' if ascii_only else ', non-ASCII'):34}{len(response):8,}{literal * 1e6:12.1f}"
-                f"{scored * 1e6:10.1f}{literal / scored:6.1f}x{literal / explained:10.1f}x{lowered / scored:7.2f}x"
-            )
+            functions = (reference_score, score_response, explain_response)
+            calls = [partial(function, response, **QUESTION) for function in functions]
+            times = best_times(*calls, response.lower)
+            rows.append((shape + ("" if ascii_only else ", non-ASCII"), len(response), times))
+    return rows
+
+
+def print_responses(rows: list[tuple[str, int, list[float]]]) -> None:
+    """Print the times of one response against the literal algorithms and a plain `str.lower`."""
+    print(f"{'shape':46}{'chars':>8}{'literal µs':>12}{'score µs':>10}{'ratio':>7}{'explained':>11}{'lower':>8}")
+    for shape, chars, (literal, scored, explained, lowered) in rows:
+        print(
+            f"{shape:46}{chars:8,}{literal * 1e6:12.1f}{scored * 1e6:10.1f}{literal / scored:6.1f}x"
+            f"{literal / explained:10.1f}x{lowered / scored:7.2f}x"
+        )
+
+
+def name_ratios(rows: list[tuple[str, int, list[float]]]) -> list[tuple[str, str]]:
+    """Return the ratios to the literal algorithms as rows of what and figure."""
+    return [
+        (f"scoring against Algorithms 1-3 as printed: {shape}", f"{literal / scored:.1f}x")
+        for shape, _, (literal, scored, *_) in rows
+    ]
 
 
 def score_and_measure(*paths: Path) -> tuple[float, float]:
@@ -119,16 +141,21 @@ def write_partition(folder: Path) -> tuple[list[Path], float]:
     return paths, ROWS * len(response.encode()) / 1e6
 
 
-def bench_partition() -> None:
-    """Print the speed of a whole partition on one core, and the memory of the process that scores it."""
+def bench_partition() -> list[tuple[str, str]]:
+    """Return the speed of a whole partition on one core, and the memory of the process that scores it."""
     with tempfile.TemporaryDirectory() as folder:
         paths, megabytes = write_partition(Path(folder))
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
             seconds, peak = executor.submit(score_and_measure, *paths).result()
-    print(f"\npartition of {ROWS:,} responses, {megabytes:,.0f} MB of text")
-    print(f"{ROWS / seconds:,.0f} rows/s, {megabytes / seconds:,.0f} MB/s, peak memory {peak:,.0f} MB")
+    what = f"scoring {megabytes:,.0f} MB in {ROWS:,} responses, one process"
+    figure = f"{ROWS / seconds:,.0f} rows/s, {megabytes / seconds:,.0f} MB/s, peak {peak:,.0f} MB"
+    return [(what, figure)]
 
 
 if __name__ == "__main__":
-    bench_responses()
-    bench_partition()
+    responses, partition = bench_responses(), bench_partition()
+    if "--json" in sys.argv[1:]:
+        print(json.dumps([*name_ratios(responses), *partition]))
+    else:
+        print_responses(responses)
+        print(*(f"\n{what}: {figure}" for what, figure in partition))

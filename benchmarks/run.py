@@ -65,7 +65,9 @@ def main() -> None:
     """Measure everything and rewrite the README's table."""
     rows = measure_chain() + measure_parts()
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
-    table = "\n".join([f"| measured ({machine}) | |", "|:--|--:|", *(f"| {what} | {figure} |" for what, figure in rows)])
+    table = "\n".join(
+        [f"| measured ({machine}) | |", "|:--|--:|", *(f"| {what} | {figure} |" for what, figure in rows)]
+    )
     readme = ROOT / "README.md"
     begin, end = MARKERS
     text = re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{table}\n{end}", readme.read_text("utf-8"), flags=re.DOTALL)

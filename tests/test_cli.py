@@ -146,7 +146,9 @@ def test_verify_finds_a_damaged_puzzle(tmp_path):
     assert "3 right" in whole.stdout
     text = (tmp_path / "puzzles.jsonl").read_text("utf-8")
     first, second, *rest = text.splitlines()
-    (tmp_path / "damaged.jsonl").write_text("\n".join([first.replace(" 7. ", " 8. ").replace("\\n7. ", "\\n9. "), second, *rest]), "utf-8")
+    (tmp_path / "damaged.jsonl").write_text(
+        "\n".join([first.replace(" 7. ", " 8. ").replace("\\n7. ", "\\n9. "), second, *rest]), "utf-8"
+    )
     damaged = run("verify", tmp_path / "damaged.jsonl")
     assert damaged.returncode == 1
     assert "2 right" in damaged.stdout

@@ -1,9 +1,10 @@
 """Windows: the texts in which the answer is looked for."""
 
+import string
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
@@ -135,6 +136,7 @@ def reference_windows(response, poi, category):
     return Windows([*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1]))
 
 
+@settings(deadline=None)
 @given(
     lines=LINES,
     poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a"]),
@@ -153,3 +155,24 @@ def test_windows_equal_those_of_the_whole_text(lines, poi, category):
 def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi):
     """Characters whose lower case is longer, ASCII or dependent on context change nothing."""
     assert find_windows(response, poi, "hair") == reference_windows(response, poi, "hair")
+
+
+@settings(deadline=None)
+@given(
+    filler=st.sampled_from(["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]),
+    chars=st.sampled_from([1_000, 5_000, 40_000]),
+    name=st.sampled_from(["Nikki", "NIKKI", "nIkkI", "Nik\u212ai", "Nik\x0bi", "Ni\u212aki", "Nobody"]),
+    line=st.sampled_from(["{} has red hair", "{}", "nobody"]),
+    before=st.booleans(),
+)
+def test_windows_of_long_responses_equal_those_of_the_whole_text(filler, chars, name, line, before):
+    """Names in any case are found in large blocks, and only they; far from the end as well."""
+    filler = (filler * chars)[:chars]
+    response = "\n".join([line.format(name), filler] if before else [filler, line.format(name), filler[:600]])
+    assert find_windows(response, "Nikki", "hair") == reference_windows(response, "Nikki", "hair")
+
+
+def test_a_case_bit_makes_letters_of_letters_only():
+    """The search in large blocks relies on it: a byte with the bit set is a-z only if it was a letter."""
+    letters = {byte for byte in range(256) if ord("a") <= byte | 0x20 <= ord("z")}
+    assert letters == {ord(letter) for letter in string.ascii_letters}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from cogniload_repro.feasible import spread_band
 from cogniload_repro.figures_beyond import draw_fingerprints, draw_rho_response, draw_surfaces, surface
 from cogniload_repro.models import NAMES
 from cogniload_repro.pens import pens
@@ -86,10 +87,7 @@ def test_surface_without_a_fit_is_grey():
 def test_response_shows_cells_curve_and_band():
     """Each panel has the cell accuracies, the fitted ones, and the band if there is one."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]
-    band = own[["N", "d", "ratio_pct"]].assign(
-        low=own["correct"] / own["n"] - 0.05, high=own["correct"] / own["n"] + 0.05
-    )
-    figure = draw_rho_response(CELLS, "QwQ-32B", "reconstructed", band=band)
+    figure = draw_rho_response(CELLS, "QwQ-32B", "reconstructed")
     assert len(figure.axes) == 20
     first = own[(own["N"] == 20) & (own["d"] == 1)].sort_values("ratio_pct")
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 7]
@@ -98,7 +96,11 @@ def test_response_shows_cells_curve_and_band():
     fitted = fit_glm(own).accuracy[((own["N"] == 20) & (own["d"] == 1)).to_numpy()]
     assert sorted(curve.get_ydata()) == pytest.approx(sorted(fitted))
     assert len(figure.axes[0].collections) == 2
-    assert len(draw_rho_response(CELLS, "QwQ-32B", "reconstructed").axes[0].collections) == 1
+    band = figure.axes[0].collections[0].get_paths()[0].vertices
+    allowed = spread_band(own, "N", "d", "ratio_pct").query("N == 20 and d == 1")
+    assert band[:, 1].min() == pytest.approx(allowed["lowest"].min())
+    assert band[:, 1].max() == pytest.approx(allowed["highest"].max())
+    assert len(draw_rho_response(CELLS, "QwQ-32B", "imported").axes[0].collections) == 1
 
 
 def test_unknown_model_is_refused():

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from inspect_log import make_sample, write_archive
 
 from cogniload_repro.catalog import Catalog, draw_named, rows_table

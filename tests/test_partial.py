@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-import pytest
 from click.testing import CliRunner
 
 from cogniload_repro import tables
@@ -123,27 +122,20 @@ def test_unequal_counts_are_weighed_as_they_are(tmp_path):
     assert tables.table4(results.cells).frame["samples"].tolist() == ["12", "24", "36"]
 
 
-@pytest.fixture(scope="module")
-def joined(tmp_path_factory):
-    """The reconstruction on four cells with an own model beside it, added in a process of its own."""
-    folder = tmp_path_factory.mktemp("joined")
-    build = folder / "build"
+def test_an_own_model_beside_the_papers(tmp_path):
+    """All are there, the own one last, each partition with its own provenance and the tables with the weakest."""
+    build = tmp_path / "build"
     run("download-outputs", "--build", build, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1)
-    source = write(folder, answers("me/mine", cells_of([20], [1, 3], [50]), 3))
+    source = write(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 3))
     command = ["-m", "cogniload_repro", "download-outputs", "--source", source, "--build", build, "--add"]
     added = subprocess.run([sys.executable, *command], capture_output=True, text=True)
     assert (added.returncode, added.stdout) == (0, "6 responses of 1 models, 0 rows rejected\n"), added.stderr
-    return build
-
-
-def test_an_own_model_beside_the_papers(joined):
-    """All are there, the own one last, each partition with its own provenance and the tables with the weakest."""
-    run("score", "--build", joined, "--jobs", 1)
-    run("fit", "--build", joined)
-    results, checks = load_results(joined), compare(joined)
+    run("score", "--build", build, "--jobs", 1)
+    run("fit", "--build", build)
+    results, checks = load_results(build), compare(build)
     assert list(results.glm["model"])[-2:] == ["o4-mini-2025-04-16", "me/mine"]
     assert len(results.glm) == len(load_table("table2")) + 1
-    assert read_metadata(joined / "outputs/me%2Fmine.parquet")["provenance"] == "imported"
+    assert read_metadata(build / "outputs/me%2Fmine.parquet")["provenance"] == "imported"
     assert results.provenance == "reconstructed"
     note = source_note(results.cells, results.provenance)
     assert note.startswith("The paper's models: reconstructed from its tables")
@@ -152,12 +144,14 @@ def test_an_own_model_beside_the_papers(joined):
     assert compared(checks, *(f"table{number}" for number in range(2, 7))).empty
 
 
-def test_an_own_model_can_be_added_again(joined):
+def test_an_own_model_can_be_added_again(tmp_path):
     """A second import replaces the first, and leaves the others and the puzzles alone."""
-    before = {path: path.read_bytes() for path in (joined / "outputs").iterdir() if path.name[0] not in "m."}
-    puzzles = (joined / "puzzles.parquet").read_bytes()
-    source = write(joined.parent, answers("me/mine", cells_of([20], [1], [50]), 2))
-    run("download-outputs", "--source", source, "--build", joined, "--add")
-    assert {path: path.read_bytes() for path in before} == before
-    assert (joined / "puzzles.parquet").read_bytes() == puzzles
-    assert len(pd.read_parquet(joined / "outputs/me%2Fmine.parquet")) == 2
+    build, cells = tmp_path / "build", cells_of([20], [1], [50])
+    for model in ("other", "me/mine"):
+        run("download-outputs", "--source", write(tmp_path, answers(model, cells, 4)), "--build", build, "--add")
+    kept = [build / "outputs/other.parquet", build / "puzzles.parquet"]
+    before = [path.read_bytes() for path in kept]
+    source = write(tmp_path, answers("me/mine", cells, 2))
+    run("download-outputs", "--source", source, "--build", build, "--add")
+    assert [path.read_bytes() for path in kept] == before
+    assert len(pd.read_parquet(build / "outputs/me%2Fmine.parquet")) == 2

@@ -66,6 +66,23 @@ def test_links_agree_with_scipy(link):
     assert np.allclose(fit.accuracy, inverse(fit.eta))
 
 
+def test_scoring_that_circles_is_finished_by_newton():
+    """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
+    own = CELLS[CELLS["model"] == "gemini-2.5-pro"]
+    x, k, n = columns(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
+    fit = fit_glm(own, QUADRATIC, "cloglog")
+
+    def loss(z):
+        odds = np.exp(x @ (z * fit.se))
+        return (n - k) @ odds - k[k > 0] @ np.log(-np.expm1(-odds[k > 0]))
+
+    assert fit.status == "ok"
+    found = minimize(
+        loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
+    )
+    assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
+
+
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
 def test_links_agree_with_r(link, tmp_path):

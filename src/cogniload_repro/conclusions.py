@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from .comparisons import TIERS, check_tiers, compare_pairs, dominant_load, place_outsiders
 from .dispersion import dispersion_table
@@ -279,12 +280,16 @@ def _gemini(a: Analyses) -> dict[str, str]:
 
 
 def _overflow(a: Analyses) -> dict[str, str]:
-    table = a.overflows.pivot_table("ecl50", "model", "treatment", sort=False)
-    excluded = table["excluded"].fillna(table["wrong"]).sort_values(ascending=False)
-    first = excluded.index[:3]
-    words = [f"{_label(m)} {excluded[m]:.0f} (from {table.loc[m, 'wrong']:.0f})" for m in first]
+    table = a.overflows[a.overflows["treatment"].isin(["wrong", "excluded"]) & (a.overflows["status"] == "ok")]
+    last = table.groupby("model", sort=False).tail(1).sort_values("ecl50", ascending=False).set_index("model")
+    words = [f"{_label(m)} {row.ecl50:.0f} (95% interval ×/÷ {10 ** (1.96 * row.se_log10_ecl50):.2f})"
+             for m, row in last.head(3).iterrows()]  # fmt: skip
+    others = last[~last.index.isin(LEADERS)].iloc[0]
+    behind = min((last.loc[leader] for leader in LEADERS), key=lambda row: row["ecl50"])
+    z = np.log10(behind["ecl50"] / others["ecl50"]) / np.hypot(behind["se_log10_ecl50"], others["se_log10_ecl50"])
     return _row(
-        "3.1.4, H", "The order at the top, with overflows counted as wrong.",
-        f"Among answers that fit the context the largest ECL50 are {', '.join(words)}.",
-        HOLDS if set(first[:2]) == set(LEADERS) else FAILS, "no",
+        "3.1.4, H", "gpt-5 and o3 lead also among answers that fit the context.",
+        f"With overflows left out the largest ECL50 are {', '.join(words)}; {_label(behind.name)} against "
+        f"{_label(others.name)}: p {2 * norm.sf(abs(z)):.2g}.",
+        HOLDS if z > norm.ppf(1 - ALPHA / 2) else FAILS, "no",
     )  # fmt: skip

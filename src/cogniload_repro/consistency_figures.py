@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from .accuracy import accuracy_by
 from .derivation import RULES
 from .feasible import spread_band
-from .figures import _STYLE as STYLE
+from .figures import STYLE as STYLE
 from .models import BY_NAME
 from .provenance import origin_note
 

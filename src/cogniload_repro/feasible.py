@@ -12,18 +12,20 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
-from .counts import draw_counts
+from .counts import draw_counts, expected_accuracy
 from .files import write_whole
 from .models import MODELS, Model
 from .paths import RECONSTRUCTED
 from .reconstruct import SEED, load_cells
-from .sufficient import GRID, recover
+from .sufficient import GRID, Recovered, recover
 
 #: The committed tables, and how many there are of each model.
 TABLES = RECONSTRUCTED / "feasible.csv"
 COUNT = 24
 
+_MOST_SURPRISE = 3.0
 _KEYS = ["model", "N", "d", "ratio_pct"]
 
 
@@ -45,20 +47,42 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
     Raises
     ------
     ValueError
-        If not even every second stream leads to a new table.
+        If not even every fourth stream leads to a new and likely table.
+
+    Notes
+    -----
+    Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
+    and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
+    (`surprise`) are left out.
     """
     recovered, drawn = recover(model), []
     for stream in count(1):  # a trailing 0 would be the stream of the committed table
         if len(drawn) == tables:
             return np.array(drawn)
-        if stream > 2 * tables:
+        if stream > 4 * tables:
             raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
         try:
             correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
         except ValueError:
             continue
-        if not any((correct == other).all() for other in drawn):
+        new = not any((correct == other).all() for other in drawn)
+        if new and surprise(recovered, correct) <= _MOST_SURPRISE:
             drawn.append(correct)
+
+
+def surprise(recovered: Recovered, correct: np.ndarray) -> float:
+    """Return by how many standard deviations a table's log-probability falls short of what is expected.
+
+    Every cell is taken as a binomial draw with `counts.expected_accuracy`.
+    """
+    n, p = recovered.n[:, None], expected_accuracy(recovered)[:, None]
+    counts = np.arange(int(n.max()) + 1)
+    logs = binom.logpmf(counts, n, p)
+    weights, logs = np.exp(logs), np.where(np.isfinite(logs), logs, 0.0)
+    mean = (weights * logs).sum(axis=1)
+    variance = (weights * logs**2).sum(axis=1) - mean**2
+    own = logs[np.arange(len(logs)), correct].sum()
+    return float((mean.sum() - own) / np.sqrt(variance.sum()))
 
 
 def write_tables(

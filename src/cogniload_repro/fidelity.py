@@ -114,7 +114,9 @@ def _compare_fits(results: Results) -> Iterator[tuple]:
                 yield _row(head, printed[quantity] or formats.NONE, own, quantity, form)
                 if p:
                     shown = None if own is None else formats.stars(own[p])
-                    yield _text_row((table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"], shown)
+                    yield _text_row(
+                        (table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"], shown
+                    )
 
 
 def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:

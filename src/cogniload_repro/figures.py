@@ -52,7 +52,7 @@ _LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
 _WIDTH_IN = 7.2  # with 8.5 pt text: 13 px on a page 750 px wide, still told apart at 360 px
 _DPI = 200
 
-_STYLE = sns.axes_style("whitegrid") | {
+STYLE = sns.axes_style("whitegrid") | {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9.0,
     "axes.labelsize": 9.5,
@@ -103,7 +103,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     if not (cells["n"] > 0).any():
         raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
     models = order_models(cells.loc[cells["n"] > 0, "model"])
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         draw = _draw_large if len(panels) == 1 else _draw_row
         figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
         height = figure.get_size_inches()[1]
@@ -285,7 +285,7 @@ def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
                "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
     for suffix, option in options.items():
         picture = io.BytesIO()
-        with mpl.rc_context(_STYLE):
+        with mpl.rc_context(STYLE):
             figure.savefig(picture, format=suffix, **option)
         paths.append(write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue()))
     return tuple(paths)

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .accuracy import accuracy_by, order_models
-from .figures import _STYLE as STYLE
+from .feasible import spread_band
+from .figures import STYLE as STYLE
 from .pens import Pen, pens
 from .provenance import source_note
 from .regression import QUADRATIC, Fit, fit_glm
@@ -157,9 +158,7 @@ def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
     return image
 
 
-def draw_rho_response(
-    cells: pd.DataFrame, model: str, provenance: str, formula: str = QUADRATIC, band: pd.DataFrame | None = None
-) -> Figure:
+def draw_rho_response(cells: pd.DataFrame, model: str, provenance: str, formula: str = QUADRATIC) -> Figure:
     """Draw one model's accuracy against rho in every (N, d), with the curve of a regression.
 
     Parameters
@@ -170,9 +169,12 @@ def draw_rho_response(
     provenance : str
     formula : str
         Of the curve; nothing is drawn if its fit does not exist.
-    band : DataFrame, optional
-        N, d, ratio_pct, low, high (accuracies): drawn behind the points, the range of tables that the printed
-        numbers allow.
+
+    Returns
+    -------
+    Figure
+        One panel a pair (N, d): accuracies with 90% Wilson intervals, the fitted curve and, behind reconstructed
+        cells, the range of the tables of counts that the printed numbers allow.
 
     Raises
     ------
@@ -182,7 +184,9 @@ def draw_rho_response(
     own = cells[(cells["model"] == model) & (cells["n"] > 0)]
     if own.empty:
         raise ValueError(f"the cells have no model {model!r}; they have: {', '.join(order_models(cells['model']))}")
-    counts, fit = accuracy_by(own, "model", "N", "d", "ratio_pct"), fit_glm(own, formula)
+    keys = ("model", "N", "d", "ratio_pct")
+    counts, fit = accuracy_by(own, *keys), fit_glm(own, formula)
+    band = spread_band(own, *keys) if provenance == "reconstructed" else None
     lengths, levels = sorted(counts["N"].unique()), sorted(counts["d"].unique())
     height = 0.75 + 1.15 * len(lengths)
     with mpl.rc_context(STYLE):
@@ -214,7 +218,7 @@ def _draw_panel(ax: Axes, here: Callable, counts: pd.DataFrame, own: pd.DataFram
     if band is not None:
         span = here(band).sort_values("ratio_pct")
         ax.fill_between(
-            span["ratio_pct"], span["low"], span["high"], color="#ab3f00", alpha=0.22, linewidth=0, zorder=2
+            span["ratio_pct"], span["lowest"], span["highest"], color="#ab3f00", alpha=0.22, linewidth=0, zorder=2
         )
     ax.vlines(rows["ratio_pct"], rows["low"], rows["high"], color=_BLUE, linewidth=1, zorder=3)
     ax.plot(rows["ratio_pct"], rows["accuracy"], "o", color=_BLUE, markersize=2.6, zorder=4)

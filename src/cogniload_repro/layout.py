@@ -62,7 +62,9 @@ def find_files(source: Path) -> Layout:
     """
     if source.is_file():
         if not is_table(source):
-            raise ValueError(f"{source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs")
+            raise ValueError(
+                f"{source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs"
+            )
         return Layout(source.parent, tables=[source])
     if not source.is_dir():
         raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")

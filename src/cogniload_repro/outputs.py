@@ -103,7 +103,10 @@ def _name(fields: dict, catalog: Catalog) -> Refusal | None:
     if fields.get("name") is None and isinstance(text, str):
         fields["name"] = catalog.find_text(text)
         if fields["name"] is None:
-            return UNKNOWN_PUZZLE, f"no known puzzle has the text {text[:60]!r}...; give its name, or make the puzzles first"
+            return (
+                UNKNOWN_PUZZLE,
+                f"no known puzzle has the text {text[:60]!r}...; give its name, or make the puzzles first",
+            )
     return None
 
 

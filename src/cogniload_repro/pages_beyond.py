@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from .comparisons import TIERS
 from .conclusions import Analyses, draw_conclusions
+from .feasible import spread_band
 from .figures import save_figure
 from .formats import NONE, stars
 from .models import BY_NAME
@@ -255,6 +256,21 @@ def show_conclusions(analyses: Analyses) -> Fragment:
     except ValueError as error:
         return Fragment(escape(error), f"<p>{html.escape(str(error))}</p>")
     return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")
+
+
+def describe_spread(cells: pd.DataFrame, provenance: str) -> str:
+    """Return a sentence on how far accuracies over (N, d) differ between the tables that agree with the paper.
+
+    Without the last full stop; empty for cells that are not reconstructed.
+    """
+    band = spread_band(cells, "model", "N", "d") if provenance == "reconstructed" else pd.DataFrame()
+    if band.empty:
+        return ""
+    points = 100 * (band["highest"] - band["lowest"])
+    return (
+        "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
+        f"{points.median():.0f} points (median), at most {points.max():.0f}"
+    )
 
 
 def print_steps(steps: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from .figures import _STYLE as STYLE
+from .figures import STYLE as STYLE
 from .figures import save_figure
 from .files import write_whole
 from .models import BY_NAME
