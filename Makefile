@@ -15,7 +15,12 @@ PYTHON ?= python3
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
-NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+# chapters that need the whole grid
+QUESTIONS := 09_consistency 10_alternatives 14_uncertainty
+LEFT_OUT := $(if $(filter mini,$(GRID)),$(QUESTIONS))
+# the slow ones first, so that no process is left alone with them
+NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=notebooks/%.ipynb),$(wildcard notebooks/*.ipynb))
+NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
 EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
 INDEX := $(BUILD)/book/_build/html/index.html
 ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py))
@@ -64,7 +69,7 @@ $(call setting,formula.txt,)
 endif
 endif
 
-.PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test lint format bench reconstruct clean distclean
+.PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -137,7 +142,7 @@ $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 
 $(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
 	@echo "== book"
-	@$(COGNILOAD) build-book --build $(BUILD)
+	@$(COGNILOAD) build-book --build $(BUILD) $(LEFT_OUT:%=--leave-out notebooks/%)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid, under a minute
@@ -153,7 +158,10 @@ format: $(ENV)  ## ruff, in place
 
 test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
-	@$(PY) -m pytest -n $(JOBS)
+	@$(PY) -m pytest -n $(JOBS) -m "not slow"
+
+test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
+	@$(PY) -m pytest -n $(JOBS) -m slow
 
 bench: $(ENV)  ## measure, and put the figures into the README
 	@$(PY) benchmarks/run.py

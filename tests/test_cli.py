@@ -144,11 +144,8 @@ def test_verify_finds_a_damaged_puzzle(tmp_path):
     whole = run("verify", tmp_path / "puzzles.jsonl")
     assert whole.returncode == 0
     assert "3 right" in whole.stdout
-    text = (tmp_path / "puzzles.jsonl").read_text("utf-8")
-    first, second, *rest = text.splitlines()
-    (tmp_path / "damaged.jsonl").write_text(
-        "\n".join([first.replace(" 7. ", " 8. ").replace("\\n7. ", "\\n9. "), second, *rest]), "utf-8"
-    )
+    first, *rest = (tmp_path / "puzzles.jsonl").read_text("utf-8").splitlines()
+    (tmp_path / "damaged.jsonl").write_text("\n".join([first.replace("\\n7. ", "\\n9. "), *rest]), "utf-8")
     damaged = run("verify", tmp_path / "damaged.jsonl")
     assert damaged.returncode == 1
     assert "2 right" in damaged.stdout

@@ -7,8 +7,10 @@ import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 
 from cogniload_repro.accuracy import accuracy_by
+from cogniload_repro.feasible import spread_band
 from cogniload_repro.figure_text import alt_text, figure_caption
 from cogniload_repro.figures import FIGURES
+from cogniload_repro.reconstruct import load_cells
 
 CELLS = provisional_cells()
 NOTE = "Reconstructed from the paper's tables, not raw outputs."
@@ -38,6 +40,20 @@ def test_descriptions_follow_the_cells(name):
     other = CELLS.assign(correct=CELLS["n"] - CELLS["correct"])
     assert alt_text(name, CELLS) != alt_text(name, other)
     assert alt_text(name, CELLS, "reconstructed") == f"{alt_text(name, CELLS)} {NOTE}"
+
+
+def test_captions_say_how_far_points_can_move():
+    """Reconstructed points come with their range in words, also where it is nothing; others do not."""
+    cells = load_cells()
+    band = spread_band(cells, "model", "ratio_pct")
+    most = ((band["highest"] - band["lowest"]) / 2).max()
+    assert f" and {most:.3f} at most (" in figure_caption("figure6", cells, "reconstructed")
+    assert "Other counts that agree with the paper give the same points." in figure_caption(
+        "figure7", cells, "reconstructed"
+    )
+    for words in (figure_caption("figure6", CELLS, "reconstructed"), figure_caption("figure6", cells, "imported")):
+        assert "Shaded" not in words
+        assert "same points" not in words
 
 
 def test_description_numbers():

@@ -18,9 +18,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cogniload_repro.accuracy import accuracy_by
+from cogniload_repro.feasible import spread_band
 from cogniload_repro.figures import FIGURES, draw_figure, save_figure, spread
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.pens import OTHERS_COLOR, pens
+from cogniload_repro.reconstruct import load_cells
 
 CELLS = provisional_cells()
 HOSTILE = "my $model$_</text>-->&"
@@ -67,6 +69,21 @@ def test_bars_are_wilson_intervals(name, dimension):
     bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
     expected = accuracy_by(CELLS, "model", dimension)
     assert bars == sorted(zip(expected["low"], expected["high"], strict=True))
+
+
+@pytest.mark.parametrize(("name", "moving"), [("figure1", 1), ("figure3", 3), ("figure6", 1), ("figure7", 0)])
+def test_reconstructed_points_have_their_range(name, moving):
+    """Behind reconstructed points lies the range over possible tables, and behind no others; none where all agree."""
+    cells, found = load_cells(), 0
+    for ax, panel in zip(plots(draw_figure(name, cells, "reconstructed")), FIGURES[name], strict=True):
+        kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
+        expected = spread_band(kept, "model", panel.across)
+        heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
+        assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
+        found += (expected["highest"] > expected["lowest"]).any()
+    assert found == moving
+    (ax, *_) = plots(draw_figure("figure1", cells, "imported"))
+    assert not ax.collections
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cogniload_repro import scores
 from cogniload_repro.parquet import read_metadata, write_table
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scores import WINDOW_CHARS, score_dataset, score_outputs, score_partition
@@ -84,6 +85,15 @@ def test_a_partition_gives_what_the_frame_gives(build):
     whole = score_outputs(pd.read_parquet(build / "outputs/c.parquet"), puzzles_frame())
     pd.testing.assert_frame_equal(pd.read_parquet(build / "c.parquet"), whole, check_dtype=False)
     assert read_metadata(build / "c.parquet").items() >= IMPORTED.items()
+
+
+def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
+    """Long responses are read row by row, which gives the same scores."""
+    paths = build / "outputs/a.parquet", build / "puzzles.parquet"
+    score_partition(*paths, build / "many.parquet")
+    monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
+    score_partition(*paths, build / "one.parquet")
+    pd.testing.assert_frame_equal(*(pd.read_parquet(build / f"{name}.parquet") for name in ("many", "one")))
 
 
 def test_any_number_of_workers_gives_the_same_bytes(build):

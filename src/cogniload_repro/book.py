@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import yaml
@@ -22,7 +22,7 @@ _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 _STRICT = ("--all", "-W", "-n", "--keep-going")
 
 
-def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES) -> Path:
+def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = ()) -> Path:
     """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there.
 
     An HTML book that stands in ``BUILD/book/_build`` stays until `build_book` replaces it.
@@ -33,6 +33,9 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES) -> Path:
         The build folder with ``notebooks/``, ``figures/`` and ``tables/``.
     sources : path
         The book's own pages with ``_config.yml`` and ``_toc.yml``; by default those of the checkout.
+
+    leave_out : collection of str
+        Pages of the table of contents that this book does without.
 
     Returns
     -------
@@ -47,13 +50,15 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES) -> Path:
     build, sources = Path(build_dir), Path(sources)
     if not (sources / "_toc.yml").is_file():
         raise ValueError(f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project")
-    _check_pages(build, sources)
+    toc = _read_toc(sources, leave_out)
+    _check_pages(toc, build, sources)
     staged = build / "book"
     staged.mkdir(parents=True, exist_ok=True)
     for old in staged.iterdir():
         if old.name != "_build":
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(sources, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"))
+    (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
     for folder, patterns in _RESULTS.items():
         (staged / folder).mkdir(exist_ok=True)
         for file in _results(build, patterns):
@@ -99,9 +104,18 @@ def build_book(build_dir: str | Path) -> Path:
     return staged / "_build" / "html" / "index.html"
 
 
-def _check_pages(build: Path, sources: Path) -> None:
-    """Refuse a table of contents that names pages nobody has made."""
+def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
+    """Return the table of contents without some pages, and without parts that are empty then."""
     toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
+    if "parts" in toc:
+        for part in toc["parts"]:
+            part["chapters"] = [chapter for chapter in part["chapters"] if chapter.get("file") not in leave_out]
+        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    return toc
+
+
+def _check_pages(toc: dict, build: Path, sources: Path) -> None:
+    """Refuse a table of contents that names pages nobody has made."""
     for page in _pages(toc):
         made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
         if not made.is_file():

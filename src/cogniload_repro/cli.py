@@ -68,14 +68,17 @@ def download_outputs(
         return
     from .executors import open_executor
     from .grid import grid_cells
+    from .puzzle_ids import PUZZLES_PER_CELL, SEED
     from .puzzle_sets import describe_set, draw_rows, write_parquet
     from .reconstruct import cells_in
     from .stand_ins import write_stand_ins
 
     chosen = grid_cells(grid)
     cells = cells_in(chosen)
-    rows = tqdm(draw_rows(chosen, jobs=jobs), "puzzles", total=100 * len(chosen), disable=None)
-    description = describe_set(chosen, 42, "chain", "cogniload download-outputs")
+    rows = tqdm(
+        draw_rows(chosen, scheme="default", jobs=jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None
+    )
+    description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
     count = write_parquet(build / "puzzles.parquet", rows, description)
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
@@ -84,16 +87,17 @@ def download_outputs(
 
 @main.command()
 @click.option("--reading", default="pseudocode", show_default=True, help="How Appendix D is read: pseudocode or prose.")
+@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @BUILD
 @JOBS
-def score(reading: str, build: Path, jobs: int) -> None:
+def score(reading: str, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from .cells import write_cells
     from .executors import open_executor
     from .scores import score_dataset
     from .scoring import find_reading
 
-    with open_executor(jobs) as executor:
+    with open_executor(jobs, scheduler) as executor:
         score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor, find_reading(reading))
     cells = write_cells(build / "scores", build / "cells.parquet")
     click.echo(f"{cells['n'].sum():,} responses of {cells['model'].nunique()} models scored in {build / 'scores'}")
@@ -176,12 +180,13 @@ def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
 
 
 @main.command("build-book")
+@click.option("--leave-out", multiple=True, help="Page to do without, such as notebooks/10_alternatives (repeatable).")
 @BUILD
-def build_book(build: Path) -> None:
+def build_book(leave_out: tuple[str, ...], build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book."""
     from . import book
 
-    book.stage_book(build)
+    book.stage_book(build, leave_out=leave_out)
     book.build_book(build)
 
 

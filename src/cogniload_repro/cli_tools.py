@@ -148,11 +148,17 @@ def feasible(tables: int | None, jobs: int) -> None:
 @click.option("--pad", type=click.IntRange(min=1), required=True, help="Characters to put in front of every response.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @BUILD
-def outputs(pad: int, out: Path, build: Path) -> None:
+@JOBS
+def outputs(pad: int, out: Path, build: Path, jobs: int) -> None:
     """Write a build's outputs again with reasoning-like text in front, for tests of size; buckets stay as they are."""
+    import shutil
+
+    from .executors import open_executor
     from .padding import pad_outputs
 
-    count = pad_outputs(build / "outputs", build / "puzzles.parquet", out, pad)
+    with open_executor(jobs) as executor:
+        count = pad_outputs(build / "outputs", build / "puzzles.parquet", out / "outputs", pad, executor)
+    shutil.copyfile(build / "puzzles.parquet", out / "puzzles.parquet")
     click.echo(f"{count:,} padded responses in {out}")
 
 

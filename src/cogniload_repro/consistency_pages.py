@@ -26,6 +26,7 @@ from .files import write_whole
 from .models import MODELS, NAMES, Model
 from .pages import Fragment, glue_facts, show_download, show_frame
 from .polytope import constraints_around, estimate_log10_tables, possible_range
+from .provenance import origin_note
 from .published import load_printed
 from .sufficient import GRID, exact_statistics
 
@@ -225,8 +226,8 @@ def show_spread(cells: pd.DataFrame, build: str | Path) -> Fragment:
     facts["still"] = f"{100 * max((band['highest'] - band['lowest']).max() for band in still):.1f}"
     glue_facts(**facts)
     caption = (
-        "How far the reconstructed points of three figures move between possible tables of counts, against sampling "
-        "error."
+        "How far the points of three figures move between possible tables of counts, against sampling error. "
+        f"{origin_note('reconstructed')}."
     )
     alt = f"Three dot plots of half widths in percentage points, one row a model. {'; '.join(described)}."
     return show_picture(draw_spread(cells), "spread", caption, alt, build)

@@ -113,10 +113,8 @@ def _compare_fits(results: Results) -> Iterator[tuple]:
                 head = (table, model, quantity, "", _kind(sort, results))
                 yield _row(head, printed[quantity] or formats.NONE, own, quantity, form)
                 if p:
-                    shown = None if own is None else formats.stars(own[p])
-                    yield _text_row(
-                        (table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"], shown
-                    )
+                    head = (table, model, f"{quantity} stars", "", head[-1])
+                    yield _text_row(head, printed[f"{quantity}_stars"], None if own is None else formats.stars(own[p]))
 
 
 def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:

@@ -1,7 +1,7 @@
 """Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,11 +133,15 @@ def import_outputs(
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
         open_table(rejected_path, REJECTED).write_table(rows)
     if not keep:
-        for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, m) for m in partitions.rows}:
-            stale.unlink()
+        _remove_others(outputs_dir, partitions.rows)
     mark.unlink()
     examples = {row.reason: row for row in reversed(rejected)}
     return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples)
+
+
+def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
+    for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, model) for model in models}:
+        stale.unlink()
 
 
 @contextmanager

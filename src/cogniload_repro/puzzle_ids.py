@@ -18,7 +18,7 @@ PUZZLES_PER_CELL = 100
 #: Its 14,000 ids, one line a cell: N, ratio_pct, d, and the ids in the order of the chain.
 MANIFEST = DATA / "puzzle_ids.csv"
 
-SCHEMES = ("chain", "spawn")
+SCHEMES = ("chain", "spawn", "default")
 
 _HEADER = "N,ratio_pct,d,puzzle_ids"
 
@@ -90,12 +90,22 @@ def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> list[i
 def grid_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain") -> list[int]:
     """Return the ids of a set, cell by cell; those of the default set are read, not drawn.
 
+    The scheme ``default`` takes a part of the default set: the first ids of some of its cells. A chain of its own
+    through a few cells would give other puzzles, and may run into a loop.
+
     Raises
     ------
     ValueError
-        If the scheme is neither ``chain`` nor ``spawn``, or a number is out of range.
+        If the scheme is unknown, a number is out of range, or the default set lacks a cell.
     """
     cells = tuple(cells)
+    if scheme == "default":
+        known = read_manifest()
+        if seed != SEED or puzzles_per_cell > PUZZLES_PER_CELL or not set(cells) <= set(known):
+            raise ValueError(
+                f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles a cell and the paper's cells"
+            )
+        return [one for cell in cells for one in known[cell][:puzzles_per_cell]]
     if scheme == "spawn":
         return spawn_ids(cells, puzzles_per_cell, seed)
     if scheme != "chain":

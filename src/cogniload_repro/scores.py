@@ -23,7 +23,7 @@ from cogniload_repro.scoring import CORRECT_BUCKETS, PSEUDOCODE, Reading, Verdic
 WINDOW_CHARS = 400
 
 # Responses may be large: few of them are in memory at once, and their small scores are gathered for writing.
-_BATCH_ROWS = 256
+_BATCH_ROWS, _BATCH_BYTES = 256, 16_000_000
 _BATCHES_A_GROUP = 64
 _PUZZLE_COLUMNS = ["name", "N", "d", "ratio_pct", "rho", "poi", "gold", "domain", "category"]
 
@@ -235,8 +235,12 @@ def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) ->
 
 
 def _read_batches(path: str | Path, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
+    """Yield few rows at a time, the fewer the longer the responses are; no batch reaches beyond a row group."""
     try:
-        yield from file.iter_batches(_BATCH_ROWS, columns=OUTPUTS.names)
+        for group in range(file.num_row_groups):
+            about = file.metadata.row_group(group)
+            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)))
+            yield from file.iter_batches(rows, row_groups=[group], columns=OUTPUTS.names)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
 
