@@ -68,8 +68,8 @@ def estimate_log10_tables(constraints: Constraints) -> float:
 
     Notes
     -----
-    A. Barvinok and J. A. Hartigan, "Maximum entropy Gaussian approximations for the number of integer points and
-    volumes of polytopes", Advances in Applied Mathematics 45 (2010).
+    A. Barvinok and J. A. Hartigan, "Maximum entropy Edgeworth estimates of the number of integer points in
+    polytopes", arXiv:0910.2497 (2010); here without the Edgeworth correction.
     """
     tables = len(PRINTED) - 1  # the linear AIC is in the exact sums
     left, size, right = np.linalg.svd(constraints.windows[:tables], full_matrices=False)
