@@ -30,7 +30,8 @@ TOKENIZERS = click.option(
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
     """Make the table of counts per cell again from the paper's printed numbers (about a minute).
 
-    Without options this writes data/reconstructed/cells.csv, byte for byte as it is committed.
+    Without options this writes data/reconstructed/cells.csv. The same machine writes the same bytes; another kind of
+    processor may come to other tables for some models, which agree with the paper as well.
     """
     from . import reconstruct as step
     from .models import MODELS, find_model
