@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # ---- variables that a user may set -------------------------------------------------------------------------------
 GRID ?= paper
 SOURCE ?= reconstructed
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
 # FORMULA, when given, is kept in the build folder for later calls; FORMULA= goes back to the notebook's own.
