@@ -15,9 +15,9 @@ PYTHON ?= python3
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
-# chapters that need the whole grid
+# chapters that need the paper's models on the whole grid
 QUESTIONS := 09_consistency 10_alternatives 14_uncertainty
-LEFT_OUT := $(if $(filter mini,$(GRID)),$(QUESTIONS))
+LEFT_OUT := $(if $(or $(filter mini,$(GRID)),$(filter-out reconstructed,$(SOURCE))),$(QUESTIONS))
 # the slow ones first, so that no process is left alone with them
 NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=notebooks/%.ipynb),$(wildcard notebooks/*.ipynb))
 NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
@@ -117,7 +117,7 @@ $(BUILD)/outputs/.done: $(BUILD)/source.txt $(CORE_SRC) $(PUBLISHED) | $(ENV)
 	@$(COGNILOAD) download-outputs --build $(BUILD) --grid $(GRID) --jobs $(JOBS) --source "$$(cat $(BUILD)/source.txt)"
 	@touch $@
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.done $(CORE_SRC) | $(ENV)
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.done $(wildcard $(BUILD)/outputs/*.parquet) $(CORE_SRC) | $(ENV)
 	@echo "== scores"
 	@$(COGNILOAD) score --build $(BUILD) --jobs $(JOBS)
 

@@ -90,7 +90,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     Parameters
     ----------
     cells : DataFrame
-        Cells frame; a specification in tokens needs the column prompt_mean and is left out without it.
+        Cells frame; a specification in tokens leaves out models whose prompt_mean is not known.
     specifications : iterable of Specification
 
     Returns
@@ -105,6 +105,8 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
             continue
         courses = {}
         for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+            if own[specification.length].isna().any():
+                continue
             fit = fit_glm(own, specification.formula, specification.link)
             row = {"specification": specification.name, "model": model, "status": fit.status, "terms": len(fit.terms)}
             if fit.status == "ok":
