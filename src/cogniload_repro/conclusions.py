@@ -89,7 +89,7 @@ def _row(where: str, statement: str, finding: str, verdict: str, settled: str = 
 
 
 def _label(model: str) -> str:
-    return BY_NAME[model].label
+    return BY_NAME[model].label if model in BY_NAME else model
 
 
 def _grade(share: float) -> str:
