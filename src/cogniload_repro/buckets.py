@@ -8,10 +8,9 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.stats import norm
 
 from .published import ERRORS, load_table
+from .scoring import CONTEXT_TOKENS as CONTEXT_BUDGET
+from .scoring import RESERVED_TOKENS as CONTEXT_MARGIN
 from .sufficient import GRID
-
-CONTEXT_BUDGET = 32_768  # tokens, Appendix D.3
-CONTEXT_MARGIN = 20
 
 #: The 20 conditions (N, d) that Tables 4 and 5 sum over.
 CONDITIONS = pd.MultiIndex.from_frame(GRID[["N", "d"]].drop_duplicates())
