@@ -23,12 +23,12 @@ NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=noteboo
 NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
 EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
 INDEX := $(BUILD)/book/_build/html/index.html
-ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py))
+ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py))
 # the modules that outputs and scores are made with (a test holds this list against the imports)
-CORE := accuracy adapters archives buckets capacity catalog cells counts downloads executors extraction files generate grid \
-	imports inspect_logs layout likelihood matching mersenne models ontology outputs parquet paths places \
-	published puzzle puzzle_ids puzzle_sets readers reconstruct regression schemas scores scoring sources \
-	stand_ins statement sufficient token_draws
+CORE := accuracy capacity catalog cells executors extraction files generate grid matching mersenne models ontology outputs \
+	parquet paths places published puzzle puzzle_ids puzzle_sets regression schemas scores scoring statement \
+	$(addprefix intake/,adapters archives downloads imports inspect_logs layout readers sources) \
+	$(addprefix reconstruction/,buckets counts likelihood reconstruct stand_ins sufficient token_draws)
 CORE_SRC := $(CORE:%=src/cogniload_repro/%.py)
 PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/*) data/tokenizers.json
@@ -101,7 +101,6 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 endif
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
-	@$(PY) -m uv pip install --quiet -r requirements-extras.lock || $(PY) -m pip install --quiet -r requirements-extras.lock
 	@$(COGNILOAD) fetch-tokenizers
 
 # ---- the chain ---------------------------------------------------------------------------------------------------

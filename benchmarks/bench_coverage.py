@@ -19,12 +19,12 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.capacity import many_points
-from cogniload_repro.comparisons import TIER_OF
-from cogniload_repro.likelihood import maximise
-from cogniload_repro.reconstruct import load_cells
+from cogniload_repro.reconstruction.likelihood import maximise
+from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.regression import fit_glm
-from cogniload_repro.specifications import SETTLED
-from cogniload_repro.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
+from cogniload_repro.robustness.comparisons import TIER_OF
+from cogniload_repro.robustness.specifications import SETTLED
+from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
 
 TABLES = 4000
 LEVEL = 0.95

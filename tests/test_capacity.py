@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cogniload_repro.capacity import capacity_points, grid_means, many_points
-from cogniload_repro.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_cells
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
-from cogniload_repro.extraction import (
-    QUALIFIERS,
-    Windows,
-    categorize_question,
-    find_windows,
-    take_last_sentence,
-)
+from cogniload_repro.extraction import QUALIFIERS, Windows, categorize_question, find_windows, take_last_sentence
 from cogniload_repro.ontology import CATEGORIES, PHRASES
 
 LINES = st.lists(st.sampled_from(["Ian", "hair", "IAN hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000]))

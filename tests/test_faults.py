@@ -24,7 +24,7 @@ LABEL = {"provenance": "imported"}
 IMPORT = """
 import sys, time
 from pathlib import Path
-from cogniload_repro import imports
+from cogniload_repro.intake import imports
 
 def wait_in_the_middle(*arguments, read=imports.read_outputs, **options):
     for place, item in enumerate(read(*arguments, **options)):

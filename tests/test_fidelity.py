@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from cogniload_repro import regression
 from cogniload_repro.fidelity import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.presentation.results import Results
 from cogniload_repro.published import load_printed, load_table
-from cogniload_repro.reconstruct import load_cells
-from cogniload_repro.results import Results
+from cogniload_repro.reconstruction.reconstruct import load_cells
 
 
 def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Results:

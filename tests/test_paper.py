@@ -15,7 +15,7 @@ from scipy.stats import chi2
 from cogniload_repro import formats
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_printed
-from cogniload_repro.reconstruct import CELLS
+from cogniload_repro.reconstruction.reconstruct import CELLS
 
 pytestmark = pytest.mark.filterwarnings("error")
 

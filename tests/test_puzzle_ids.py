@@ -4,14 +4,7 @@ import pytest
 
 from cogniload_repro.generate import FIRST_ID, LAST_ID, draw_grid, draw_puzzle
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.puzzle_ids import (
-    MANIFEST,
-    PUZZLES_PER_CELL,
-    SEED,
-    grid_ids,
-    read_manifest,
-    spawn_ids,
-)
+from cogniload_repro.puzzle_ids import MANIFEST, PUZZLES_PER_CELL, SEED, grid_ids, read_manifest, spawn_ids
 
 
 def test_manifest_begins_as_the_chain_does():

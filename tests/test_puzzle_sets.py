@@ -7,14 +7,7 @@ from cogniload_repro.generate import draw_grid, draw_puzzle
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.parquet import read_metadata
 from cogniload_repro.puzzle_ids import spawn_ids
-from cogniload_repro.puzzle_sets import (
-    describe_set,
-    draw_rows,
-    layout_state,
-    write_jsonl,
-    write_layout,
-    write_parquet,
-)
+from cogniload_repro.puzzle_sets import describe_set, draw_rows, layout_state, write_jsonl, write_layout, write_parquet
 from cogniload_repro.schemas import PUZZLES
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.regression import (
     INTERACTIONS,
     LINEAR,

@@ -5,15 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.ontology import CATEGORIES, PHRASES, ontology
-from cogniload_repro.statement import (
-    Statement,
-    clauses,
-    read_initial,
-    read_question,
-    read_statement,
-    read_text,
-    replay,
-)
+from cogniload_repro.statement import Statement, clauses, read_initial, read_question, read_statement, read_text, replay
 
 FACTS = st.lists(st.sampled_from(CATEGORIES), min_size=1, unique=True).flatmap(
     lambda categories: st.tuples(

@@ -1,5 +1,5 @@
 """``python -m cogniload_repro`` is the `cogniload` command."""
 
-from .cli import main
+from cogniload_repro.cli import main
 
 main(prog_name="cogniload")

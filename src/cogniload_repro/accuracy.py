@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from .grid import PAPER_GRID
-from .models import NAMES
-from .published import ERRORS
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS
 
 #: Two-sided 90% intervals, z = 1.644853627 (paper, Appendix C).
 ALPHA = 0.10

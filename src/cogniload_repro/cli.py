@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from . import __version__
-from .cli_tools import BUILD, JOBS, TOOLS
+from cogniload_repro import __version__
+from cogniload_repro.cli_tools import BUILD, JOBS, TOOLS
 
 
 class _Group(click.Group):
@@ -57,8 +57,8 @@ def download_outputs(
 ) -> None:
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
     if source != "reconstructed":
-        from .imports import import_outputs
-        from .sources import open_source
+        from cogniload_repro.intake.imports import import_outputs
+        from cogniload_repro.intake.sources import open_source
 
         local = open_source(source, build / "downloads")
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
@@ -66,12 +66,12 @@ def download_outputs(
         click.echo(report.summary())
         report.check(max_rejected)
         return
-    from .executors import open_executor
-    from .grid import grid_cells
-    from .puzzle_ids import PUZZLES_PER_CELL, SEED
-    from .puzzle_sets import describe_set, draw_rows, write_parquet
-    from .reconstruct import cells_in
-    from .stand_ins import write_stand_ins
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzle_ids import PUZZLES_PER_CELL, SEED
+    from cogniload_repro.puzzle_sets import describe_set, draw_rows, write_parquet
+    from cogniload_repro.reconstruction.reconstruct import cells_in
+    from cogniload_repro.reconstruction.stand_ins import write_stand_ins
 
     chosen = grid_cells(grid)
     cells = cells_in(chosen)
@@ -92,10 +92,10 @@ def download_outputs(
 @JOBS
 def score(reading: str, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
-    from .cells import write_cells
-    from .executors import open_executor
-    from .scores import score_dataset
-    from .scoring import find_reading
+    from cogniload_repro.cells import write_cells
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.scores import score_dataset
+    from cogniload_repro.scoring import find_reading
 
     with open_executor(jobs, scheduler) as executor:
         score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor, find_reading(reading))
@@ -114,8 +114,8 @@ def fit(formula: str | None, build: Path) -> None:
     """
     import pandas as pd
 
-    from . import regression
-    from .parquet import read_metadata, write_table
+    from cogniload_repro import regression
+    from cogniload_repro.parquet import read_metadata, write_table
 
     path = build / "cells.parquet"
     if not path.exists():
@@ -127,8 +127,8 @@ def fit(formula: str | None, build: Path) -> None:
         if formula:
             click.echo(regression.print_fits(own))
         return
-    from .cells import read_scores
-    from .tables import token_stats
+    from cogniload_repro.cells import read_scores
+    from cogniload_repro.presentation.tables import token_stats
 
     tables = {
         "tokens": token_stats(read_scores(build / "scores")),
@@ -147,18 +147,18 @@ def fit(formula: str | None, build: Path) -> None:
 @BUILD
 def compare(build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
-    from .fidelity import compare, scoreboard
-    from .files import write_whole
-    from .parquet import write_table
-    from .results import load_results
+    from cogniload_repro.fidelity import compare, scoreboard
+    from cogniload_repro.files import write_whole
+    from cogniload_repro.parquet import write_table
+    from cogniload_repro.presentation.results import load_results
 
     results = load_results(build)
     fidelity = compare(results)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     if (build / "prompt_tokens.parquet").exists():
-        from .prompt_lengths import compare_prompts, prompt_rows
-        from .prompt_pages import load_prompt_counts
+        from cogniload_repro.presentation.prompt_pages import load_prompt_counts
+        from cogniload_repro.prompt_lengths import compare_prompts, prompt_rows
 
         rows = prompt_rows(compare_prompts(load_prompt_counts(build)))
         write_whole(build / "fidelity_prompts.csv", rows.to_csv(index=False, lineterminator="\n"))
@@ -172,7 +172,7 @@ def compare(build: Path) -> None:
 @BUILD
 def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
     """Execute the notebook SOURCE on a build folder and write the result to TARGET."""
-    from .notebooks import run_notebook
+    from cogniload_repro.presentation.notebooks import run_notebook
 
     start = time.monotonic()
     run_notebook(source, target, {"build": build.resolve()} | ({"formula": formula} if formula else {}))
@@ -184,7 +184,7 @@ def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
 @BUILD
 def build_book(leave_out: tuple[str, ...], build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book."""
-    from . import book
+    from cogniload_repro.presentation import book
 
     book.stage_book(build, leave_out=leave_out)
     book.build_book(build)

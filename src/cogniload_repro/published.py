@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from .models import NAMES
-from .paths import ICLR2026
+from cogniload_repro.models import NAMES
+from cogniload_repro.paths import ICLR2026
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")

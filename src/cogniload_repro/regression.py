@@ -16,7 +16,7 @@ from scipy.stats import chi2
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from .capacity import capacity_points, grid_means
+from cogniload_repro.capacity import capacity_points, grid_means
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).

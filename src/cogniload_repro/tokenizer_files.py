@@ -19,8 +19,8 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .files import write_whole
-from .paths import DATA
+from cogniload_repro.files import write_whole
+from cogniload_repro.paths import DATA
 
 MANIFEST = DATA / "tokenizers.json"
 _CLIENTS = {

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from .parquet import read_metadata, write_table
-from .tokenizer_files import find_tokenizers, load_tokenizer, present_tokenizers
+from cogniload_repro.parquet import read_metadata, write_table
+from cogniload_repro.tokenizer_files import find_tokenizers, load_tokenizer, present_tokenizers
 
 #: Columns of the table of counts that are not counts.
 KEYS = ["name", "N", "d", "ratio_pct"]

@@ -1,0 +1,1 @@
+"""The paper's prose: every number and statement in it, recomputed and judged."""

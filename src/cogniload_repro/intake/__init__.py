@@ -1,0 +1,1 @@
+"""Model outputs as people have them: addresses, archives and formats become rows."""

@@ -1,0 +1,191 @@
+"""Files of model outputs, read row by row: JSON lines, Parquet, CSV, logs of other programs and single answers.
+
+Every reader yields an `Entry` for each row, its fields as they stand or the reason why there are none: no row
+stops the others.
+"""
+
+import csv
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePath
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from cogniload_repro.intake import inspect_logs
+from cogniload_repro.intake.adapters import adapt_record, find_harness_model
+from cogniload_repro.parquet import open_parquet
+
+MISSING_FIELD = "missing field"
+WRONG_TYPE = "wrong type"
+NOT_UTF8 = "not UTF-8"
+MALFORMED = "malformed row"
+UNREADABLE = "unreadable file"
+
+#: Why a row was refused: a reason from a short list, and what exactly was found.
+Refusal = tuple[str, str]
+
+_BATCH_ROWS = 64
+
+
+class Entry(NamedTuple):
+    """One row of a source: its number (from 1; 0 is the file as a whole), and its fields or the refusal."""
+
+    row: int
+    fields: dict | None
+    refusal: Refusal | None = None
+
+
+def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
+    """Yield the rows of a table file, by the ending of its name.
+
+    Parameters
+    ----------
+    path : Path
+        A file for which `is_table` holds.
+    columns : list of str
+        The fields that are wanted; others are left out.
+    """
+    read = _READERS[_kind(path)]
+    try:
+        yield from read(path, columns)
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
+        yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether the file's ending is that of a table; JSON is one if it is a log."""
+    kind = _kind(path)
+    return inspect_logs.is_inspect_json(path) if kind == "json" else kind in _READERS
+
+
+def read_answer(path: Path) -> str | Refusal:
+    """Return the text of one answer file, with universal newlines."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return NOT_UTF8, f"byte {error.start}: {error.reason}"
+    except OSError as error:
+        return UNREADABLE, str(error)
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    for ending in (".gz", ".zst"):
+        name = name.removesuffix(ending)
+    return PurePath(name).suffix.removeprefix(".")
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed."""
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path)
+    if path.suffix.lower() == ".zst":
+        return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+    return path.open("rb")
+
+
+def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
+    model, filters = find_harness_model(path), set()
+    with _open(path) as lines:
+        for row, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            record = _parse_json(line)
+            if isinstance(record, dict) and "filtered_resps" in record:
+                filters = filters or {record.get("filter")}
+                if record.get("filter") not in filters:
+                    continue  # the same response once more, as another filter has cut it
+            yield from _entries(row, record, model, columns)
+
+
+def _entries(row: int, record: dict | Refusal, model: str | None, columns: list[str]) -> Iterator[Entry]:
+    """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
+    for fields in adapt_record(record, model) if isinstance(record, dict) else (record,):
+        if isinstance(fields, dict):
+            yield Entry(row, {name: fields[name] for name in (*columns, "text") if name in fields})
+        else:
+            yield Entry(row, None, fields)
+
+
+def _parse_json(line: bytes) -> dict | Refusal:
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return NOT_UTF8, f"byte {error.start}: {error.reason}"
+    except (ValueError, RecursionError) as error:
+        return MALFORMED, f"not JSON: {error}"
+    return record if isinstance(record, dict) else (WRONG_TYPE, f"a JSON object is needed, not {type(record).__name__}")
+
+
+def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
+    samples = inspect_logs.read_archive(path) if _kind(path) == "eval" else inspect_logs.read_json(path)
+    for row, sample in enumerate(samples, start=1):
+        if isinstance(sample, Exception):
+            yield Entry(row, None, (UNREADABLE, str(sample)))
+        else:
+            yield from _entries(row, _parse_json(sample.content), sample.model, columns)
+
+
+def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
+    csv.field_size_limit(sys.maxsize)
+    with _open(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
+        lines = csv.DictReader(text, strict=True)
+        row = 0
+        while True:
+            row += 1
+            try:
+                fields = next(lines)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Entry(row, None, (MALFORMED, f"not CSV: {error}"))
+                continue
+            if None in fields:
+                yield Entry(row, None, (MALFORMED, f"{len(fields[None])} fields more than the header has"))
+            else:
+                yield Entry(row, {name: _parse_csv(name, fields[name]) for name in columns if name in fields})
+
+
+def _parse_csv(name: str, word: str | None) -> str | int | None:
+    """Return token counts as numbers where they are ones; an empty count is an unknown one."""
+    if word is None or not name.endswith("_tokens"):
+        return word
+    return int(word) if word.isdecimal() and len(word) < 20 else word or None
+
+
+def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
+    row = 0
+    with open_parquet(path) as file:
+        present = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(_BATCH_ROWS, columns=present):
+            for fields in _batch_rows(batch):
+                row += 1
+                yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
+
+
+def _batch_rows(batch: pa.RecordBatch) -> Iterator[dict | Refusal]:
+    try:
+        yield from batch.to_pylist()
+        return
+    except UnicodeDecodeError:
+        pass
+    for place in range(batch.num_rows):
+        try:
+            yield batch.slice(place, 1).to_pylist()[0]
+        except UnicodeDecodeError as error:
+            yield NOT_UTF8, f"byte {error.start}: {error.reason}"
+
+
+_READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {
+    "jsonl": _read_json_lines,
+    "ndjson": _read_json_lines,
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    "eval": _read_inspect,
+    "json": _read_inspect,
+}

@@ -1,0 +1,145 @@
+"""Put the book's sources together and build the HTML, all of it or none."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import yaml
+
+_SOURCES = Path(__file__).resolve().parents[3] / "book"
+#: What pages show or offer for download: folder in the book, and where it comes from in the build.
+_RESULTS = {
+    "notebooks": ("notebooks/*.ipynb",),
+    "figures": ("figures/*.png", "figures/*.svg"),
+    "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
+}
+
+_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+#: Build every page, stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
+_STRICT = ("--all", "-W", "-n", "--keep-going")
+
+
+def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = ()) -> Path:
+    """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there.
+
+    An HTML book that stands in ``BUILD/book/_build`` stays until `build_book` replaces it.
+
+    Parameters
+    ----------
+    build_dir : path
+        The build folder with ``notebooks/``, ``figures/`` and ``tables/``.
+    sources : path
+        The book's own pages with ``_config.yml`` and ``_toc.yml``; by default those of the checkout.
+
+    leave_out : collection of str
+        Pages of the table of contents that this book does without.
+
+    Returns
+    -------
+    Path
+        The staged folder.
+
+    Raises
+    ------
+    ValueError
+        If the sources are not there, or a page of the table of contents has not been made yet.
+    """
+    build, sources = Path(build_dir), Path(sources)
+    if not (sources / "_toc.yml").is_file():
+        raise ValueError(f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project")
+    toc = _read_toc(sources, leave_out)
+    _check_pages(toc, build, sources)
+    staged = build / "book"
+    staged.mkdir(parents=True, exist_ok=True)
+    for old in staged.iterdir():
+        if old.name != "_build":
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    shutil.copytree(sources, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"))
+    (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    for folder, patterns in _RESULTS.items():
+        (staged / folder).mkdir(exist_ok=True)
+        for file in _results(build, patterns):
+            shutil.copyfile(file, staged / folder / file.name)
+    return staged
+
+
+def build_book(build_dir: str | Path) -> Path:
+    """Build the HTML of the staged book; a warning is an error, and an error leaves the old book alone.
+
+    Parameters
+    ----------
+    build_dir : path
+        The build folder in which `stage_book` has been at work.
+
+    Returns
+    -------
+    Path
+        ``index.html`` of the finished book, in ``BUILD/book/_build/html``.
+
+    Raises
+    ------
+    ValueError
+        If nothing is staged, or if a page cannot be built without a warning; the text quotes each warning.
+    """
+    staged = Path(build_dir) / "book"
+    if not (staged / "_config.yml").is_file():
+        raise ValueError(f"{staged} holds no staged book; run `make render`")
+    new = staged.with_name("book-next")
+    shutil.rmtree(new, ignore_errors=True)
+    run = subprocess.run(
+        [sys.executable, "-c", _JUPYTER_BOOK, "build", str(staged), "--path-output", str(new), *_STRICT],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
+        shutil.rmtree(new, ignore_errors=True)
+        raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(run.stdout)}")
+    for cache in (".doctrees", ".jupyter_cache", "jupyter_execute"):
+        shutil.rmtree(new / "_build" / cache, ignore_errors=True)
+    shutil.rmtree(staged / "_build", ignore_errors=True)
+    (new / "_build").rename(staged / "_build")
+    new.rmdir()
+    return staged / "_build" / "html" / "index.html"
+
+
+def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
+    """Return the table of contents without some pages, and without parts that are empty then."""
+    toc = yaml.safe_load((sources / "_toc.yml").read_text(encoding="utf-8"))
+    if "parts" in toc:
+        for part in toc["parts"]:
+            part["chapters"] = [chapter for chapter in part["chapters"] if chapter.get("file") not in leave_out]
+        toc["parts"] = [part for part in toc["parts"] if part["chapters"]]
+    return toc
+
+
+def _check_pages(toc: dict, build: Path, sources: Path) -> None:
+    """Refuse a table of contents that names pages nobody has made."""
+    for page in _pages(toc):
+        made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
+        if not made.is_file():
+            raise ValueError(f"the book's page {page} is missing ({made}); run `make render`, or correct _toc.yml")
+
+
+def _pages(entry: object) -> Iterator[str]:
+    if isinstance(entry, dict):
+        for key, value in entry.items():
+            if key in ("root", "file"):
+                yield str(value).removesuffix(".md").removesuffix(".ipynb")
+            else:
+                yield from _pages(value)
+    elif isinstance(entry, list):
+        for item in entry:
+            yield from _pages(item)
+
+
+def _results(build: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from sorted(file for file in build.glob(pattern) if not file.match("*.failed.ipynb"))
+
+
+def _complaints(log: str) -> str:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", log)
+    lines = [line for line in plain.splitlines() if "WARNING:" in line or "ERROR:" in line]
+    return "\n".join(lines or plain.splitlines()[-20:])

@@ -1,0 +1,104 @@
+"""What the figures show, in words: captions and descriptions computed from the same cells."""
+
+import pandas as pd
+
+from cogniload_repro.presentation.figures import AXES, Panel, find_panels, panel_accuracy
+from cogniload_repro.presentation.pens import pens
+from cogniload_repro.provenance import source_note
+
+_SPOKEN = {"d": "intrinsic difficulty d", "N": "task length N", "ratio_pct": "needle ratio rho"}
+_UNITS = {"d": "", "N": "", "ratio_pct": "%"}
+
+
+def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
+    """Return a figure's caption: what is plotted, the numbers of models and answers, what the bars mean.
+
+    Math stands between dollar signs. The note on provenance and coverage comes last.
+    """
+    panels = find_panels(name)
+    models, answers = _extent(panels, cells)
+    axes = _join(dict.fromkeys(AXES[panel.across][0] for panel in panels))
+    at = _join(f"{AXES[panel.at][0]} = {panel.level}" for panel in panels if panel.at)
+    sentences = [
+        f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
+        "Each point pools all puzzles of what is not named",
+    ]
+    if len(panels) == 1:
+        sentences.append("Bars: 90% Wilson intervals; the points of a level are moved apart sideways")
+    if provenance == "reconstructed" and (range_ := _range(panels, cells)):
+        sentences.append(range_)
+    return ". ".join(filter(None, [*sentences, source_note(cells, provenance)])) + "."
+
+
+def alt_text(name: str, cells: pd.DataFrame, provenance: str | None = None) -> str:
+    """Return a short description of a figure for readers who do not see it.
+
+    It tells the course of the median over models, the extremes at each panel's right end and, with a
+    provenance word, where the data come from. Numbers are accuracies between 0 and 1.
+    """
+    panels = find_panels(name)
+    models, _ = _extent(panels, cells)
+    kind = "Line chart with 90% intervals" if len(panels) == 1 else f"{len(panels)} line charts"
+    sentences = [f"{kind} of mean accuracy, {models}.", *(_describe(panel, cells) for panel in panels)]
+    if provenance and (note := source_note(cells, provenance)):
+        sentences.append(f"{note}.")
+    return " ".join(sentences)
+
+
+def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
+    """Tell how far the points move between the possible tables of counts; nothing if no model is reconstructed."""
+    points = pd.concat([panel_accuracy(panel, cells, banded=True) for panel in panels])
+    half_width = (points["highest"] - points["lowest"]) / 2
+    if half_width.isna().all():
+        return ""
+    if half_width.max() < 1e-9:
+        return "Other counts that agree with the paper give the same points"
+    widest = _label(points["model"].iloc[half_width.argmax()])
+    return (
+        "Shaded: the range over other tables of counts that agree with the paper, "
+        f"to either side {half_width.median():.3f} in the median and {half_width.max():.3f} at most ({widest})"
+    )
+
+
+def _describe(panel: Panel, cells: pd.DataFrame) -> str:
+    where = f"At {panel.at} = {panel.level}, against" if panel.at else "Against"
+    start = f"{where} {_SPOKEN[panel.across]}"
+    accuracy = panel_accuracy(panel, cells)
+    if accuracy.empty:
+        return f"{start}: no cells in this grid."
+    unit = _UNITS[panel.across]
+    median = accuracy.groupby(panel.across)["accuracy"].median()
+    first, last, lowest = median.index[0], median.index[-1], median.idxmin()
+    course = [f"{median[first]:.2f} at {first:g}{unit}"]
+    if lowest not in (first, last):
+        course.append(f"its lowest, {median[lowest]:.2f}, at {lowest:g}{unit}")
+    if last != first:
+        course.append(f"{median[last]:.2f} at {last:g}{unit}")
+    end = accuracy[accuracy[panel.across] == last].set_index("model")["accuracy"]
+    extremes = f"; at {last:g}{unit} {_who(end, end.max())} highest, {_who(end, end.min())} lowest"
+    models = accuracy["model"].unique()
+    subject = "the median over models" if len(models) > 1 else _label(models[0])
+    return f"{start}: {subject} is {', then '.join(course)}{extremes if len(end) > 1 else ''}."
+
+
+def _label(model: str) -> str:
+    return pens([model])[model].label
+
+
+def _who(accuracy: pd.Series, extreme: float) -> str:
+    """Name the model at an extreme, or count those that share it."""
+    models = accuracy.index[accuracy == extreme]
+    return f"{_label(models[0]) if len(models) == 1 else f'{len(models)} models'} ({extreme:.2f})"
+
+
+def _extent(panels: tuple[Panel, ...], cells: pd.DataFrame) -> tuple[str, str]:
+    """Return the number of models drawn, as words, and the number of answers behind the figure."""
+    kept = pd.concat([cells if p.at is None else cells[cells[p.at] == p.level] for p in panels])
+    kept = kept[kept["n"] > 0].drop_duplicates(["model", "N", "d", "ratio_pct"])
+    count = kept["model"].nunique()
+    return f"{count} model{'s' if count != 1 else ''}", f"{int(kept['n'].sum()):,}"
+
+
+def _join(words) -> str:
+    *head, last = list(words) or [""]
+    return f"{', '.join(head)} and {last}" if head else last

@@ -1,0 +1,258 @@
+"""The paper's tables in printed form: frames of strings with their captions.
+
+Columns keep the names of ``data/published``; `table_text` writes the tables out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from cogniload_repro.accuracy import errors_by, order_models
+from cogniload_repro.formats import (
+    format_aic,
+    format_beta,
+    format_count,
+    format_ecl50,
+    format_id50,
+    format_name,
+    format_nt50,
+    format_p,
+    format_p_lr,
+    format_tokens,
+    stars,
+)
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.ontology import CATEGORIES, ontology
+
+_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+_LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
+#: Tables 7 to 10, one a task length.
+TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(_LEVELS["N"], start=7)}
+
+_STARS = "*** $p < 0.001$, ** $p < 0.01$, * $p < 0.05$."
+_DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table in printed form.
+
+    Attributes
+    ----------
+    name : str
+        table1 to table10: the stem of its files.
+    caption : str
+        One or more sentences; math between dollar signs.
+    frame : DataFrame
+        Strings only.
+    bold : DataFrame or None
+        True where the paper sets bold type; shape of the frame.
+    """
+
+    name: str
+    caption: str
+    frame: pd.DataFrame
+    bold: pd.DataFrame | None = None
+
+
+def table1() -> Table:
+    """Return Table 1: the parameters of a puzzle, their levels in the paper's grid and what they set.
+
+    Returns
+    -------
+    Table
+        Columns symbol, name, levels, definition, load. Levels and the sizes of the ontology come from the
+        definitions in use, the formulas from the paper's Table 1.
+    """
+    people, categories = len(ontology().people), len(CATEGORIES)
+    definitions = {
+        "d": (
+            "$d$", "Intrinsic difficulty",
+            rf"$\max(d, 2)$ of {people} people, $d$ of {categories} categories, $\max(d + 1, 3)$ values in "
+            "each as far as it has them; conditions and updates of a statement each uniform on 1 to $d$",
+            "Intrinsic: interacting elements, size of the state space, complexity of a rule",
+        ),
+        "N": (
+            "$N$", "Task length", "Statements, applied one after the other",
+            "Germane (proxy): how often the schema must be applied",
+        ),
+        "ratio_pct": (
+            r"$\rho$", "Needle-to-hay ratio",
+            "Percentage of statements about the person of interest (needles); the others are hay",
+            "Extraneous: distractors to be filtered out",
+        ),
+    }  # fmt: skip
+    rows = [
+        (symbol, name, ", ".join(f"{level:g}" for level in _LEVELS[key]), definition, load)
+        for key, (symbol, name, definition, load) in definitions.items()
+    ]
+    columns = ["symbol", "name", "levels", "definition", "load"]
+    return Table("table1", "Parameters of a puzzle.", pd.DataFrame(rows, columns=columns, dtype="str"))
+
+
+def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
+    """Return Table 2: coefficients with the stars of their Wald p-values, and the capacity points.
+
+    Parameters
+    ----------
+    glm : DataFrame
+        One row a model: model, status, beta_* with p_* for every term, ecl50 (statements), nt50 (fraction),
+        id50 (units of d); NaN for a point that does not exist. Another formula may have other terms.
+    order : sequence of str
+        Models in the order to print; the paper orders Table 2 unlike the others. Models not named follow.
+    """
+    kinds = {beta: _starred(format_beta, beta, p) for beta, p in _coefficients(glm)}
+    points = {"ecl50": format_ecl50, "nt50": format_nt50, "id50": format_id50}
+    kinds |= {point: _plain(form, point) for point, form in points.items() if point in glm.columns}
+    ordered = [name for name in order if name in set(glm["model"])]
+    ordered += [name for name in order_models(glm["model"]) if name not in ordered]
+    frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), kinds)
+    caption = (
+        r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and the loads at "
+        f"which accuracy falls to 50 percent (-- for none). {_STARS} {_DS}"
+    )
+    return Table("table2", caption, frame.assign(model=[_short_name(name) for name in frame["model"]]))
+
+
+def table3(interactions: pd.DataFrame) -> Table:
+    """Return Table 3: interaction coefficients and likelihood-ratio p-values with stars.
+
+    Parameters
+    ----------
+    interactions : DataFrame
+        One row a model: model, status, beta_* with p_* for every interaction.
+    """
+    kinds = {}
+    for beta, p in _coefficients(interactions):
+        kinds |= {beta: _plain(format_beta, beta), p: _starred(format_p, p, p)}
+    caption = (
+        r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic term in "
+        rf"$\rho$; $p_{{LR}}$ of the likelihood-ratio test that leaves one out. {_STARS}"
+    )
+    return Table("table3", caption, _print_rows(interactions, kinds))
+
+
+def table4(cells: pd.DataFrame) -> Table:
+    """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
+    caption = r"Error types by difficulty $d$ and model, over all $N$ and $\rho$."
+    return Table("table4", caption, _print_errors(cells, "d"))
+
+
+def table5(cells: pd.DataFrame) -> Table:
+    """Return Table 5: error types by length N, counts and accuracy in %, from a cells frame."""
+    caption = r"Error types by task length $N$ and model, over all $d$ and $\rho$."
+    return Table("table5", caption, _print_errors(cells, "N"))
+
+
+def table6(aic: pd.DataFrame) -> Table:
+    """Return Table 6: AIC without and with the quadratic term; bold where p < 0.05, as in the paper.
+
+    Parameters
+    ----------
+    aic : DataFrame
+        One row a model: model, status, p_lr, aic_linear, aic_quadratic.
+    """
+    forms = {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}
+    frame = _print_rows(aic, {column: _plain(form, column) for column, form in forms.items()})
+    bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
+    gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < 0.05).to_numpy()
+    bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
+    caption = r"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{LR} < 0.05$."
+    return Table("table6", caption, frame, bold)
+
+
+def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and 90th percentile of prompt and output tokens by model, N and d (paper, Appendix H).
+
+    Parameters
+    ----------
+    scores : DataFrame
+        One row a puzzle: model, N, d, prompt_tokens, response_tokens; unknown counts are left out.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, N, d, prompt_mean, prompt_p90, output_mean, output_p90 (tokens; NaN if none is known).
+    """
+    tokens = scores[["prompt_tokens", "response_tokens"]].astype("float64")
+    groups = tokens.assign(**{key: scores[key] for key in ("model", "N", "d")}).groupby(["model", "N", "d"])
+    kinds = {"prompt": "prompt_tokens", "output": "response_tokens"}
+    return pd.DataFrame(
+        {
+            f"{kind}_{name}": groups[column].mean() if name == "mean" else groups[column].quantile(0.9)
+            for kind, column in kinds.items()
+            for name in ("mean", "p90")
+        }
+    ).reset_index()
+
+
+def token_table(stats: pd.DataFrame, N: int) -> Table:
+    """Return the one of Tables 7 to 10 for this task length; "--" where the stats have no cell.
+
+    Parameters
+    ----------
+    stats : DataFrame
+        As `token_stats` returns it, or Tables 7 to 10 as published.
+    N : int
+        Task length.
+    """
+    rows = stats[stats["N"] == N]
+    levels = sorted(rows["d"].unique())
+    cells = {(row["model"], row["d"]): format_tokens(*(row[c] for c in _TOKENS)) for _, row in rows.iterrows()}
+    printed = [
+        (format_name(name), *(cells.get((name, level), format_tokens(*[None] * 4)) for level in levels))
+        for name in order_models(rows["model"])
+    ]
+    columns = ["model", *(f"d={level}" for level in levels)]
+    caption = (
+        f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th percentile in "
+        "brackets (? where unknown)."
+    )
+    name = TOKEN_TABLES.get(N, f"tokens_N{N}")
+    return Table(name, caption, pd.DataFrame(printed, columns=columns, dtype="str"))
+
+
+def _coefficients(results: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the columns of each term's coefficient and p-value, in the order they stand."""
+    pairs = [(column, column.replace("beta_", "p_", 1)) for column in results.columns]
+    return [(beta, p) for beta, p in pairs if beta.startswith("beta_") and p in results.columns]
+
+
+def _plain(form: Callable[[float], str], column: str) -> Callable[[pd.Series], str]:
+    return lambda row: form(row[column])
+
+
+def _starred(form: Callable[[float], str], column: str, p: str) -> Callable[[pd.Series], str]:
+    return lambda row: form(row[column]) + stars(row[p])
+
+
+def _print_rows(results: pd.DataFrame, kinds: dict[str, Callable[[pd.Series], str]]) -> pd.DataFrame:
+    """Print one row a model; a fit that failed prints its status and no number."""
+    rows = []
+    for _, row in results.iterrows():
+        if row["status"] != "ok":
+            rows.append([format_name(row["model"]), row["status"], *[""] * (len(kinds) - 1)])
+            continue
+        try:
+            rows.append([format_name(row["model"]), *(form(row) for form in kinds.values())])
+        except ValueError as error:
+            raise ValueError(f"model {row['model']!r}: {error}") from None
+    return pd.DataFrame(rows, columns=["model", *kinds], dtype="str")
+
+
+def _print_errors(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Print the counts in the order of Tables 4 and 5, which alone sort names regardless of case."""
+    counts = errors_by(cells, dimension)
+    forms = {column: format_name if column == "model" else format_count for column in counts.columns}
+    shown = pd.DataFrame({column: counts[column].map(form) for column, form in forms.items()}, dtype="str")
+    order = sorted(order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold()))
+    rank = counts["model"].map(order.index)
+    return shown.loc[rank.sort_values(kind="stable").index].reset_index(drop=True)
+
+
+def _short_name(name: str) -> str:
+    """Return a model's name as Table 2 prints it."""
+    label = BY_NAME[name].label if name in BY_NAME else name
+    return label if label.startswith("DS-") else name

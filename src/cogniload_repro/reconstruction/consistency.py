@@ -1,0 +1,202 @@
+"""The paper's printed tables held against one another, as a reader would check by hand."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from cogniload_repro.formats import stars
+from cogniload_repro.models import Model, find_model
+from cogniload_repro.published import ERRORS, load_printed, load_table
+from cogniload_repro.reconstruction.derivation import (
+    BETAS,
+    HALF_UNITS,
+    POINTS,
+    Derived,
+    derive,
+    deviations,
+    lattice_step,
+    least_misfit,
+    missing_ratios,
+    on_lattice,
+)
+from cogniload_repro.reconstruction.likelihood import maximise
+from cogniload_repro.reconstruction.sufficient import (
+    GRID,
+    PRINTED,
+    X,
+    exact_statistics,
+    predict,
+    printed_windows,
+    puzzles_per_cell,
+)
+
+
+def sums_by_level(model: str, dimension: str) -> pd.DataFrame:
+    """Return how a model's sums follow from Table 4 (``d``) or Table 5 (``N``), level by level.
+
+    Returns
+    -------
+    DataFrame
+        The dimension, samples, errors, correct, covariate (d or log10 N), contribution (correct times covariate).
+    """
+    table = load_table({"d": "table4", "N": "table5"}[dimension])
+    own = table[table["model"] == model].reset_index(drop=True)
+    rows = own[[dimension, "samples"]].assign(errors=own[list(ERRORS)].sum(axis=1))
+    rows["correct"] = rows["samples"] - rows["errors"]
+    rows["covariate"] = rows["d"] if dimension == "d" else np.log10(rows["N"].astype(float))
+    return rows.assign(contribution=rows["correct"] * rows["covariate"])
+
+
+def lattice_test(derived: Iterable[Derived]) -> pd.DataFrame:
+    """Hold the sum of rho against the lattice that it must lie on.
+
+    Returns
+    -------
+    DataFrame
+        One row a model, in lattice steps: model, rule, nearest (the lattice point, in steps from 0), low, value and
+        high (relative to it), inside (the window holds a lattice point), chance (that a window of this width does).
+    """
+    rows = []
+    for one in derived:
+        step = float(lattice_step(one.rule))
+        value, low, high = one.T[3] / step, one.window[0] / step, one.window[1] / step
+        nearest = round(value)
+        position = (low - nearest, value - nearest, high - nearest)
+        rows.append((one.model.name, one.rule, nearest, *position, on_lattice(one), min(1.0, high - low)))
+    columns = ["model", "rule", "nearest", "low", "value", "high", "inside", "chance"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def table2_test(derived: Iterable[Derived]) -> pd.DataFrame:
+    """Hold each derived number against Table 2.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and printed number: model, rule, quantity, printed (text), derived, se, off (deviation in half
+        printed units), stars, printed_stars (empty for the capacity points).
+    """
+    printed = load_printed("table2").set_index("model")
+    rows = []
+    for one in derived:
+        name, off = one.model.name, deviations(one.model.name, one.beta, one.points)
+        own = printed.loc[name]
+        for beta, value, se in zip(BETAS, one.beta, one.se, strict=True):
+            shown = stars(2 * norm.sf(abs(value / se)))
+            rows.append((name, one.rule, beta, own[beta], value, se, off[beta], shown, own[f"{beta}_stars"]))
+        for point in POINTS:
+            rows.append((name, one.rule, point, own[point], one.points[point], np.nan, off[point], "", ""))
+    columns = ["model", "rule", "quantity", "printed", "derived", "se", "off", "stars", "printed_stars"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def missing_choices(model: Model, rule: str = "paper") -> pd.DataFrame:
+    """Return the ratios that a model's missing puzzles can have had, best first, and the balanced design last.
+
+    Returns
+    -------
+    DataFrame
+        ratios (nominal, in %, in the order of ``model.missing``; empty for the balanced design), beta_rho, misfit
+        (half printed units, over the whole row of Table 2), whole (500 T_rho can be a whole number).
+    """
+    rows = []
+    for choice in [*missing_ratios(model), ()]:
+        full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
+        derived = derive(full, rule, choice)
+        rows.append((choice, derived.beta[3], derived.misfit, on_lattice(derived)))
+    frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "whole"])
+    return pd.concat([frame.iloc[:-1].sort_values("misfit", kind="stable"), frame.iloc[-1:]], ignore_index=True)
+
+
+def summarise_rules(derived: Iterable[Derived]) -> pd.DataFrame:
+    """Say of each reading of rho how many models agree with it.
+
+    Returns
+    -------
+    DataFrame
+        One row a reading: rule, step (of the lattice), complete (models without missing puzzles), on_lattice and
+        expected (how many of those have a lattice point in their window, and how many would by chance), models, rows
+        (how many of all models have a row of Table 2 that can come out), worst (largest misfit, half printed units).
+    """
+    derived, rows = list(derived), []
+    for rule in dict.fromkeys(one.rule for one in derived):
+        own = [one for one in derived if one.rule == rule]
+        test = lattice_test(one for one in own if not one.model.missing)
+        out = sum(one.misfit <= 1 or least_misfit(one) <= 1 for one in own)
+        worst = max(one.misfit for one in own)
+        rows.append((rule, str(lattice_step(rule)), len(test), test["inside"].sum(), test["chance"].sum(), len(own),
+                     out, worst))  # fmt: skip
+    columns = ["rule", "step", "complete", "on_lattice", "expected", "models", "rows", "worst"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def table3_test(cells: pd.DataFrame) -> pd.DataFrame:
+    """Hold the statistics of a table of counts against all numbers of Tables 3 and 6.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Counts of the paper's grid, 140 rows a model.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, aic, beta, p (largest deviation from the AICs, and from the four coefficients and the
+        four p-values of Table 3, in half printed units), worst (name of the number that is furthest off).
+    """
+    rows = []
+    for model in dict.fromkeys(cells["model"]):
+        own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
+        printed, widths = printed_windows(model)
+        predicted, _ = predict(own["n"].to_numpy(float), X.T @ own["correct"].to_numpy(float))
+        off = pd.Series(np.abs(predicted - printed) / widths, PRINTED)
+        groups = (off[off.index.str.startswith(kind)].max() for kind in ("aic", "beta", "p_d", "p_N"))
+        aic, beta, p_d, p_N = groups
+        rows.append((model, aic, beta, max(p_d, p_N), off.idxmax()))
+    return pd.DataFrame(rows, columns=["model", "aic", "beta", "p", "worst"])
+
+
+def aic_region(model: str, steps: int = 21) -> pd.DataFrame:
+    """Return the AICs that a printed row of Table 2 would need, given Tables 4 and 5.
+
+    The coefficients of rho and rho^2 run over what their two decimals allow; Tables 4 and 5 fix the other three, and
+    rows in which these do not print as they are printed are left out.
+
+    Returns
+    -------
+    DataFrame
+        beta_0, beta_d, beta_N, beta_rho, beta_rho2, aic_linear, aic_quadratic; empty if the row contradicts Tables 4
+        and 5 alone.
+    """
+    found = find_model(model)
+    if found.missing:
+        raise ValueError(f"{model} lacks puzzles of unknown ratio, so its row leaves no single region; choose another")
+    n, known = puzzles_per_cell(found, ()), exact_statistics(model)
+    printed = load_table("table2").set_index("model").loc[model, list(BETAS)].to_numpy(float)
+    half = HALF_UNITS["beta_rho"]
+    rows = []
+    for slope in printed[3] + np.linspace(-half, half, steps):
+        for bend in printed[4] + np.linspace(-half, half, steps):
+            settled, _ = maximise(X[:, :3], n, known, X[:, 3:5] @ [slope, bend])
+            beta = np.append(settled, [slope, bend])
+            if (np.abs(beta - printed) > half * (1 + 1e-9)).any():
+                continue
+            eta = X[:, :5] @ beta
+            T = X[:, :5].T @ (n / (1 + np.exp(-eta)))
+            quadratic = 10 - 2 * (beta @ T - n @ np.logaddexp(0, eta))
+            rows.append((*beta, 8 - 2 * maximise(X[:, :4], n, T[:4])[1], quadratic))
+    return pd.DataFrame(rows, columns=[*BETAS, "aic_linear", "aic_quadratic"])
+
+
+def misprints(printed: str) -> list[str]:
+    """Return what a number can have been if one digit of it was misread, or two neighbouring ones swapped."""
+    places = [place for place, letter in enumerate(printed) if letter.isdigit()]
+    changed = {printed[:place] + digit + printed[place + 1 :] for place in places for digit in "0123456789"}
+    for first, second in pairwise(places):
+        swapped = list(printed)
+        swapped[first], swapped[second] = printed[second], printed[first]
+        changed.add("".join(swapped))
+    return sorted(changed - {printed})

@@ -1,0 +1,315 @@
+"""Sufficient statistics -> whole numbers of correct answers per cell.
+
+A table of 140 counts has to meet the sums of Tables 4 and 5 exactly and a dozen printed numbers to the digit, inside
+0 <= k <= n. Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges
+between cells, most of which hardly move the printed numbers. In those coordinates the search is easy: go to the
+lattice point nearest to a binomial draw (Babai), bring the last cells into the box by integer programming, then
+walk at random among the tables that remain possible, weighted by their binomial probability.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from flint import fmpz_mat
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.stats import binom
+
+from cogniload_repro.published import correct_by, load_claims
+from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
+from cogniload_repro.reconstruction.sufficient import GRID, UNSETTLED, Recovered, X, maximise, predict, printed_windows
+
+#: The ends of the arrows along rho in the prose (section 3), read as nominal ratios in percent.
+PROSE_RATIOS = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
+
+#: How the claims call the comparison of the two ends, and the differences of accuracy that its signs stand for: as
+#: much as 1 either way, and for "about none" less than the largest standard error with 200 puzzles at either end.
+ENDS = "rho: low end minus rho: high end"
+_SIGNS = {">0": (0.001, 1.0), "<0": (-1.0, -0.001), "~0": (-0.05, 0.05)}
+
+# Accuracies in the prose have two decimals: first without, then with ties at the edge of rounding.
+_HALF_UNITS = (0.00499, 0.00501)
+
+# The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
+# spread over their buckets.
+_STRIDES, _STEPS = 50, 400
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a table k of 140 counts must meet: ``exact @ k == sums`` and ``|windows @ k - centre| <= 1``.
+
+    Attributes
+    ----------
+    exact : ndarray of int, shape (9, 140)
+        Cells summed by d, by N (the last N follows), and 500 rho.
+    sums : ndarray of int, shape (9,)
+    windows : ndarray, shape (m, 140)
+        Derivative of each printed number, and of each accuracy along rho in the prose, in half printed units.
+    centre : ndarray, shape (m,)
+    n : ndarray, shape (140,)
+    """
+
+    exact: np.ndarray
+    sums: np.ndarray
+    windows: np.ndarray
+    centre: np.ndarray
+    n: np.ndarray
+
+    def met(self, k: np.ndarray) -> bool:
+        """Say whether a table with the exact sums lies inside the box and the windows."""
+        inside = (k >= 0).all() and (k <= self.n).all()
+        return bool(inside and (np.abs(self.windows @ k - self.centre) <= 1).all())
+
+
+def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
+    """Draw one of the tables of correct answers that agree with everything printed for a model.
+
+    Parameters
+    ----------
+    recovered : Recovered
+    rng : numpy Generator
+
+    Returns
+    -------
+    ndarray of int, shape (140,)
+        Correct answers per cell, in grid order.
+
+    Raises
+    ------
+    ValueError
+        If no table is found.
+    """
+    for half_unit in _HALF_UNITS:
+        try:
+            return _draw(recovered, rng, half_unit)
+        except ValueError as error:
+            failure = error
+    raise failure
+
+
+def _draw(recovered: Recovered, rng: np.random.Generator, half_unit: float) -> np.ndarray:
+    T, p, name = recovered.T, expected_accuracy(recovered), recovered.model.name
+    values, widths = printed_windows(name)
+    for _ in range(3):  # the windows are linear around T: start anew from the table found if they were not enough
+        constraints = constrain(recovered, T, half_unit)
+        basis, particular = exchanges(constraints, p)
+        draw = rng.binomial(recovered.n.astype(int), p)
+        k = _nearest(constraints, basis, particular, draw, p)
+        if not (constraints.met(k) and can_spread(name, k, recovered.n)):
+            k = _repair(constraints, basis, k, name)
+        for _ in range(_STRIDES):
+            ahead = walk(constraints, basis, k, p, rng, _STEPS)
+            if can_spread(name, ahead, recovered.n):
+                k = ahead
+        T = np.concatenate([recovered.T[:3], X[:, 3:].T @ k])
+        if np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1:
+            return k
+    raise ValueError(f"no table of counts prints the numbers of {name}; try another seed")
+
+
+def expected_accuracy(recovered: Recovered) -> np.ndarray:
+    """Return the most even accuracies, shape (140,), that meet a model's constraints on average.
+
+    The distribution of largest entropy is logistic in the constrained sums: every level of d and of N, the
+    regression's statistics, and the accuracies along rho that the prose states.
+    """
+    n, name = recovered.n, recovered.model.name
+    levels = _levels(name)
+    columns, sums = [cells for cells, _ in levels], [correct for _, correct in levels]
+    for row, (lowest, highest) in prose_windows(name, n, half_unit=0.0):
+        if lowest == highest:
+            columns.append(row)
+            sums.append(lowest)
+    x = np.column_stack([*columns, X[:, 3:]])
+    beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]))
+    return 1 / (1 + np.exp(-x @ beta))
+
+
+def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = _HALF_UNITS[-1]) -> Constraints:
+    """Collect the constraints on a model's counts, linear around the statistics T."""
+    name = recovered.model.name
+    levels = [*_levels(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3]))]
+    exact, sums = zip(*levels, strict=True)
+    values, widths = printed_windows(name)
+    predicted, jacobian = predict(recovered.n, T)
+    # row 0, the linear AIC, depends on T_rho alone, which is exact
+    slopes = (jacobian / widths[:, None])[1:, 1:]
+    centre = slopes @ T[list(UNSETTLED[1:])] - ((predicted - values) / widths)[1:]
+    windows = slopes @ X[:, list(UNSETTLED[1:])].T
+    for row, (lowest, highest) in prose_windows(name, recovered.n, half_unit):
+        half_width = (highest - lowest) / 2
+        windows = np.vstack([windows, row / half_width])
+        centre = np.append(centre, (highest + lowest) / 2 / half_width)
+    return Constraints(np.array(exact, dtype=int), np.array(sums), windows, centre, recovered.n)
+
+
+def prose_along_rho(model: str) -> pd.DataFrame:
+    """Return the claims that state a model's accuracy at a place along rho, or compare the two ends."""
+    claims = load_claims()
+    stated = claims["condition"].isin([*PROSE_RATIOS, ENDS]) & claims["quantity"].str.startswith("accuracy")
+    return claims[stated & (claims["model"] == model)]
+
+
+def prose_windows(model: str, n: np.ndarray, half_unit: float) -> list[tuple[np.ndarray, tuple[float, float]]]:
+    """Return what the claims of `prose_along_rho` ask of a table: weights of the cells, and bounds of their sum.
+
+    Parameters
+    ----------
+    model : str
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    half_unit : float
+        By how much an accuracy may differ from the two stated decimals.
+    """
+    windows = []
+    for claim in prose_along_rho(model).itertuples():
+        low, high = ((GRID["ratio_pct"] == PROSE_RATIOS[f"rho: {end} end"]).to_numpy(float) for end in ("low", "high"))
+        if claim.condition == ENDS:
+            row, (lowest, highest) = low / (low @ n) - high / (high @ n), _SIGNS[claim.value]
+        else:
+            cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy(float)
+            row, stated = cells / (cells @ n), float(claim.value)
+            lowest, highest = stated - half_unit, stated + half_unit
+        windows.append((row * n.max(), (lowest * n.max(), highest * n.max())))
+    return windows
+
+
+def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a reduced basis of the exchanges between cells that keep the exact sums.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    p : ndarray, shape (140,)
+        Expected accuracy per cell: a cell that hardly varies is costly to move.
+
+    Returns
+    -------
+    basis : ndarray of int, shape (131, 140)
+        Exchanges, short ones first.
+    particular : ndarray of int, shape (9, 140)
+        Shortest moves that do change the exact sums, and with the basis reach every table.
+    """
+    scale = 2.0**16
+    coordinates = np.hstack([np.diag(1 / _spread(constraints.n, p)), constraints.windows.T])
+    rows = [
+        [int(value) for value in np.rint(cell * scale)] + [int(value) * 2**40 for value in exact]
+        for cell, exact in zip(coordinates, constraints.exact.T, strict=True)
+    ]
+    reduced = fmpz_mat(rows).lll().tolist()
+    cells = np.array([[int(v) for v in row[:140]] for row in reduced], float)
+    moves = np.rint(cells * _spread(constraints.n, p) / scale).astype(int)
+    keeps = (moves @ constraints.exact.T == 0).all(axis=1)
+    return moves[keeps], moves[~keeps]
+
+
+def walk(
+    constraints: Constraints,
+    basis: np.ndarray,
+    k: np.ndarray,
+    p: np.ndarray,
+    rng: np.random.Generator,
+    steps: int,
+) -> np.ndarray:
+    """Walk at random among the possible tables; in the long run each is visited by its binomial probability.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    basis : ndarray of int, shape (m, 140)
+        Exchanges, from `exchanges`.
+    k : ndarray of int, shape (140,)
+        A possible table.
+    p : ndarray, shape (140,)
+        Accuracy expected in each cell.
+    rng : numpy Generator
+    steps : int
+
+    Returns
+    -------
+    ndarray of int, shape (140,)
+        A possible table.
+    """
+    grid = np.arange(int(constraints.n.max()) + 1)
+    logpmf = binom.logpmf(grid, constraints.n[:, None], p[:, None])
+    moves = np.vstack([basis, -basis])
+    shifts = moves @ constraints.windows.T
+    offset = constraints.windows @ k - constraints.centre
+    cells = np.arange(len(k))
+    for move in rng.integers(len(moves), size=steps):
+        moved = k + moves[move]
+        if (moved < 0).any() or (moved > constraints.n).any() or (np.abs(offset + shifts[move]) > 1).any():
+            continue
+        gain = logpmf[cells, moved].sum() - logpmf[cells, k].sum()
+        if np.log(rng.random()) < gain:
+            k, offset = moved, offset + shifts[move]
+    return k
+
+
+def _levels(model: str) -> list[tuple[np.ndarray, int]]:
+    """Return the cells of every d and of every N but the last, each with its correct answers."""
+    return [
+        ((GRID[key] == level).to_numpy(float), correct)
+        for key, table, last in (("d", "table4", None), ("N", "table5", -1))
+        for frame in [correct_by(table)]
+        for level, correct in frame.loc[frame["model"] == model, [key, "correct"]].to_numpy()[:last]
+    ]
+
+
+def _spread(n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return np.maximum(np.sqrt(n * p * (1 - p)), 0.05)
+
+
+def _nearest(
+    constraints: Constraints, basis: np.ndarray, particular: np.ndarray, draw: np.ndarray, p: np.ndarray
+) -> np.ndarray:
+    """Return the table with the exact sums that lies nearest to a draw (Babai's nearest plane)."""
+    images = particular @ constraints.exact.T
+    gap = constraints.sums - constraints.exact @ draw
+    k = draw + np.rint(np.linalg.solve(images.T.astype(float), gap)).astype(int) @ particular
+    spread, weight = _spread(constraints.n, p), 10.0
+    lattice = np.hstack([basis / spread, weight * basis @ constraints.windows.T])
+    target = np.concatenate([(k - draw) / spread, weight * (constraints.windows @ k - constraints.centre)])
+    q, r = np.linalg.qr(lattice.T)
+    y, steps = q.T @ target, np.zeros(len(basis), dtype=int)
+    for i in reversed(range(len(basis))):
+        steps[i] = np.rint(y[i] / r[i, i])
+        y[: i + 1] -= steps[i] * r[: i + 1, i]
+    return k - steps @ basis
+
+
+def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: str) -> np.ndarray:
+    """Bring a table that keeps the exact sums into box and windows, its errors into buckets: integer programming."""
+    offset = constraints.windows @ k - constraints.centre
+    groups, sums = bucket_sums(model)
+    moves, buckets = len(basis), groups.shape[1]
+
+    def rows(of_moves, of_buckets, low, high):
+        return LinearConstraint(np.hstack([of_moves, of_buckets]), low, high)
+
+    left = OF_CONDITION @ (constraints.n - k)
+    for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
+        programme = milp(
+            np.zeros(moves + buckets),
+            constraints=[
+                rows(basis.T, np.zeros((len(k), buckets)), -k, constraints.n - k),
+                rows(
+                    constraints.windows @ basis.T,
+                    np.zeros((len(offset), buckets)),
+                    -0.999 - offset,
+                    0.999 - offset,
+                ),
+                rows(np.zeros((len(sums), moves)), groups, sums, sums),
+                rows(OF_CONDITION @ basis.T, OF_BUCKETS, left, left),
+            ],
+            integrality=np.append(np.ones(moves), np.zeros(buckets)),
+            bounds=Bounds(
+                np.append(np.full(moves, -reach), np.zeros(buckets)),
+                np.append(np.full(moves, reach), np.full(buckets, np.inf)),
+            ),
+            options={"node_limit": 20_000},
+        )
+        if programme.x is not None:
+            return k + np.rint(programme.x[:moves]).astype(int) @ basis
+    raise ValueError(f"no table of counts meets the printed numbers of {model} ({programme.message})")

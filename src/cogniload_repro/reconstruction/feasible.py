@@ -1,0 +1,171 @@
+"""How much the printed tables leave open: many tables of counts per model, each in agreement with all of them.
+
+`reconstruct` commits one such table. The others drawn here say which of its numbers are settled and which are not.
+"""
+
+import shutil
+from collections.abc import Iterable
+from concurrent.futures import Executor
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from cogniload_repro.files import write_whole
+from cogniload_repro.models import MODELS, Model
+from cogniload_repro.paths import RECONSTRUCTED
+from cogniload_repro.reconstruction.counts import draw_counts, expected_accuracy
+from cogniload_repro.reconstruction.reconstruct import SEED, load_cells
+from cogniload_repro.reconstruction.sufficient import GRID, Recovered, recover
+
+#: The committed tables, and how many there are of each model.
+TABLES = RECONSTRUCTED / "feasible.csv"
+COUNT = 24
+
+_MOST_SURPRISE = 3.0
+_KEYS = ["model", "N", "d", "ratio_pct"]
+
+
+def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarray:
+    """Draw different tables of correct answers that agree with everything printed for a model.
+
+    Parameters
+    ----------
+    model : Model
+    tables : int
+        How many; every one has its own random stream, so the first ones do not depend on it.
+    seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (tables, 140)
+        Correct answers per cell, in grid order.
+
+    Raises
+    ------
+    ValueError
+        If not even every fourth stream leads to a new and likely table.
+
+    Notes
+    -----
+    Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
+    and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
+    (`surprise`) are left out.
+    """
+    recovered, drawn = recover(model), []
+    for stream in count(1):  # a trailing 0 would be the stream of the committed table
+        if len(drawn) == tables:
+            return np.array(drawn)
+        if stream > 4 * tables:
+            raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
+        try:
+            correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
+        except ValueError:
+            continue
+        new = not any((correct == other).all() for other in drawn)
+        if new and surprise(recovered, correct) <= _MOST_SURPRISE:
+            drawn.append(correct)
+
+
+def surprise(recovered: Recovered, correct: np.ndarray) -> float:
+    """Return by how many standard deviations a table's log-probability falls short of what is expected.
+
+    Every cell is taken as a binomial draw with `counts.expected_accuracy`.
+    """
+    n, p = recovered.n[:, None], expected_accuracy(recovered)[:, None]
+    counts = np.arange(int(n.max()) + 1)
+    logs = binom.logpmf(counts, n, p)
+    weights, logs = np.exp(logs), np.where(np.isfinite(logs), logs, 0.0)
+    mean = (weights * logs).sum(axis=1)
+    variance = (weights * logs**2).sum(axis=1) - mean**2
+    own = logs[np.arange(len(logs)), correct].sum()
+    return float((mean.sum() - own) / np.sqrt(variance.sum()))
+
+
+def write_tables(
+    executor: Executor,
+    path: str | Path = TABLES,
+    models: Iterable[Model] = MODELS,
+    tables: int = COUNT,
+    seed: int = SEED,
+) -> Path:
+    """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
+
+    A finished model is kept in the folder ``NAME.parts`` beside the file until all are done: an interrupted run
+    goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), table_1, table_2, ...
+    (correct answers).
+    """
+    path, models = Path(path), tuple(models)
+    folder = path.with_suffix(".parts")
+    parts = [folder / f"{model.name}-{seed}-{tables}.csv" for model in models]
+    todo = [(model, part) for model, part in zip(models, parts, strict=True) if not part.exists()]
+    for _ in executor.map(_write_part, *zip(*todo, strict=True), [tables] * len(todo), [seed] * len(todo)):
+        pass
+    head, *rest = (part.read_text(encoding="utf-8") for part in parts)
+    write_whole(path, head + "".join(text.split("\n", 1)[1] for text in rest))
+    shutil.rmtree(folder)
+    return path
+
+
+def load_tables(path: str | Path = TABLES) -> pd.DataFrame:
+    """Return the possible tables of all models: model, N, d, ratio_pct (%), table_1, ... (correct answers).
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    remedy = "restore it with git, or make it again with `cogniload feasible`"
+    try:
+        tables = pd.read_csv(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; {remedy}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
+    if list(tables.columns[:4]) != _KEYS or len(tables.columns) < 6:
+        raise ValueError(f"{path}: the header must be {','.join(_KEYS)},table_1,table_2,...; {remedy}")
+    return tables
+
+
+def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
+    """Return how far apart the possible tables are, pooled over everything but the named columns.
+
+    Only models whose counts are the committed reconstruction have a band: other counts are known, not chosen.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; what it lacks of the grid is left out of the tables too.
+    *dims : str
+        Columns to keep apart, such as ``"model", "d"``.
+
+    Returns
+    -------
+    DataFrame
+        One row a combination: the dims, lowest and highest (accuracy, fraction) over the possible tables and the
+        cells themselves. Empty if no model is reconstructed.
+    """
+    committed, tables = _committed()
+    own = cells[cells["n"] > 0].merge(committed, on=_KEYS, how="left", suffixes=("", "_committed"))
+    chosen = (own["n"] == own["n_committed"]) & (own["correct"] == own["correct_committed"])
+    models = chosen.groupby(own["model"], observed=True).all()
+    own = own.loc[own["model"].isin(models.index[models]), [*_KEYS, "n", "correct"]].merge(tables, on=_KEYS)
+    sums = own.groupby(list(dims), observed=True)[["n", "correct", *tables.columns[len(_KEYS) :]]].sum()
+    accuracy = sums.drop(columns="n").div(sums["n"], axis=0)
+    return pd.DataFrame({"lowest": accuracy.min(axis=1), "highest": accuracy.max(axis=1)}).reset_index()
+
+
+@cache
+def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return load_cells()[[*_KEYS, "n", "correct"]], load_tables()
+
+
+def _write_part(model: Model, part: Path, tables: int, seed: int) -> None:
+    columns = [f"table_{number}" for number in range(1, tables + 1)]
+    drawn = pd.DataFrame(draw_tables(model, tables, seed).T, columns=columns)
+    cells = pd.concat([GRID[["N", "d", "ratio_pct"]], drawn], axis=1)
+    cells.insert(0, "model", model.name)
+    write_whole(part, cells.to_csv(index=False, lineterminator="\n"))

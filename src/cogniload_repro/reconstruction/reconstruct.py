@@ -1,0 +1,122 @@
+"""Published tables -> one table of counts per model and cell that agrees with everything the paper prints.
+
+Such a table is a reconstruction, not the authors' data: many tables agree, one is drawn. See `sufficient` for the
+statistics, `counts` for the correct answers, `buckets` for the errors.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.files import write_whole
+from cogniload_repro.grid import Cell
+from cogniload_repro.models import BY_NAME, MODELS, Model
+from cogniload_repro.paths import RECONSTRUCTED
+from cogniload_repro.published import ERRORS
+from cogniload_repro.reconstruction.buckets import OF_CONDITION, spread_errors
+from cogniload_repro.reconstruction.counts import draw_counts
+from cogniload_repro.reconstruction.sufficient import GRID, Recovered, recover
+
+#: The committed table, and its seed.
+CELLS = RECONSTRUCTED / "cells.csv"
+SEED = 2026
+COLUMNS = ("model", "N", "d", "ratio_pct", "needles", "rho", "n", "correct", *ERRORS)
+
+
+def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[pd.DataFrame]:
+    """Yield, model by model, the 140 cells with answers, correct answers and error buckets.
+
+    Parameters
+    ----------
+    models : iterable of Model
+    seed : int
+        Every model has its own stream, so a model's cells do not depend on which others are asked for.
+
+    Yields
+    ------
+    DataFrame
+        Columns `COLUMNS`, rows in grid order.
+    """
+    for model in models:
+        rng = np.random.default_rng([seed, MODELS.index(model)])
+        recovered = recover(model)
+        yield assemble_cells(recovered, draw_counts(recovered, rng), rng)
+
+
+def write_cells(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
+    """Write reconstructed cells as CSV, whole or not at all."""
+    cells = pd.concat(frames, ignore_index=True)
+    return write_whole(path, cells.to_csv(index=False, lineterminator="\n"))
+
+
+def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
+    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns `COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    remedy = "restore it with git, or make it again with `cogniload reconstruct`"
+    types = dict.fromkeys(COLUMNS, "int64") | {"model": "str", "rho": "float64"}
+    try:
+        cells = pd.read_csv(path, dtype=types)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; {remedy}") from None
+    except ValueError as error:  # of the parser, or a cell of another type
+        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
+    if tuple(cells.columns) != COLUMNS:
+        raise ValueError(f"{path}: the header must be {','.join(COLUMNS)}; {remedy}")
+    grid = pd.concat([GRID.assign(model=name) for name in BY_NAME], ignore_index=True)
+    if len(cells) != len(grid):
+        raise ValueError(f"{path} has {len(cells)} rows instead of {len(grid)}; {remedy}")
+    keys, counts = grid.columns.drop("rho"), cells[["correct", *ERRORS]]
+    moved = (cells[keys] != grid[keys]).any(axis=1) | ~np.isclose(cells["rho"], grid["rho"])
+    for wrong, problem in (
+        (moved, "is not the cell of the grid that belongs there"),
+        ((counts.sum(axis=1) != cells["n"]) | (counts < 0).any(axis=1), "does not add up to its n"),
+    ):
+        if wrong.any():
+            raise ValueError(f"{path}: row {int(wrong.idxmax()) + 2} {problem}; {remedy}")
+    return cells
+
+
+def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
+    """Return the reconstructed cells of a grid.
+
+    Raises
+    ------
+    ValueError
+        If the grid has a cell that the paper does not have.
+    """
+    cells = load_cells(path)
+    keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
+    wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
+    if foreign := sorted(wanted - set(keys)):
+        raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
+    return cells[[key in wanted for key in keys]].reset_index(drop=True)
+
+
+def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+    """Return a model's cells, with the errors spread over the buckets.
+
+    Parameters
+    ----------
+    recovered : Recovered
+    correct : ndarray of int, shape (140,)
+    rng : numpy Generator
+        Decides which ratio an error of a given (N, d) and bucket falls to; the paper says nothing of that.
+    """
+    cells = GRID.assign(model=recovered.model.name, n=recovered.n.astype(int), correct=correct)
+    errors = (cells["n"] - cells["correct"]).to_numpy()
+    by_condition = spread_errors(recovered.model.name, (OF_CONDITION @ errors).astype(int))
+    buckets = np.zeros((len(cells), len(ERRORS)), dtype=int)
+    for members, counts in zip(OF_CONDITION, by_condition, strict=True):
+        rows = np.flatnonzero(members)
+        drawn = rng.permutation(np.repeat(np.arange(len(ERRORS)), counts))
+        for row, part in zip(rows, np.split(drawn, np.cumsum(errors[rows])[:-1]), strict=True):
+            buckets[row] = np.bincount(part, minlength=len(ERRORS))
+    cells[list(ERRORS)] = buckets
+    return cells[list(COLUMNS)]

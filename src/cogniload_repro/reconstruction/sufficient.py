@@ -1,0 +1,280 @@
+"""Published tables -> the sufficient statistics of the paper's regressions.
+
+A logistic GLM depends on the answers only through T = X'y. Three components of T follow exactly from Tables 4
+and 5; the others are the solution of the equations "the fit prints what Tables 3 and 6 print".
+"""
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq, linprog
+from scipy.stats import chi2
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import Model
+from cogniload_repro.published import correct_by, load_printed, load_table
+from cogniload_repro.reconstruction.likelihood import maximise
+from cogniload_repro.regression import capacity_points, grid_means
+
+#: The 140 cells of the paper's grid, in grid order.
+GRID = pd.DataFrame(
+    [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
+    columns=["N", "d", "ratio_pct", "needles", "rho"],
+)
+_D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), GRID["rho"].to_numpy(float)
+
+#: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
+X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
+LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
+INTERACTIONS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
+#: Columns whose statistics Tables 4 and 5 do not settle.
+UNSETTLED = (3, 4, 5, 6, 7, 8)
+
+#: Names of the printed numbers that settle them, in the order of `predict`.
+PRINTED = (
+    "aic_linear",
+    "aic_quadratic",
+    *(f"beta_{term}" for term in INTERACTIONS),
+    *(f"p_{term}" for term in INTERACTIONS),
+    "p_lr",
+)
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """Sufficient statistics of one model's answers.
+
+    Attributes
+    ----------
+    model : Model
+    missing_ratios : tuple of int
+        Nominal ratio chosen for each missing puzzle, in the order of ``model.missing``.
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    T : ndarray, shape (9,)
+        X'y; the first three are exact.
+    misfit : float
+        Largest deviation from the numbers of `PRINTED`, in half units of the last printed digit: at most 1 when
+        all come out as printed.
+    """
+
+    model: Model
+    missing_ratios: tuple[int, ...]
+    n: np.ndarray
+    T: np.ndarray
+    misfit: float
+
+
+def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, float]:
+    """Fit a logistic GLM on some columns of `X` from its sufficient statistics T. See `likelihood.maximise`."""
+    return maximise(X[:, list(columns)], n, T[list(columns)])
+
+
+def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of `PRINTED` that the statistics imply (Table 3's p as log p), and their derivatives.
+
+    Returns
+    -------
+    values : ndarray, shape (11,)
+    jacobian : ndarray, shape (11, 6)
+        Derivative with respect to the statistics of `UNSETTLED`.
+    """
+    values, jacobian = np.empty(len(PRINTED)), np.zeros((len(PRINTED), 9))
+    for row, columns in enumerate((LINEAR, QUADRATIC)):
+        beta, loglik = fit_statistics(columns, n, T)
+        values[row] = 2 * len(columns) - 2 * loglik
+        jacobian[row, list(columns)] = -2 * beta
+    full, loglik = fit_statistics(FULL, n, T)
+    p = 1 / (1 + np.exp(-X @ full))
+    covariance = np.linalg.inv(X.T @ (X * (n * p * (1 - p))[:, None]))
+    for row, column in enumerate(INTERACTIONS.values(), start=2):
+        values[row], jacobian[row] = full[column], covariance[column]
+        kept = [c for c in FULL if c != column]
+        reduced, reduced_loglik = fit_statistics(tuple(kept), n, T)
+        statistic = max(2 * (loglik - reduced_loglik), 1e-12)
+        slope = 2 * full
+        slope[kept] -= 2 * reduced
+        values[row + 4] = chi2.logsf(statistic, 1)
+        jacobian[row + 4] = -np.exp(chi2.logpdf(statistic, 1) - values[row + 4]) * slope
+    statistic = values[0] - values[1] + 2
+    values[-1] = chi2.sf(statistic, 1)
+    jacobian[-1] = -chi2.pdf(statistic, 1) * (jacobian[0] - jacobian[1])
+    return values, jacobian[:, list(UNSETTLED)]
+
+
+def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return what is printed for `PRINTED` (Table 3's p as log p) and the half widths that rounding leaves."""
+    table6 = load_table("table6").set_index("model").loc[model]
+    table3 = load_printed("table3").set_index("model").loc[model]
+    values, widths = [table6["aic_linear"], table6["aic_quadratic"]], [0.0005, 0.0005]
+    for term in INTERACTIONS:
+        values.append(float(table3[f"beta_{term}"]))
+        widths.append(0.005)
+    for term in INTERACTIONS:
+        p = float(table3[f"p_{term}"])
+        half_unit = 0.5 * 10.0 ** (np.floor(np.log10(p)) - 2)  # three significant digits
+        values.append(np.log(p))
+        widths.append(half_unit / p)
+    values.append(table6["p_lr"])
+    widths.append(0.0005)
+    return np.array(values), np.array(widths)
+
+
+def recover(model: Model) -> Recovered:
+    """Recover a model's sufficient statistics from Tables 3 to 6.
+
+    Table 2 gives starting values only, and for the three models with missing puzzles it selects the ratio of those
+    puzzles, which the paper does not print.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be recovered because the tables contradict one another.
+    """
+    if not model.missing:
+        return _recover_with(model, ())
+    ratios = GRID["ratio_pct"].unique().tolist()
+    choices = combinations_with_replacement(ratios, 2) if len(set(model.missing)) == 1 else product(ratios, repeat=2)
+    misfits = {choice: _start(model, puzzles_per_cell(model, choice))[1] for choice in choices}
+    possible = [choice for choice, misfit in misfits.items() if misfit <= 1]
+    if not possible:
+        raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
+    return min((_recover_with(model, choice) for choice in possible), key=lambda r: r.misfit)
+
+
+def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarray:
+    """Return the number of puzzles in each of the 140 cells."""
+    n = np.full(len(GRID), float(model.puzzles_per_cell))
+    for (d, N), ratio in zip(model.missing, missing_ratios, strict=True):
+        n[(GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio)] -= 1
+    return n
+
+
+def exact_statistics(model: str) -> np.ndarray:
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
+    return np.array(
+        [
+            by_d["correct"].sum(),
+            by_d["correct"] @ by_d["d"],
+            by_N["correct"] @ np.log10(by_N["N"].astype(float)),
+        ]
+    )
+
+
+def _solve_aic(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray, aic: float) -> list[np.ndarray]:
+    """Return the statistics whose last component of `columns` makes the fit's AIC come out as printed.
+
+    The AIC is concave in that component, highest where its coefficient is zero: one root on either side.
+    """
+    last, rest = columns[-1], columns[:-1]
+    without, _ = fit_statistics(rest, n, T)
+    p = 1 / (1 + np.exp(-X[:, rest] @ without))
+    flat = T.copy()
+    flat[last] = (n * p) @ X[:, last]
+    unit = np.zeros(9)
+    unit[last] = np.sqrt((n * p * (1 - p)) @ (X[:, last] - X[:, last].mean()) ** 2)
+
+    def excess(shift):
+        return 2 * len(columns) - 2 * fit_statistics(columns, n, flat + shift * unit)[1] - aic
+
+    roots = []
+    for sign in (-1, 1):
+        edge = 0.1 * sign
+        while excess(edge) > 0 and abs(edge) < 1e3:
+            edge *= 1.3
+        roots.append(flat + brentq(excess, 0, edge, xtol=1e-12) * unit)
+    return roots
+
+
+def _start(model: Model, n: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return statistics that solve the two AIC equations, and the misfit of Table 2's row in half units.
+
+    Of the four combinations of roots the one nearest to Table 2 is kept; the statistics of the interactions are
+    still zero.
+    """
+    table2 = load_table("table2").set_index("model").loc[model.name]
+    aic = load_table("table6").set_index("model").loc[model.name]
+    exact = np.zeros(9)
+    exact[:3] = exact_statistics(model.name)
+    best = None
+    for linear in _solve_aic(LINEAR, n, exact, aic["aic_linear"]):
+        for T in _solve_aic(QUADRATIC, n, linear, aic["aic_quadratic"]):
+            misfit = table2_misfit(table2, fit_statistics(QUADRATIC, n, T)[0])
+            if best is None or misfit < best[1]:
+                best = T, misfit
+    return best
+
+
+def table2_misfit(printed: pd.Series, beta: np.ndarray) -> float:
+    """Return the largest deviation from a row of Table 2, betas and capacity points, in half printed units."""
+    computed = dict(zip(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), beta, strict=True))
+    computed |= capacity_points(beta, grid_means(GRID))
+    half_units = dict.fromkeys(computed, 0.005) | {"ecl50": 0.05}
+    deviations = pd.Series({name: abs(value - printed[name]) / half_units[name] for name, value in computed.items()})
+    if np.isnan(computed["nt50"]) != np.isnan(printed["nt50"]):
+        return np.inf
+    return float(deviations.max())  # NaN only where neither has an NT50
+
+
+def _recover_with(model: Model, missing_ratios: tuple[int, ...]) -> Recovered:
+    n = puzzles_per_cell(model, missing_ratios)
+    T, _ = _start(model, n)
+    quadratic, _ = fit_statistics(QUADRATIC, n, T)
+    T[5:] = X[:, 5:].T @ (n / (1 + np.exp(-X[:, :5] @ quadratic)))
+    values, widths = printed_windows(model.name)
+    # the first six numbers bring the statistics near, then all centre them
+    T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=6)
+    T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=len(PRINTED))
+    # needles / N is a multiple of 1/500 in every cell, so 500 T_rho is a whole number
+    candidates = []
+    for whole in (np.floor(500 * T[3]), np.ceil(500 * T[3])):
+        fixed = T.copy()
+        fixed[3] = whole / 500
+        candidates.append(_centre(n, fixed, values, widths, UNSETTLED[1:], numbers=len(PRINTED)))
+    T, misfit = min(candidates, key=lambda candidate: candidate[1])
+    return Recovered(model, missing_ratios, n, T, misfit)
+
+
+def _centre(
+    n: np.ndarray, T: np.ndarray, values: np.ndarray, widths: np.ndarray, free: tuple[int, ...], numbers: int
+) -> tuple[np.ndarray, float]:
+    """Move the free statistics to where the largest deviation from the first `numbers` printed numbers is least."""
+    moving = [UNSETTLED.index(column) for column in free]
+
+    def deviations(T):
+        predicted, jacobian = predict(n, T)
+        return ((predicted - values) / widths)[:numbers], (jacobian / widths[:, None])[:numbers, moving]
+
+    residual, jacobian = deviations(T)
+    for _ in range(25):
+        step = centre_step(residual, jacobian)
+        for halvings in range(20):
+            moved = T.copy()
+            moved[list(free)] += step / 2**halvings
+            try:
+                new = deviations(moved)
+            except (ValueError, np.linalg.LinAlgError):  # outside what n allows
+                continue
+            if np.abs(new[0]).max() < np.abs(residual).max() * (1 - 1e-4):
+                T, (residual, jacobian) = moved, new
+                break
+        else:
+            break
+    return T, float(np.abs(residual).max())
+
+
+def centre_step(residual: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """Return the step s that minimises max |residual + jacobian s|."""
+    scale = 1 / np.abs(jacobian).max(axis=0)
+    a = jacobian * scale
+    bound = np.ones((len(a), 1))
+    programme = linprog(
+        np.append(np.zeros(a.shape[1]), 1.0),
+        A_ub=np.block([[a, -bound], [-a, -bound]]),
+        b_ub=np.concatenate([-residual, residual]),
+        bounds=[(None, None)] * a.shape[1] + [(0, None)],
+    )
+    return scale * programme.x[:-1]

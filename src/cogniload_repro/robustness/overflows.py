@@ -1,0 +1,84 @@
+"""Answers that ran out of context: counted as wrong, as the paper has it, left out, or as an outcome of their own.
+
+How overflows divide over the ratios is not printed, so these fits belong to the table of cells at hand; how many
+there are at each d and each N is printed.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from statsmodels.discrete.discrete_model import MNLogit
+
+from cogniload_repro.capacity import capacity_points, grid_means
+from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
+
+#: Treatments of an overflow, the paper's first.
+TREATMENTS = ("wrong", "excluded", "competing")
+_NONE = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
+
+
+def compare_treatments(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return capacity points with overflows counted as wrong, excluded, and as a competing outcome.
+
+    Excluding them asks how a model does where it finishes; the competing outcome asks the same of a multinomial
+    logit with the outcomes wrong, correct and overflow, in which correct against wrong has the paper's terms.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame with the column ctx.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and treatment: model, overflows (answers), treatment, status, beta_N, se_N, ecl50
+        (statements), se_log10_ecl50, nt50 (fraction), id50 (units of d); NaN where a fit does not exist. A model
+        without overflows has the paper's treatment only.
+    """
+    rows = []
+    for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+        overflows = int(own["ctx"].sum())
+        fits = {"wrong": _describe(fit_glm(own), own)}
+        if overflows:
+            fits["excluded"] = _describe(fit_glm(own.assign(n=own["n"] - own["ctx"])), own)
+            fits["competing"] = _fit_competing(own)
+        rows += [{"model": model, "overflows": overflows, "treatment": key, **row} for key, row in fits.items()]
+    return pd.DataFrame(rows)
+
+
+def _describe(fit: Fit, own: pd.DataFrame) -> dict[str, object]:
+    return _row(fit.status, fit.coef, fit.covariance, own)
+
+
+def _row(status: str, beta: np.ndarray, covariance: np.ndarray, own: pd.DataFrame) -> dict[str, object]:
+    row = {"status": status, "beta_N": np.nan, "se_N": np.nan, "se_log10_ecl50": np.nan} | _NONE
+    if status == "ok":
+        means = grid_means(own)
+        points = capacity_points(beta, means)
+        at = np.array([1, means["d"], np.log10(points["ecl50"]), means["rho"], means["rho"] ** 2])
+        row |= {"beta_N": beta[2], "se_N": np.sqrt(covariance[2, 2])}
+        row |= {"se_log10_ecl50": np.sqrt(at @ covariance @ at) / abs(beta[2])} | points
+    return row
+
+
+def _fit_competing(own: pd.DataFrame) -> dict[str, object]:
+    """Fit the multinomial logit, one row an answer, and describe correct against wrong."""
+    nothing = np.full(5, np.nan), np.full((5, 5), np.nan)
+    for outcome in (own["ctx"], own["correct"]):  # whether each outcome alone has a finite fit
+        status = fit_glm(own.assign(correct=outcome), QUADRATIC).status
+        if status != "ok":
+            return _row(status, *nothing, own)
+    counts = np.column_stack([own["n"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]])
+    rho = own["rho"].to_numpy(float)
+    x = np.column_stack([np.ones(len(own)), own["d"], np.log10(own["N"].astype(float)), rho, rho**2])
+    outcomes = np.concatenate([np.repeat([0, 1, 2], row) for row in counts])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # convergence is asked for below
+        try:
+            result = MNLogit(outcomes, np.repeat(x, counts.sum(axis=1), axis=0)).fit(disp=False, maxiter=100)
+        except np.linalg.LinAlgError:
+            return _row("not converged", *nothing, own)
+    if not result.mle_retvals["converged"]:
+        return _row("not converged", *nothing, own)
+    return _row("ok", np.asarray(result.params)[:, 0], np.asarray(result.cov_params())[:5, :5], own)

@@ -1,0 +1,286 @@
+"""Other regressions than the paper's, fitted to the same cells and held against it.
+
+The printed tables pin a specification down when its columns are combinations of those whose sums over the correct
+answers they settle: then every table of counts that agrees with the paper gives the same fit. The fits of the others
+belong to the table at hand.
+"""
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import formulaic
+import numpy as np
+import pandas as pd
+from formulaic.errors import DataMismatchWarning
+from scipy.stats import chi2, spearmanr
+
+from cogniload_repro.reconstruction.sufficient import GRID
+from cogniload_repro.regression import INTERACTIONS, LINEAR, QUADRATIC, Fit, fit_glm
+
+#: Columns whose sums over the correct answers the paper settles: margins of d and N, and the terms of Appendix B.
+SETTLED = "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A regression of correct answers on the loads.
+
+    Attributes
+    ----------
+    name : str
+        Key of the specification.
+    formula, link : str
+        As `regression.fit_glm` takes them.
+    length : str
+        What ECL50 counts: N (statements) or prompt_mean (tokens).
+    """
+
+    name: str
+    formula: str
+    link: str = "logit"
+    length: str = "N"
+
+
+#: The paper's specification first.
+SPECIFICATIONS = (
+    Specification("paper", QUADRATIC),
+    Specification("no curve in rho", LINEAR),
+    Specification("nominal ratio", "correct ~ d + log10_N + ratio_pct + I(ratio_pct**2)"),
+    Specification("N", "correct ~ d + N + rho + I(rho**2)"),
+    Specification("sqrt N", "correct ~ d + np.sqrt(N) + rho + I(rho**2)"),
+    Specification("N as factor", "correct ~ d + C(N) + rho + I(rho**2)"),
+    Specification("prompt tokens", "correct ~ d + np.log10(prompt_mean) + rho + I(rho**2)", length="prompt_mean"),
+    Specification("cubic in rho", "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"),
+    Specification("spline in rho", "correct ~ d + log10_N + bs(rho, df=4, extrapolation='extend')"),
+    Specification("cubic in d", "correct ~ d + I(d**2) + I(d**3) + log10_N + rho + I(rho**2)"),
+    Specification("spline in d", "correct ~ bs(d, df=4, extrapolation='extend') + log10_N + rho + I(rho**2)"),
+    Specification("d as factor", "correct ~ C(d) + log10_N + rho + I(rho**2)"),
+    Specification("probit", QUADRATIC, "probit"),
+    Specification("cloglog", QUADRATIC, "cloglog"),
+    Specification("d x N", "correct ~ d * log10_N + rho + I(rho**2)"),
+    Specification("all pairs", "correct ~ (d + log10_N + rho)**2 + I(rho**2)"),
+    Specification("three-way", INTERACTIONS),
+    Specification("all that is settled", f"correct ~ {SETTLED}"),
+)
+_LENGTHS = 10 ** np.arange(0, 7.001, 0.01)
+_RATIOS = np.linspace(0, 1, 401)
+_DIFFICULTIES = np.arange(-20, 60.01, 0.25)
+#: Where a fall is looked for first: in the middle of the grid (log10 of statements, units of d).
+_USUAL = {"ecl50": 1.85, "id50": 5.0}
+BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
+
+
+def is_settled(specification: Specification) -> bool:
+    """Say whether the printed tables determine a specification's fit, up to the digits they print."""
+    if specification.link != "logit" or specification.length != "N":
+        return False
+    grid = GRID.assign(log10_N=np.log10(GRID["N"].astype(float)))
+    settled, own = (
+        np.asarray(formulaic.model_matrix(right, grid, context={"np": np}), dtype=float)
+        for right in (SETTLED, specification.formula.partition("~")[2])
+    )
+    both = np.hstack([settled, own / np.abs(own).max(axis=0)])
+    return bool(np.linalg.matrix_rank(both, tol=1e-8) == np.linalg.matrix_rank(settled, tol=1e-8))
+
+
+def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS) -> pd.DataFrame:
+    """Fit every specification to every model.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; a specification in tokens leaves out models whose prompt_mean is not known.
+    specifications : iterable of Specification
+
+    Returns
+    -------
+    DataFrame
+        One row a specification and model: specification, model, status, terms (number), loglik, aic, bic, then
+        the columns of `measure_calibration` and of `find_points`; NaN where a fit has failed.
+    """
+    rows = []
+    for specification in specifications:
+        if specification.length not in cells:
+            continue
+        courses = {}
+        for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+            if own[specification.length].isna().any():
+                continue
+            fit = fit_glm(own, specification.formula, specification.link)
+            row = {"specification": specification.name, "model": model, "status": fit.status, "terms": len(fit.terms)}
+            if fit.status == "ok":
+                row |= {"loglik": fit.loglik, "aic": fit.aic, "bic": fit.bic}
+                row |= measure_calibration(own, fit.accuracy, len(fit.terms))
+                grid = own[["N", "d", "rho", specification.length]].to_numpy(float).tobytes()
+                if grid not in courses:  # most models share a grid, and building designs is the slow part
+                    courses[grid] = lay_courses(fit, own, specification.length)
+                row |= find_points(fit, courses[grid])
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, groups: int = 10) -> dict[str, float]:
+    """Hold counts against fitted accuracies.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        n and correct, one model.
+    accuracy : ndarray
+        Fitted accuracy of each row.
+    terms : int
+        Coefficients that were fitted.
+    groups : int
+        Groups of cells of like fitted accuracy, with about equally many answers.
+
+    Returns
+    -------
+    dict
+        deviance and pearson (chi-square over cells), df, hl and p_hl (Hosmer-Lemeshow statistic on the groups, df
+        groups - 2), error (mean absolute difference of observed and fitted accuracy over the groups).
+    """
+    n, k = cells["n"].to_numpy(float), cells["correct"].to_numpy(float)
+    p = np.clip(accuracy, 1e-12, 1 - 1e-12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviance = 2 * np.nansum(k * np.log(k / (n * p))) + 2 * np.nansum((n - k) * np.log((n - k) / (n * (1 - p))))
+    order = np.argsort(p, kind="stable")
+    middle = (np.cumsum(n[order]) - n[order] / 2) / n.sum()
+    group = np.minimum((middle * groups).astype(int), groups - 1)
+    total, observed, expected, variance = (
+        np.bincount(group, values[order], groups) for values in (n, k, n * p, n * p * (1 - p))
+    )
+    used = total > 0
+    hl = float(((observed - expected)[used] ** 2 / variance[used]).sum())
+    return {
+        "deviance": float(deviance),
+        "pearson": float(((k - n * p) ** 2 / (n * p * (1 - p))).sum()),
+        "df": len(n) - terms,
+        "hl": hl,
+        "p_hl": float(chi2.sf(hl, used.sum() - 2)),
+        "error": float(np.abs(observed - expected).sum() / n.sum()),
+    }
+
+
+def find_points(fit: Fit, courses: dict[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+    """Return capacity points of any fit: where the linear predictor, averaged over the other loads, is at one half.
+
+    Parameters
+    ----------
+    fit : Fit
+    courses : dict
+        As `lay_courses` returns it.
+
+    Returns
+    -------
+    dict
+        ecl50 (statements, or tokens; 0 below one, infinite above ten million), nt50 (fraction), id50 (units of d,
+        between -20 and 60); NaN where there is none, or where a load enters as a factor.
+    """
+    half = {"cloglog": np.log(np.log(2))}.get(fit.link, 0.0)
+    points = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
+    for point, (values, design) in courses.items():
+        points[point] = _cross(values, design @ fit.coef - half, point)
+    return points
+
+
+def lay_courses(fit: Fit, cells: pd.DataFrame, length: str = "N") -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return design matrices along each load, averaged over the levels of the others; rho is held at its mean.
+
+    For the paper's specification the averages over d and log10 N are the values at their means.
+
+    Returns
+    -------
+    dict
+        For ecl50, nt50 and id50: values of the load, shape (v,), and design matrix, shape (v, terms). A load that
+        enters as a factor has none.
+    """
+    grid = cells[["N", "d", "rho"]].drop_duplicates()
+    levels = {"d": np.sort(grid["d"].unique()), "N": np.sort(grid["N"].unique()), "rho": [grid["rho"].mean()]}
+    if length == "prompt_mean":
+        levels["N"] = 10 ** np.log10(cells["prompt_mean"]).groupby(cells["N"]).mean().to_numpy()
+    courses = {}
+    for point, load, values in (("ecl50", "N", _LENGTHS), ("nt50", "rho", _RATIOS), ("id50", "d", _DIFFICULTIES)):
+        names = [load, *(name for name in levels if name != load)]
+        mesh = pd.MultiIndex.from_product([(levels | {load: values})[name] for name in names], names=names)
+        mesh = mesh.to_frame(index=False).rename(columns={"N": length})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DataMismatchWarning)  # a factor has no level between its levels
+            try:
+                design = fit.expand(mesh.assign(ratio_pct=100 * mesh["rho"]))
+            except DataMismatchWarning:
+                continue
+        courses[point] = values, design.reshape(len(values), -1, design.shape[1]).mean(axis=1)
+    return courses
+
+
+def _cross(at: np.ndarray, above: np.ndarray, point: str) -> float:
+    """Return where a course passes through zero: the largest ratio, or the fall nearest to the usual loads."""
+    usual = _USUAL.get(point)
+    if point == "ecl50":
+        at = np.log10(at)
+    turns = above[:-1] * above[1:] <= 0 if point == "nt50" else (above[:-1] > 0) & (above[1:] <= 0)
+    (left,) = np.nonzero(turns)
+    if len(left) == 0:
+        return (np.inf if above[0] > 0 else 0.0) if point == "ecl50" else np.nan
+    roots = at[left] - above[left] * (at[left + 1] - at[left]) / (above[left + 1] - above[left])
+    root = roots.max() if point == "nt50" else roots[np.abs(roots - usual).argmin()]
+    return float(10**root if point == "ecl50" else root)
+
+
+def summarise_specifications(fits: pd.DataFrame, intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return what each specification would change, over all models that every one of them fits.
+
+    Parameters
+    ----------
+    fits : DataFrame
+        As `fit_specifications` returns it, with the paper's specification.
+    intervals : DataFrame
+        As `uncertainty.capacity_intervals` returns it.
+
+    Returns
+    -------
+    DataFrame
+        One row a specification: specification, settled (by the printed tables), models (fitted), daic (sum of AIC
+        less the paper's), aic_better and bic_better (models with a lower one by more than 2), miscalibrated
+        (models with Hosmer-Lemeshow p below 0.05), dispersion (median Pearson chi-square per degree of freedom),
+        error (median calibration error), ecl50_moved (median ratio to the paper's ECL50, either way), ecl50_left
+        (models whose ECL50 leaves the paper's 95% profile interval), order (Spearman correlation of ECL50 with the
+        paper's), leader (model with the largest ECL50).
+    """
+    paper = fits[fits["specification"] == SPECIFICATIONS[0].name].set_index("model")
+    limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]]
+    return pd.DataFrame(
+        [
+            _summary_row(name, own.set_index("model"), paper, limits)
+            for name, own in fits.groupby("specification", sort=False)
+        ]
+    )
+
+
+def _summary_row(name: str, own: pd.DataFrame, paper: pd.DataFrame, limits: pd.DataFrame) -> dict[str, object]:
+    specification, fitted = BY_NAME[name], own[own["status"] == "ok"]
+    daic, dbic = fitted["aic"] - paper["aic"], fitted["bic"] - paper["bic"]
+    row = {
+        "specification": name, "settled": is_settled(specification), "models": len(fitted), "daic": daic.sum(),
+        "aic_better": int((daic < -2).sum()), "bic_better": int((dbic < -2).sum()),
+        "miscalibrated": int((fitted["p_hl"] < 0.05).sum()),
+        "dispersion": (fitted["pearson"] / fitted["df"]).median(), "error": fitted["error"].median(),
+    }  # fmt: skip
+    points = fitted["ecl50"].dropna()
+    if specification.length != "N" or points.empty:
+        return (
+            row
+            | dict.fromkeys(("ecl50_moved", "ecl50_left", "order"), np.nan)
+            | {"leader": points.idxmax() if len(points) else ""}
+        )
+    theirs = paper["ecl50"].reindex(points.index)
+    both = (points > 1) & (theirs > 1) & np.isfinite(points)
+    moved = np.abs(np.log(points[both] / theirs[both]))
+    outside = (points < limits["profile_low"].reindex(points.index)) | (
+        points > limits["profile_high"].reindex(points.index)
+    )
+    return row | {
+        "ecl50_moved": np.exp(moved.median()), "ecl50_left": int((outside & both).sum()),
+        "order": spearmanr(points, theirs).statistic, "leader": points.idxmax(),
+    }  # fmt: skip

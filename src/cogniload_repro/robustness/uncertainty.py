@@ -1,0 +1,263 @@
+"""Intervals of the capacity points and of the trough along rho, in the paper's quadratic specification.
+
+A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear constraint on
+the coefficients, so that a profile likelihood needs no more than the same regression without intercept on covariates
+measured from that point.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import chi2, norm
+
+from cogniload_repro.capacity import grid_means, many_points
+from cogniload_repro.reconstruction.likelihood import maximise
+from cogniload_repro.regression import Fit, fit_glm
+
+POINTS = ("ecl50", "nt50", "id50")
+LEVEL = 0.95
+REPLICATES = 2000
+SEED = 2026
+#: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
+_BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
+_TROUGH_BOUNDS = (-10.0, 10.0)
+_ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """A model's counts and its fit of the paper's specification.
+
+    Attributes
+    ----------
+    model : str
+    x : ndarray, shape (c, 5)
+        1, d, log10 N, rho, rho^2 of the cells with answers.
+    k, n : ndarray, shape (c,)
+        Correct answers and answers.
+    fit : Fit
+    means : dict
+        Means over the grid (`capacity.grid_means`).
+    """
+
+    model: str
+    x: np.ndarray
+    k: np.ndarray
+    n: np.ndarray
+    fit: Fit
+    means: dict[str, float]
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Fitted accuracy of each cell."""
+        return 1 / (1 + np.exp(-self.x @ self.fit.coef))
+
+    @property
+    def points(self) -> dict[str, float]:
+        """Capacity points, ECL50 as log10; NaN where there is none."""
+        return {point: float(values[0]) for point, values in many_points(self.fit.coef[None], self.means).items()}
+
+
+def fit_quadratics(cells: pd.DataFrame) -> Iterator[Quadratic]:
+    """Yield the paper's regression of every model whose fit exists, in the order of the cells."""
+    for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+        fit = fit_glm(own)
+        if fit.status == "ok":
+            d, log10_N, rho = own["d"], np.log10(own["N"].astype(float)), own["rho"]
+            x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
+            k, n = own["correct"].to_numpy(float), own["n"].to_numpy(float)
+            yield Quadratic(model, x, k, n, fit, grid_means(own))
+
+
+def capacity_intervals(
+    cells: pd.DataFrame, level: float = LEVEL, replicates: int = REPLICATES, seed: int = SEED
+) -> pd.DataFrame:
+    """Return the capacity points with standard errors and three kinds of interval.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; models without a finite fit are left out.
+    level : float
+        Nominal coverage.
+    replicates : int
+        Tables drawn a model for the parametric bootstrap, from the fitted accuracies.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        One row a model and point: model, point, se (delta method; of the decimal logarithm for ecl50), estimate,
+        then low and high of the delta method, the profile likelihood and the bootstrap percentiles, and present
+        (share of replicates in which the point exists). ECL50 in statements, NT50 as a fraction, ID50 in units
+        of d; NaN where the point does not exist, infinite where the likelihood sets no limit (for NT50: none
+        inside [0, 1]).
+    """
+    rows = []
+    for index, quadratic in enumerate(fit_quadratics(cells)):
+        drawn = bootstrap_points(quadratic, replicates, np.random.default_rng([seed, index]))
+        rows += [_interval_row(quadratic, point, drawn[point], level) for point in POINTS]
+    return pd.DataFrame(rows)
+
+
+def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray, level: float) -> dict[str, object]:
+    value, se = quadratic.points[point], standard_error(quadratic, point)
+    tail = norm.ppf((1 + level) / 2) * se
+    found, (low, high) = np.isfinite(drawn), profile_interval(quadratic, point, level)
+    numbers = {"estimate": value, "delta_low": value - tail, "delta_high": value + tail}
+    numbers |= {"profile_low": low, "profile_high": high, "bootstrap_low": np.nan, "bootstrap_high": np.nan}
+    if np.isfinite(value):
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        numbers["bootstrap_low"], numbers["bootstrap_high"] = np.quantile(drawn[found], tails)
+    if point == "ecl50":
+        numbers = {name: _power_of_ten(number) for name, number in numbers.items()}
+    return {"model": quadratic.model, "point": point, "se": se, **numbers, "present": float(found.mean())}
+
+
+def _power_of_ten(exponent: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float64(10) ** exponent)
+
+
+def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
+    """Return 1, d, log10 N, rho, rho^2 where one load has a value and the others are at their means."""
+    d, log10_N, rho = means["d"], means["log10_N"], means["rho"]
+    if point == "ecl50":
+        log10_N = value
+    elif point == "id50":
+        d = value
+    else:
+        rho = value
+    return np.array([1.0, d, log10_N, rho, rho**2])
+
+
+def slope_at(point: str, value: float, beta: np.ndarray) -> float:
+    """Return the derivative of the linear predictor with respect to the load of a capacity point."""
+    return {"ecl50": beta[2], "id50": beta[1], "nt50": beta[3] + 2 * beta[4] * value}[point]
+
+
+def standard_error(quadratic: Quadratic, point: str) -> float:
+    """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
+    value, beta = quadratic.points[point], quadratic.fit.coef
+    at = place(point, value, quadratic.means)
+    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slope_at(point, value, beta)))
+
+
+def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
+    """Return twice the log-likelihood lost when a capacity point is held at a value (log10 for ECL50)."""
+    x = quadratic.x[:, 1:] - place(point, value, quadratic.means)[1:]
+    return 2 * (quadratic.fit.loglik - maximise(x, quadratic.n, x.T @ quadratic.k)[1])
+
+
+def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> tuple[float, float]:
+    """Return the values around a capacity point that the likelihood ratio does not reject.
+
+    For NT50 that is the part around the largest root in [0, 1]; an end that is not reached inside the bounds is
+    infinite. NaN if the point does not exist.
+    """
+    value = quadratic.points[point]
+    if not np.isfinite(value):
+        return np.nan, np.nan
+    return _search(lambda at: profile_statistic(quadratic, point, at), value, standard_error(quadratic, point),
+                   _BOUNDS[point], level)  # fmt: skip
+
+
+def _search(
+    statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """Return the ends of the range around a value in which a statistic stays below the chi-square quantile."""
+    limit, ends = chi2.ppf(level, 1), []
+    for sign, bound in zip((-1, 1), bounds, strict=True):
+        inner, stride = value, min(step, 1e6)
+        while True:
+            outer = inner + sign * stride
+            if sign * (outer - bound) >= 0:
+                outer = bound
+            if statistic(outer) > limit:
+                ends.append(brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10))
+                break
+            if outer == bound:
+                ends.append(sign * np.inf)
+                break
+            inner, stride = outer, 1.5 * stride
+    return tuple(ends)
+
+
+def bootstrap_points(quadratic: Quadratic, replicates: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Return the capacity points of tables drawn from the fitted accuracies, ECL50 as log10.
+
+    NaN where a table has no finite fit or the point does not exist.
+    """
+    drawn = rng.binomial(quadratic.n.astype(int), quadratic.accuracy, size=(replicates, len(quadratic.n)))
+    return many_points(refit(quadratic.x, quadratic.n, drawn, quadratic.fit.coef), quadratic.means)
+
+
+def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Fit many tables of counts to the same covariates, all at once, by Newton's method.
+
+    Parameters
+    ----------
+    x : ndarray, shape (c, q)
+    n : ndarray, shape (c,)
+    tables : ndarray, shape (r, c)
+        Correct answers.
+    start : ndarray, shape (q,)
+
+    Returns
+    -------
+    ndarray, shape (r, q)
+        Coefficients of a logistic regression; NaN where it does not converge.
+    """
+    size = x.shape[1]
+    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    beta = np.tile(start, (len(tables), 1))
+    statistics, active = tables @ x, np.arange(len(tables))
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-np.clip(beta[active] @ x.T, -700, 700)))
+        hessian = ((n * p * (1 - p)) @ products).reshape(-1, size, size) + 1e-9 * np.eye(size)
+        gradient = statistics[active] - (n * p) @ x
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        beta[active] += step
+        active = active[np.abs(step).max(axis=1) > 1e-9 * (1 + np.abs(beta[active]).max(axis=1))]
+        if len(active) == 0:
+            break
+    beta[active] = np.nan
+    return beta
+
+
+def trough_table(cells: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile
+        likelihood, infinite if unlimited), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of
+        rho at 5% and 95%), p_u (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end
+        and a rise at the high end).
+    """
+    rows = []
+    for quadratic in fit_quadratics(cells):
+        beta, covariance = quadratic.fit.coef, quadratic.fit.covariance
+        value = -beta[3] / (2 * beta[4])
+        at = np.array([0, 0, 0, 1, 2 * value])
+        step = np.sqrt(at @ covariance @ at) / abs(2 * beta[4])
+        low, high = _search(lambda v, q=quadratic: _trough_statistic(q, v), value, step, _TROUGH_BOUNDS, level)
+        ends = np.array([[0, 0, 0, 1, 2 * rho] for rho in _ENDS])
+        slopes = ends @ beta
+        z = slopes / np.sqrt(np.einsum("ei,ij,ej->e", ends, covariance, ends))
+        rows.append(
+            {
+                "model": quadratic.model, "trough": value, "low": low, "high": high, "curvature": beta[4],
+                "slope_low": slopes[0], "slope_high": slopes[1], "p_u": max(norm.cdf(z[0]), norm.sf(z[1])),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _trough_statistic(quadratic: Quadratic, value: float) -> float:
+    x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - value) ** 2])
+    return 2 * (quadratic.fit.loglik - maximise(x, quadratic.n, x.T @ quadratic.k)[1])

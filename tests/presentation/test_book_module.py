@@ -1,0 +1,123 @@
+"""Staging the book's sources and building the HTML."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from cogniload_repro.presentation.book import build_book, stage_book
+
+_ROOT = Path(__file__).parents[2]
+_BOOK = _ROOT / "book"
+_CONFIG = "title: Small\nexecute: {execute_notebooks: 'off'}\nonly_build_toc_files: true\n"
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """A book of two pages, one of them a notebook."""
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "_config.yml").write_text(_CONFIG, encoding="utf-8")
+    (folder / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters:\n  - file: notebooks/01_page\n", encoding="utf-8"
+    )
+    (folder / "intro.md").write_text("# Small\n\n{download}`CSV <tables/t.csv>`\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A build folder with one executed notebook, one table and one figure."""
+    folder = tmp_path / "build"
+    for name in ("notebooks", "tables", "figures"):
+        (folder / name).mkdir(parents=True)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Page", id="title")])
+    nbformat.write(notebook, folder / "notebooks" / "01_page.ipynb")
+    (folder / "tables" / "t.csv").write_text("a\n1\n", encoding="utf-8")
+    (folder / "figures" / "f.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / "fidelity.csv").write_text("table\n", encoding="utf-8")
+    return folder
+
+
+def test_stage_collects_pages_and_results(sources, build):
+    """The staged folder holds the pages and what they show, but no copy of a failed notebook."""
+    (build / "notebooks" / "01_page.failed.ipynb").write_text("{}", encoding="utf-8")
+    staged = stage_book(build, sources)
+    files = {file.relative_to(staged).as_posix() for file in staged.rglob("*") if file.is_file()}
+    assert files == {
+        "_config.yml", "_toc.yml", "intro.md", "notebooks/01_page.ipynb", "figures/f.svg", "tables/t.csv",
+        "tables/fidelity.csv",
+    }  # fmt: skip
+
+
+def test_stage_removes_what_has_gone(sources, build):
+    """A page or table that no longer exists does not linger; the built HTML stays until it is replaced."""
+    staged = stage_book(build, sources)
+    (staged / "old.md").write_text("# Old", encoding="utf-8")
+    (staged / "_build").mkdir()
+    (build / "tables" / "t.csv").unlink()
+    stage_book(build, sources)
+    assert not (staged / "old.md").exists()
+    assert not (staged / "tables" / "t.csv").exists()
+    assert (staged / "_build").is_dir()
+
+
+def test_stage_names_the_missing_page(sources, build):
+    """A page in the table of contents that nobody made is named, with the command that makes it."""
+    (build / "notebooks" / "01_page.ipynb").unlink()
+    with pytest.raises(ValueError, match=r"notebooks/01_page is missing .*make render"):
+        stage_book(build, sources)
+
+
+def test_nothing_to_stage_or_build_is_said(tmp_path):
+    """Neither a folder without a book nor a build without a staged one gives a traceback from Sphinx."""
+    with pytest.raises(ValueError, match="holds no book"):
+        stage_book(tmp_path, tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="holds no staged book"):
+        build_book(tmp_path)
+
+
+def test_build_gives_html_and_a_warning_stops_it(sources, build):
+    """A sound book becomes HTML; a dead link fails the build, names its page and leaves the old book alone."""
+    stage_book(build, sources)
+    index = build_book(build)
+    assert index == build / "book" / "_build" / "html" / "index.html"
+    assert (index.parent / "notebooks" / "01_page.html").is_file()
+    before = {file: file.read_bytes() for file in index.parent.rglob("*.html")}
+    (sources / "intro.md").write_text("# Small\n\n[gone](nowhere.md)\n", encoding="utf-8")
+    stage_book(build, sources)
+    with pytest.raises(ValueError, match=r"intro\.md:3: WARNING: .*nowhere"):
+        build_book(build)
+    assert {file: file.read_bytes() for file in index.parent.rglob("*.html")} == before
+    assert not (build / "book-next").exists()
+
+
+def _toc_pages():
+    toc = yaml.safe_load((_BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+
+
+def test_table_of_contents_and_sources_agree():
+    """Every page in the table of contents has a source, and every notebook and page is in it."""
+    notebooks = {f"notebooks/{source.stem}" for source in (_ROOT / "notebooks").glob("*.ipynb")}
+    assert set(_toc_pages()) == notebooks | {page.stem for page in _BOOK.glob("*.md")}
+
+
+def test_vendored_files_are_the_recorded_ones():
+    """MathJax is the very file whose sum the README beside it gives, with its licence."""
+    folder = _BOOK / "_vendor" / "mathjax"
+    sums = dict(re.findall(r"\| (\S+) \| ([0-9a-f]{64}) \|", (folder / "README.md").read_text(encoding="utf-8")))
+    assert set(sums) == {"tex-svg.js", "LICENSE"}
+    for name, recorded in sums.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == recorded
+
+
+def test_prose_pages_type_no_result():
+    """Prose that is not computed states no result: no decimal fraction, no count of models or answers."""
+    for page in _BOOK.glob("*.md"):
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r"CC BY \d\.\d|Apache \d\.\d", "", text)
+        assert not re.search(r"\d\.\d|\d+ (models|of \d+|puzzles|answers)|\d,\d{3}", text), page.name

@@ -1,0 +1,198 @@
+"""The paper's figures, read back from the artists drawn."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.provisional import mini_cells, provisional_cells, rename_model
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from cogniload_repro.accuracy import accuracy_by
+from cogniload_repro.models import MODELS, NAMES
+from cogniload_repro.presentation.figures import FIGURES, draw_figure, save_figure, spread
+from cogniload_repro.presentation.pens import OTHERS_COLOR, pens
+from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.reconstruction.reconstruct import load_cells
+
+CELLS = provisional_cells()
+HOSTILE = "my $model$_</text>-->&"
+NOTE = "Reconstructed from the paper's tables, not raw outputs"
+
+
+def plots(figure):
+    """Return the axes that plot accuracy: all but the one that holds the legend."""
+    return [ax for ax in figure.axes if ax.get_xlabel()]
+
+
+def words(figure):
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def drawn_points(ax, pen):
+    """Return the accuracies shown with a model's own marker and colour."""
+    return [
+        list(line.get_ydata()) for line in ax.lines
+        if (line.get_color(), line.get_marker()) == (pen.color, pen.marker) and line.get_clip_on()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_model_shows_its_accuracies(name):
+    """Each panel draws, for each of the 22 models, the pooled accuracies at every level, once."""
+    figure = draw_figure(name, CELLS, "reconstructed")
+    assert isinstance(figure, Figure)
+    for ax, panel in zip(plots(figure), FIGURES[name], strict=True):
+        kept = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
+        expected = accuracy_by(kept, "model", panel.across)
+        for model, pen in pens(list(NAMES)).items():
+            assert drawn_points(ax, pen) == [expected.loc[expected["model"] == model, "accuracy"].tolist()]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == [
+            f"{level}" for level in sorted(CELLS[panel.across].unique())
+        ]
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("figure5", "d"), ("figure6", "ratio_pct"), ("figure7", "N")])
+def test_bars_are_wilson_intervals(name, dimension):
+    """The large figures have one vertical bar a point, from the lower to the upper bound."""
+    (ax,) = plots(draw_figure(name, CELLS, "imported"))
+    segments = [path for collection in ax.collections for path in collection.get_segments()]
+    bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
+    expected = accuracy_by(CELLS, "model", dimension)
+    assert bars == sorted(zip(expected["low"], expected["high"], strict=True))
+
+
+@pytest.mark.parametrize(("name", "moving"), [("figure1", 1), ("figure3", 3), ("figure6", 1), ("figure7", 0)])
+def test_reconstructed_points_have_their_range(name, moving):
+    """Behind reconstructed points lies the range over possible tables, and behind no others; none where all agree."""
+    cells, found = load_cells(), 0
+    for ax, panel in zip(plots(draw_figure(name, cells, "reconstructed")), FIGURES[name], strict=True):
+        kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
+        expected = spread_band(kept, "model", panel.across)
+        heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
+        assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
+        found += (expected["highest"] > expected["lowest"]).any()
+    assert found == moving
+    (ax, *_) = plots(draw_figure("figure1", cells, "imported"))
+    assert not ax.collections
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("own", [False, True])
+def test_words_do_not_overlap(name, own):
+    """No two words of a figure touch, and none leaves the picture, with the 22 models or with more."""
+    strangers = [rename_model(CELLS, NAMES[i], f"checkpoint-{i:07d}") for i in (1, 2, 3)] if own else []
+    figure = draw_figure(name, pd.concat([CELLS, *strangers]), "reconstructed")
+    FigureCanvasAgg(figure).draw()
+    texts = [t for t in figure.findobj(lambda a: hasattr(a, "get_text")) if t.get_text() and t.get_visible()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    page = figure.bbox
+    assert {text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1} == set()
+    assert [(a, b) for (a, one), (b, two) in combinations(boxes, 2) if overlap(one, two) > 1] == []
+    assert {model.label for model in MODELS} <= {text for text, _ in boxes}
+
+
+def overlap(one, two):
+    """Return by how many pixels two boxes overlap in their lesser direction."""
+    return min(min(one.x1, two.x1) - max(one.x0, two.x0), min(one.y1, two.y1) - max(one.y0, two.y0))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_provenance_is_in_the_picture(name):
+    """Reconstructed data are labelled in every figure, other data are not called so."""
+    assert NOTE in words(draw_figure(name, CELLS, "reconstructed"))
+    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "evaluated")))
+
+
+@pytest.mark.parametrize(("name", "absent"), [("figure3", []), ("figure4", [100, 250])])
+def test_partial_grid_is_said(name, absent):
+    """On the mini-grid a panel whose level is not there says so, and the figure counts its cells."""
+    shown = words(draw_figure(name, mini_cells(), "reconstructed"))
+    assert [word for word in shown if word.startswith("No cells")] == [
+        f"No cells at $N$ = {N}\nin this grid" for N in absent
+    ]
+    assert f"{NOTE}. Partial grid: 18 of the paper's 140 cells" in shown
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_own_model_is_drawn_in_black(name, tmp_path):
+    """A model that the paper does not have appears, whatever its name, and the SVG stays well-formed."""
+    own = rename_model(CELLS, "QwQ-32B", HOSTILE).query("d > 1")
+    figure = draw_figure(name, pd.concat([CELLS, own]), "reconstructed")
+    assert any(word.startswith("my $model$") for word in words(figure))
+    pen = pens([HOSTILE])[HOSTILE]
+    assert pen.color == OTHERS_COLOR
+    assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
+    _, svg = save_figure(figure, tmp_path / name)
+    ElementTree.fromstring(svg.read_bytes())
+
+
+def test_one_model_and_one_cell():
+    """The smallest table possible can be drawn in every arrangement."""
+    alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
+    for name in FIGURES:
+        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "evaluated"))
+
+
+def test_bad_requests_are_refused():
+    """An unknown figure, an unknown provenance and cells without puzzles each get a sentence."""
+    with pytest.raises(ValueError, match=r"no figure 'figure2'; choose one of: figure1, figure3"):
+        draw_figure("figure2", CELLS, "imported")
+    with pytest.raises(ValueError, match="'mine' is not one of"):
+        draw_figure("figure1", CELLS, "mine")
+    with pytest.raises(ValueError, match="no cell has a puzzle"):
+        draw_figure("figure1", CELLS.assign(n=0), "imported")
+
+
+def test_files_have_the_same_bytes_in_another_process(tmp_path):
+    """Whatever the hash seed, PNG and SVG are the same and hold no date and no version."""
+    program = (
+        "import sys; from fixtures.provisional import provisional_cells\n"
+        "from cogniload_repro.presentation import figures\n"
+        "cells = provisional_cells()\n"
+        "for name in ('figure1', 'figure6'):\n"
+        "    figures.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
+    )
+    sums = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+        subprocess.run([sys.executable, "-c", program, folder], check=True, env=environment)
+        sums.append({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()})
+    assert sums[0] == sums[1]
+    assert set(sums[0]) == {"figure1.png", "figure1.svg", "figure6.png", "figure6.svg"}
+    assert b"Matplotlib" not in (folder / "figure1.png").read_bytes()
+    svg = (folder / "figure1.svg").read_text()
+    assert "<dc:date>" not in svg
+    assert "Matplotlib v" not in svg
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(0.001, 0.2))
+def test_spread_keeps_labels_apart(targets, gap):
+    """Labels keep their order, their distance (or share the range evenly) and the range."""
+    places = spread(targets, gap, 0, 1)
+    least = min(gap, 1 / max(len(targets) - 1, 1))
+    assert (np.diff(places) >= least - 1e-9).all()
+    assert places.min() >= -1e-9
+    assert places.max() <= 1 + 1e-9
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=8))
+def test_spread_moves_nothing_that_has_room(steps):
+    """Labels that are far enough apart stay where they are."""
+    targets = np.cumsum(steps) / 100
+    assert spread(list(targets), 0.01, 0, 1) == pytest.approx(targets)
+
+
+def test_spread_moves_least():
+    """Three labels at one height go to both sides equally."""
+    assert spread([0.5, 0.5, 0.5], 0.1, 0, 1) == pytest.approx([0.4, 0.5, 0.6])

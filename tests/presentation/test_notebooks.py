@@ -1,0 +1,128 @@
+"""The notebook runner, and the notebooks as they are committed."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+
+from cogniload_repro.presentation.notebooks import run_notebook
+
+_SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+_KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+
+
+def _write(path, *code, tags=("parameters",)):
+    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)]
+    cells[0].metadata["tags"] = list(tags)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), path)
+    return path
+
+
+def test_runs_give_identical_files(tmp_path):
+    """Two runs with the same inputs write the same bytes, pictures included."""
+    picture = "import matplotlib.pyplot as plt\nfigure = plt.figure()\nfigure.add_subplot().plot([n, 2])\nfigure"
+    source = _write(tmp_path / "page.ipynb", "n = 1", picture)
+    first = run_notebook(source, tmp_path / "a" / "page.ipynb", {"n": 3}).read_bytes()
+    second = run_notebook(source, tmp_path / "b" / "page.ipynb", {"n": 3}).read_bytes()
+    assert first == second
+    assert b"image/png" in first
+
+
+def test_parameters_reach_the_kernel(tmp_path):
+    """Values replace the defaults in a hidden cell; paths arrive relative to the notebook's own folder."""
+    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", "import os\nprint(n, build, os.getcwd())")
+    target = run_notebook(source, tmp_path / "out" / "page.ipynb", {"n": 7, "build": tmp_path.parent / "build"})
+    executed = nbformat.read(target, as_version=4)
+    assert executed.cells[2].outputs[0].text.split() == ["7", "../build", str(tmp_path)]
+    assert "remove-cell" in executed.cells[1].metadata["tags"]
+    assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1"]
+
+
+def test_executed_copy_tells_no_time_and_no_place(tmp_path):
+    """No cell keeps when it ran, how long it took or where the files are."""
+    target = run_notebook(_write(tmp_path / "page.ipynb", "build = ''"), tmp_path / "x.ipynb", {"build": tmp_path})
+    text = target.read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+    assert not re.search(r"papermill|iopub|start_time|duration", text)
+
+
+def test_failing_cell_is_named_and_nothing_replaced(tmp_path):
+    """A failing cell raises with notebook, cell number and error, and leaves the earlier result alone."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "m = 2", "n / 0")
+    target = tmp_path / "out" / "page.ipynb"
+    target.parent.mkdir()
+    target.write_text("earlier", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"):
+        run_notebook(source, target, {"n": 5})
+    assert target.read_text(encoding="utf-8") == "earlier"
+    failed = target.with_suffix(".failed.ipynb")
+    assert "ZeroDivisionError" in failed.read_text(encoding="utf-8")
+    run_notebook(_write(source, "n = 1"), target, {"n": 5})
+    assert not failed.exists()
+    assert sorted(target.parent.iterdir()) == [target]
+
+
+def test_unknown_parameter_is_refused(tmp_path):
+    """A misspelt parameter stops the run and names those that exist, before any cell has run."""
+    source = _write(tmp_path / "page.ipynb", "formula = ''", f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(ValueError, match=r"page\.ipynb has no parameter formulae; its .* sets: formula"):
+        run_notebook(source, tmp_path / "out.ipynb", {"formulae": "correct ~ d"})
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "no notebook page.ipynb"),
+        ("{", "not a readable notebook"),
+        (json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}), "has 0 cells tagged"),
+    ],
+    ids=["absent", "not JSON", "no parameters cell"],
+)
+def test_what_is_no_notebook_is_refused(tmp_path, content, message):
+    """A file that cannot be run is refused in one sentence that names it."""
+    if content is not None:
+        (tmp_path / "page.ipynb").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        run_notebook(tmp_path / "page.ipynb", tmp_path / "out.ipynb", {})
+
+
+def test_there_are_notebooks():
+    """The checks of committed notebooks have something to check."""
+    assert {"03_accuracy", "04_glm", "11_fidelity"} <= {source.stem for source in _SOURCES}
+
+
+@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
+def test_committed_notebook_is_clean_and_thin(source):
+    """No outputs, one parameters cell with a build, stable ids; short cells that define no functions."""
+    notebook = nbformat.read(source, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    (defaults,) = (cell for cell in code if "parameters" in cell.metadata.get("tags", ()))
+    assert re.search(r'^build = "\.\./data/build"$', defaults.source, re.M)
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]*", cell.id) for cell in notebook.cells)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    assert max(len(cell.source.splitlines()) for cell in code) <= 15
+    assert not any(re.search(r"^\s*(def|class)\b", cell.source, re.M) for cell in code)
+
+
+@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
+def test_committed_prose_types_no_result(source):
+    """Sentences take their numbers from the computation: no decimal, count or large number is typed."""
+    cells = nbformat.read(source, as_version=4).cells
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    prose = re.sub(r"\{\w+(?::\w+)?\}`[^`]*`|`[^`]*`|\$[^$]*\$", "", prose)
+    prose = re.sub(r"[Ss]ections? \d(\.\d+)*|Gemini 2\.5|p (of|below) 0\.0\d( or more)?|falls below 0\.05", "", prose)
+    prose = re.sub(r"N = (20|50|100|250)|100 puzzles a cell|[\w.]+-[\w.-]+|Algorithms 1 to 3", "", prose)
+    assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)
+
+
+@pytest.mark.parametrize("name", ["04_glm", "05_interactions", "06_aic"])
+def test_regression_notebooks_take_a_formula(name):
+    """The regression notebooks can be given a formula, models and another table of cells."""
+    source = next(source for source in _SOURCES if source.stem == name)
+    assert set(papermill.inspect_notebook(source)) == {"build", "formula", "models", "cells_path"}

@@ -1,0 +1,180 @@
+"""The paper's tables in printed form."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.provisional import mini_cells, provisional_cells, rename_model
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.presentation import tables
+from cogniload_repro.published import ERRORS, load_printed, load_table
+
+CELLS = provisional_cells()
+BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
+P_OF = {"***": 0.0001, "**": 0.005, "*": 0.03, "": 0.6}
+
+
+def published_glm():
+    """Turn the printed Table 2 into a glm frame with some p-value for each number of stars."""
+    glm = load_table("table2").assign(status="ok")
+    return glm.assign(**{f"p_{beta[5:]}": glm[f"{beta}_stars"].map(P_OF) for beta in BETAS})
+
+
+def published_interactions():
+    return load_table("table3").assign(status="ok")
+
+
+def published_aic():
+    return load_table("table6").assign(status="ok")
+
+
+def test_table2_is_a_fixed_point():
+    """Numbers and stars of the printed Table 2 print as they stand, in its order and with its short names."""
+    printed = load_printed("table2")
+    frame = tables.table2(published_glm(), order=printed["model"]).frame
+    for beta in BETAS:
+        assert frame[beta].tolist() == (printed[beta] + printed[f"{beta}_stars"]).tolist()
+    for point in ("ecl50", "nt50", "id50"):
+        assert frame[point].tolist() == printed[point].replace("", "--").tolist()
+    assert frame["model"].tolist()[8:13] == [
+        "DS-R1-0528", "DS-Llama-70B", "DS-Qwen-32B", "DS-Qwen-7B", "DS-Qwen-1.5B",
+    ]  # fmt: skip
+    assert frame["model"].tolist()[15] == "Phi-4-mini-reasoning"
+
+
+def test_table2_without_order_keeps_every_model():
+    """Models that the order does not name follow in the order of the other tables."""
+    glm = pd.concat([published_glm(), published_glm().head(1).assign(model="own")])
+    frame = tables.table2(glm, order=["QwQ-32B", "not fitted"]).frame
+    assert frame["model"].tolist()[:2] == ["QwQ-32B", "DS-R1-0528"]
+    assert frame["model"].tolist()[-1] == "own"
+    assert len(frame) == 23
+
+
+def test_table2_prints_other_formulas():
+    """Terms that the paper does not have get a column each; absent capacity points none."""
+    glm = pd.DataFrame(
+        {"model": ["own"], "status": ["ok"], "beta_0": [1.0], "p_0": [0.2], "beta_sqrt(N)": [-2.0],
+         "p_sqrt(N)": [0.001], "se_0": [3.0]}
+    )  # fmt: skip
+    frame = tables.table2(glm).frame
+    assert frame.to_dict("records") == [{"model": "own", "beta_0": "1.00", "beta_sqrt(N)": "-2.00**"}]
+
+
+def test_table3_is_a_fixed_point():
+    """Coefficients, p-values and stars of the printed Table 3 print as they stand."""
+    printed = load_printed("table3")
+    frame = tables.table3(published_interactions()).frame
+    for term in ("dN", "drho", "Nrho", "dNrho"):
+        assert frame[f"beta_{term}"].tolist() == printed[f"beta_{term}"].tolist()
+        assert frame[f"p_{term}"].tolist() == (printed[f"p_{term}"] + printed[f"p_{term}_stars"]).tolist()
+
+
+@pytest.mark.parametrize(("name", "other", "make"), [("table4", "N", tables.table4), ("table5", "d", tables.table5)])
+def test_error_tables_are_fixed_points(name, other, make):
+    """Cells with the printed counts give Tables 4 and 5 string by string, rows in printed order."""
+    table = load_table(name).sample(frac=1, random_state=3)
+    correct = table["samples"] - table[list(ERRORS)].sum(axis=1)
+    cells = table.assign(n=table["samples"], correct=correct, **{other: 5}).drop(columns=["samples", "acc_pct"])
+    pd.testing.assert_frame_equal(make(cells).frame, load_printed(name), check_dtype=False)
+
+
+def test_error_tables_show_what_is_there():
+    """The mini-grid prints its own levels, and a reader's model comes after the paper's."""
+    own = rename_model(mini_cells(), "QwQ-32B", "Al\npha")
+    frame = tables.table5(pd.concat([own, mini_cells()])).frame
+    assert frame["N"].unique().tolist() == ["20", "50"]
+    assert frame["model"].tolist()[-2:] == ["Al pha", "Al pha"]
+    assert len(frame) == 46
+
+
+def test_table6_is_a_fixed_point():
+    """AICs and p-values print as they stand; bold where the paper's p is below 0.05: 18 models."""
+    table = tables.table6(published_aic())
+    pd.testing.assert_frame_equal(table.frame, load_printed("table6"), check_dtype=False)
+    assert table.bold["p_lr"].sum() == 18
+    assert (table.bold["p_lr"] == table.bold["aic_quadratic"]).all()
+    assert not table.bold[["model", "aic_linear"]].to_numpy().any()
+
+
+@pytest.mark.parametrize("status", ["separation", "not converged", "not identified"])
+@pytest.mark.parametrize(
+    ("make", "results"),
+    [(tables.table2, published_glm), (tables.table3, published_interactions), (tables.table6, published_aic)],
+)
+def test_failed_fits_print_their_status(make, results, status):
+    """A model whose fit failed shows why and not one digit; the others are as before."""
+    good = results()
+    bad = good.copy()
+    bad.loc[2, "status"] = status
+    shown, before = make(bad), make(good)
+    place = before.frame["model"].tolist().index(shown.frame.loc[shown.frame.iloc[:, 1] == status, "model"].item())
+    assert set(shown.frame.iloc[place, 1:]) == {status, ""}
+    assert shown.bold is None or not shown.bold.iloc[place].any()
+    pd.testing.assert_frame_equal(shown.frame.drop(index=place), before.frame.drop(index=place))
+
+
+def test_number_missing_from_a_good_fit_is_an_error():
+    """A status of ok without a number is not printed but refused, by the model's name."""
+    aic = published_aic()
+    aic.loc[0, "aic_linear"] = math.nan
+    with pytest.raises(ValueError, match=r"model 'DeepSeek-R1-0528': an AIC is nan; .* status"):
+        tables.table6(aic)
+
+
+def test_table1_follows_the_grid():
+    """The levels are those of the grid in use and the sizes those of the ontology."""
+    frame = tables.table1().frame
+    assert frame["levels"].tolist()[0] == ", ".join(str(d) for d in sorted({cell.d for cell in PAPER_GRID}))
+    assert frame["symbol"].tolist() == ["$d$", "$N$", r"$\rho$"]
+    assert "159 people" in frame["definition"][0]
+
+
+@pytest.mark.parametrize(("N", "name"), [(20, "table7"), (50, "table8"), (100, "table9"), (250, "table10")])
+def test_token_tables_are_fixed_points(N, name):
+    """Tables 7 to 10 from their published numbers: legible cells as printed, models in printed order."""
+    published = load_table("tokens")
+    table = tables.token_table(published, N)
+    assert table.name == name
+    assert table.frame["model"].tolist() == list(NAMES)
+    assert table.frame.columns.tolist() == ["model", "d=1", "d=3", "d=5", "d=7", "d=10"]
+    shown = table.frame.set_index("model")
+    clean = published[(published["N"] == N) & ~published["flag"].str.contains("repaired|doubtful|missing")]
+    for _, row in clean.iterrows():
+        assert shown.loc[row["model"], f"d={row['d']}"] == row["raw"]
+
+
+def test_token_stats():
+    """Means and linear 90th percentiles over all ratios; unknown counts are left out and print as ?."""
+    scores = pd.DataFrame(
+        {"model": "m", "N": [20] * 11 + [50], "d": 1, "prompt_tokens": [*range(11), 7],
+         "response_tokens": pd.array([None, *range(100, 1100, 100), None], dtype="Int64")}
+    )  # fmt: skip
+    stats = tables.token_stats(scores)
+    assert stats.iloc[0, 3:].tolist() == [
+        5.0,
+        9.0,
+        550.0,
+        pytest.approx(np.quantile(range(100, 1100, 100), 0.9)),
+    ]
+    assert stats.iloc[1, 3:5].tolist() == [7.0, 7.0]
+    assert stats.iloc[1, 5:].isna().all()
+    assert tables.token_table(stats, 20).frame.iloc[0].tolist() == ["m", "P5[9]—O550[910]"]
+    assert tables.token_table(stats, 50).frame.iloc[0].tolist() == ["m", "P7[7]—O?[?]"]
+    assert tables.token_table(stats, 30).name == "tokens_N30"
+
+
+def test_cells_hold_strings_only():
+    """Whatever the table, its frame holds text and no missing value."""
+    made = [
+        tables.table1(), tables.table2(published_glm()), tables.table3(published_interactions()),
+        tables.table4(CELLS), tables.table5(CELLS), tables.table6(published_aic()),
+        tables.token_table(load_table("tokens"), 20),
+    ]  # fmt: skip
+    for table in made:
+        assert table.frame.map(lambda cell: isinstance(cell, str)).to_numpy().all(), table.name
+        assert table.frame.index.tolist() == list(range(len(table.frame)))
+    assert set(tables.table4(CELLS).frame["model"]) == set(BY_NAME)

@@ -1,0 +1,96 @@
+"""The pieces of pages that report the comparison with the paper."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.fidelity import COLUMNS, VERDICTS
+from cogniload_repro.presentation import verdicts
+from cogniload_repro.published import load_claims
+
+
+def _checks(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _table(fragment):
+    """Return the table of a fragment's Markdown as a frame of text."""
+    lines = [line for line in fragment.markdown.splitlines() if line.startswith("| ")]
+    cells = [re.sub(r"\\(.)", r"\1", line[2:-2]).split(" | ") for line in lines]
+    return pd.DataFrame(cells[2:], columns=cells[0])
+
+
+_ROWS = (
+    ("table2", "QwQ-32B", "beta_0", "", "derived", "5.68", 5.681, "5.68", "exact"),
+    ("table2", "QwQ-32B", "beta_d", "", "derived", "-0.21", -0.22, "-0.22", "unit"),
+    ("table2", "QwQ-32B", "ecl50", "", "derived", "48.0", 51.3, "51.3", "differs"),
+    ("table2", "o3-2025-04-16", "beta_0", "", "constraint", "12.83", 12.83, "12.83", "exact"),
+    ("table4", "QwQ-32B", "ctx", "d=1", "input", "2", 2.0, "2", "exact"),
+    ("prose", "", "models", "C001", "derived", "22", float("nan"), "", "not_computable"),
+)
+
+
+def test_every_verdict_has_words():
+    """The headings cover the verdicts that the comparison can give, in its order."""
+    assert tuple(verdicts.WORDS) == VERDICTS
+
+
+def test_counts_are_of_the_kinds_asked_for():
+    """What was put in is not counted among what was put to the test."""
+    counts = verdicts.count_verdicts(_checks(*_ROWS), "derived", "independent")
+    assert counts == {"total": "4", "exact": "1", "unit": "1", "differs": "1", "not_computable": "1"}
+
+
+def test_scoreboard_adds_up():
+    """The scoreboard's rows hold every printed number once."""
+    board = _table(verdicts.show_scoreboard(_checks(*_ROWS)))
+    assert list(board["Where"]) == ["Table 2", "Table 2", "Table 4", "Prose"]
+    numbers = board.drop(columns=["Where", "Kind"]).astype(int)
+    assert numbers["Numbers"].sum() == len(_ROWS)
+    assert (numbers[list(verdicts.WORDS.values())].sum(axis=1) == numbers["Numbers"]).all()
+
+
+def test_a_table_lists_what_is_not_exact():
+    """A table's summary counts all its numbers and names those that came out otherwise, and only those."""
+    shown = verdicts.show_verdicts(_checks(*_ROWS), "table2")
+    assert "4 printed numbers, of which 2 to the digit, 1 within one unit, 1 different" in shown.markdown
+    listed = _table(shown)
+    assert list(listed["Quantity"]) == ["beta_d", "ecl50"]
+    assert "{table}" not in verdicts.show_verdicts(_checks(*_ROWS), "table4").markdown
+
+
+def test_claims_keep_their_verdicts():
+    """Each statement of the prose stands beside its own verdict, found by its id; places choose the rows."""
+    claims = load_claims()
+    rows = [
+        (
+            "prose",
+            row.model,
+            row.quantity,
+            f"{row.id}: {row.condition}",
+            "derived",
+            row.value,
+            0.0,
+            f"of {row.id}",
+            "exact",
+        )
+        for row in claims.itertuples()
+    ]
+    shown = _table(verdicts.show_claims(_checks(*rows[::-1]), "App. F", "App. C"))
+    own = claims[claims["location"].str.startswith(("App. F", "App. C"))]
+    assert list(shown["Recomputed"]) == [f"of {claim}" for claim in own["id"]]
+    assert list(shown["Statement"]) == list(own["claim"])
+
+
+@pytest.mark.parametrize("count", [0, verdicts.LONGEST + 1])
+def test_lists_are_neither_empty_tables_nor_endless(count):
+    """Nothing to list says so; a list too long for a page says where the rest is."""
+    rows = [("table4", "QwQ-32B", "ctx", f"d={n}", "input", "2", None, "", "not_computable") for n in range(count)]
+    shown = verdicts.show_unknown(_checks(*rows))
+    if count:
+        listed = _table(shown)
+        assert len(listed) == verdicts.LONGEST
+        assert "fidelity.csv" in shown.markdown
+    else:
+        assert shown.markdown == "None."

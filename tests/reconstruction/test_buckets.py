@@ -1,0 +1,138 @@
+"""Error buckets: sums of Tables 4 and 5 to the last error, or a refusal."""
+
+import numpy as np
+import pytest
+
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.reconstruction.buckets import (
+    CONDITIONS,
+    CONTEXT_BUDGET,
+    CONTEXT_MARGIN,
+    OF_CONDITION,
+    bucket_sums,
+    can_spread,
+    overflow_chance,
+    spread_errors,
+)
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.scoring import CONTEXT_TOKENS, RESERVED_TOKENS
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+SOME = [
+    "DeepSeek-R1-Distill-Qwen-1.5B",
+    "Phi-4-reasoning-plus",
+    "gemini-2.5-pro",
+    "gpt-5-nano-2025-08-07",
+    "o3-2025-04-16",
+]
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """The committed reconstruction."""
+    return load_cells()
+
+
+def test_the_budget_is_the_scorers():
+    """Reconstruction and scorer have one context budget and one reserve."""
+    assert (CONTEXT_BUDGET, CONTEXT_MARGIN) == (CONTEXT_TOKENS, RESERVED_TOKENS)
+
+
+def test_conditions_partition_the_cells():
+    """Twenty conditions of seven cells each, every cell in one."""
+    assert OF_CONDITION.shape == (20, 140)
+    assert (OF_CONDITION.sum(axis=0) == 1).all()
+    assert (OF_CONDITION.sum(axis=1) == 7).all()
+
+
+@pytest.mark.parametrize("model", SOME)
+def test_sums_are_the_printed_ones(model):
+    """The 45 groups pick, for each level and bucket, its conditions, and the sums are those printed."""
+    groups, sums = bucket_sums(model)
+    place = 0
+    for table, key in (("table4", "d"), ("table5", "N")):
+        printed = load_table(table)
+        for row in printed[printed["model"] == model].to_dict("records"):
+            for bucket, column in enumerate(ERRORS):
+                chosen = groups[place].reshape(20, 5)
+                assert sums[place] == row[column]
+                np.testing.assert_array_equal(chosen[:, bucket], CONDITIONS.get_level_values(key) == row[key])
+                assert chosen.sum() == chosen[:, bucket].sum()
+                place += 1
+    assert place == len(groups) == len(sums) == 45
+
+
+@pytest.mark.parametrize("model", SOME)
+def test_errors_are_spread_with_exact_sums(cells, model):
+    """Whole numbers, none negative, whose sums by condition, by d and by N are exact; the same on a second run."""
+    own = cells[cells["model"] == model]
+    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    spread = spread_errors(model, errors)
+    assert spread.shape == (20, 5)
+    assert spread.dtype.kind == "i"
+    assert (spread >= 0).all()
+    np.testing.assert_array_equal(spread.sum(axis=1), errors)
+    groups, sums = bucket_sums(model)
+    np.testing.assert_array_equal(groups @ spread.ravel(), sums)
+    np.testing.assert_array_equal(spread_errors(model, errors), spread)
+
+
+def test_context_failures_gather_where_responses_are_long(cells):
+    """Of gpt-5's overflows at N=250 those at d=10 are the most, as its token lengths suggest."""
+    model = "gpt-5-2025-08-07"
+    own = cells[cells["model"] == model]
+    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    ctx = dict(zip(CONDITIONS, spread_errors(model, errors)[:, 0], strict=True))
+    assert ctx[250, 10] == max(ctx.values()) > 0
+
+
+def test_errors_that_do_not_fit_are_refused(cells):
+    """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
+    model = "QwQ-32B"
+    own = cells[cells["model"] == model]
+    n, correct = own["n"].to_numpy(), own["correct"].to_numpy()
+    errors = (OF_CONDITION @ (n - correct)).astype(int)
+    assert can_spread(model, correct, n)
+    moved = errors.copy()
+    moved[0] += 50  # off the sums of its d and its N
+    moved[-1] -= 50
+    for wrong in (errors + np.eye(20, dtype=int)[3], moved):
+        with pytest.raises(ValueError, match="errors of QwQ-32B cannot be spread"):
+            spread_errors(model, wrong)
+    fewer = correct.copy()
+    fewer[0] -= 1
+    assert not can_spread(model, fewer, n)
+
+
+def test_both_ways_of_asking_agree(cells):
+    """`can_spread` says yes exactly where `spread_errors` finds a way, also where only the buckets leave no room."""
+    model = "gemini-2.5-pro"
+    own = cells[cells["model"] == model]
+    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    first = OF_CONDITION.argmax(axis=1)  # a cell of each condition, to hold its errors
+    place = {condition: number for number, condition in enumerate(CONDITIONS)}
+    answers = []
+    for low, high, a, b in ((20, 250, 1, 10), (100, 250, 3, 7), (100, 250, 5, 10)):
+        changed = errors.copy()  # a move that keeps all sums by d and by N
+        shift = min(errors[place[low, b]], errors[place[high, a]])
+        changed[[place[low, a], place[high, b]]] += shift
+        changed[[place[low, b], place[high, a]]] -= shift
+        n = np.zeros(140, dtype=int)
+        n[first] = changed
+        try:
+            answers.append(spread_errors(model, changed).sum() == errors.sum())
+        except ValueError:
+            answers.append(False)
+        assert can_spread(model, np.zeros(140, dtype=int), n) == answers[-1], (low, high, a, b)
+    assert len(set(answers)) == 2
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_chances_of_overflow_are_probabilities(model):
+    """Every condition of every model has a positive chance, the longest puzzles a higher one than the shortest."""
+    chance = overflow_chance(model)
+    assert chance.shape == (20,)
+    assert ((chance > 0) & (chance <= 1)).all()
+    assert chance[list(CONDITIONS).index((250, 10))] >= chance[list(CONDITIONS).index((20, 3))]

@@ -1,0 +1,141 @@
+"""Whole numbers of correct answers: a lattice that reaches every table, and draws that meet everything printed."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpz_mat
+
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import correct_by, load_claims
+from cogniload_repro.reconstruction.counts import (
+    PROSE_RATIOS,
+    constrain,
+    draw_counts,
+    exchanges,
+    expected_accuracy,
+    walk,
+)
+from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows, recover
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+#: One open model with claims along rho, one of ten puzzles a cell.
+NAMES = ["EXAONE-Deep-32B", "gpt-5-nano-2025-08-07"]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def problem(request):
+    """A model's statistics, expected accuracies, constraints and exchanges."""
+    recovered = recover(BY_NAME[request.param])
+    p = expected_accuracy(recovered)
+    constraints = constrain(recovered, recovered.T)
+    return recovered, p, constraints, *exchanges(constraints, p)
+
+
+@pytest.fixture(scope="module")
+def drawn(problem):
+    """One table of the model."""
+    return draw_counts(problem[0], np.random.default_rng(1))
+
+
+def test_exchanges_keep_the_exact_sums(problem):
+    """No exchange changes a sum by d, by N, or 500 T_rho; the nine other moves do."""
+    _, _, constraints, basis, particular = problem
+    assert basis.shape == (131, 140)
+    assert particular.shape == (9, 140)
+    assert (basis @ constraints.exact.T == 0).all()
+    assert np.linalg.matrix_rank(particular @ constraints.exact.T) == 9
+
+
+def test_exchanges_and_moves_reach_every_table(problem):
+    """Together they are a basis of all whole-number changes: their determinant is 1 or -1."""
+    *_, basis, particular = problem
+    assert abs(int(fmpz_mat(np.vstack([basis, particular]).tolist()).det())) == 1
+
+
+def test_exact_sums_are_those_of_tables_4_and_5(problem):
+    """Each level of d and of N but the last has its printed number of correct answers."""
+    name, constraints = problem[0].model.name, problem[2]
+    rows = []
+    for table, key in (("table4", "d"), ("table5", "N")):
+        own = correct_by(table)
+        own = own[own["model"] == name]
+        rows += [((GRID[key] == level).to_numpy(), correct) for level, correct in own[[key, "correct"]].to_numpy()]
+    del rows[-1]
+    for place, (cells, correct) in enumerate(rows):
+        np.testing.assert_array_equal(constraints.exact[place], cells)
+        assert constraints.sums[place] == correct
+    np.testing.assert_array_equal(constraints.exact[-1], 500 * GRID["needles"] // GRID["N"])
+    assert len(constraints.exact) == len(rows) + 1
+
+
+def test_expected_accuracies_meet_the_constraints_on_average(problem):
+    """They are probabilities, and their sums are the printed ones."""
+    recovered, p, constraints, *_ = problem
+    assert ((p > 0) & (p < 1)).all()
+    np.testing.assert_allclose(constraints.exact @ (recovered.n * p), constraints.sums, rtol=1e-8)
+    np.testing.assert_allclose(X.T @ (recovered.n * p), recovered.T, rtol=1e-8)
+
+
+def test_a_drawn_table_meets_everything_printed(problem, drawn):
+    """Inside 0 to n, sums exact, the numbers of Tables 3 and 6 inside their rounding."""
+    recovered, _, constraints, *_ = problem
+    assert drawn.dtype.kind == "i"
+    assert ((drawn >= 0) & (drawn <= recovered.n)).all()
+    np.testing.assert_array_equal(constraints.exact @ drawn, constraints.sums)
+    T = X.T @ drawn
+    np.testing.assert_allclose(T[:4], recovered.T[:4], rtol=1e-12)
+    values, widths = printed_windows(recovered.model.name)
+    assert np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1
+
+
+def test_a_drawn_table_meets_the_prose(problem, drawn):
+    """The accuracies along rho that the prose states come out within half a unit, ties included."""
+    recovered = problem[0]
+    claims = load_claims()
+    claims = claims[(claims["model"] == recovered.model.name) & (claims["quantity"] == "accuracy")]
+    claims = claims[claims["condition"].isin(PROSE_RATIOS)]
+    assert len(claims) == (2 if recovered.model.name == "EXAONE-Deep-32B" else 0)
+    for claim in claims.itertuples():
+        cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy()
+        accuracy = Fraction(int(drawn[cells].sum()), int(recovered.n[cells].sum()))
+        assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200)
+
+
+def test_draws_depend_on_the_seed_alone(problem, drawn):
+    """The same seed draws the same table, another seed another one."""
+    np.testing.assert_array_equal(draw_counts(problem[0], np.random.default_rng(1)), drawn)
+    assert (draw_counts(problem[0], np.random.default_rng(2)) != drawn).any()
+
+
+def test_the_walk_stays_among_possible_tables(problem, drawn):
+    """Every table on the way keeps sums, box and windows, and the walk does move."""
+    recovered, p, _, *_ = problem
+    constraints = constrain(recovered, np.concatenate([recovered.T[:3], X[:, 3:].T @ drawn]))
+    basis, _ = exchanges(constraints, p)
+    rng, k, seen = np.random.default_rng(3), drawn, set()
+    for _ in range(30):
+        k = walk(constraints, basis, k, p, rng, 50)
+        assert constraints.met(k)
+        np.testing.assert_array_equal(constraints.exact @ k, constraints.sums)
+        seen.add(k.tobytes())
+    assert len(seen) > 1
+
+
+def test_constraints_refuse_a_table_outside(problem, drawn):
+    """A table outside the box, or with a statistic off its window, is not met."""
+    recovered, _, constraints, *_ = problem
+    centre = constraints.windows @ drawn
+    around = type(constraints)(constraints.exact, constraints.sums, constraints.windows, centre, constraints.n)
+    assert around.met(drawn)
+    below = drawn.copy()
+    below[0] = -1
+    assert not around.met(below)
+    above = drawn.copy()
+    above[0] = recovered.n[0] + 1
+    assert not around.met(above)
+    one_more = drawn.copy()
+    one_more[np.flatnonzero(drawn < recovered.n)[0]] += 1
+    assert np.abs(constraints.windows @ (one_more - drawn)).max() > 1
+    assert not around.met(one_more)

@@ -1,0 +1,73 @@
+"""Table 2 from Tables 4 to 6."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.reconstruction.derivation import (
+    BETAS,
+    HALF_UNITS,
+    RULES,
+    derive,
+    derive_all,
+    lattice_step,
+    least_misfit,
+    missing_ratios,
+    needle_shares,
+)
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.sufficient import GRID
+from cogniload_repro.regression import glm_table
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_shares_lie_on_the_lattice_and_on_none_coarser(rule):
+    """Every share is a whole number of steps, and those numbers have no common divisor."""
+    steps = [share / lattice_step(rule) for share in needle_shares(rule)]
+    assert all(step.denominator == 1 for step in steps)
+    assert np.gcd.reduce([int(step) for step in steps]) == 1
+
+
+def test_readings_of_rho():
+    """The two rounding rules differ at exact halves alone; the nominal reading is the ratio itself."""
+    paper, port, nominal = (needle_shares(rule) for rule in RULES)
+    for N, ratio, up, even, share in zip(GRID["N"], GRID["ratio_pct"], paper, port, nominal, strict=True):
+        exact = Fraction(int(N) * int(ratio), 100)
+        half = exact % 1 == Fraction(1, 2)
+        assert up == (exact + Fraction(1, 2)) / N if half else abs(up * N - exact) < Fraction(1, 2)
+        assert even == up or (half and even == (exact - Fraction(1, 2)) / N)
+        assert share == Fraction(int(ratio), 100)
+    assert paper != port
+    with pytest.raises(ValueError, match="no reading 'up' of rho; choose one of: paper, port, nominal"):
+        needle_shares("up")
+
+
+def test_derived_rows_are_those_of_the_reconstructed_answers():
+    """In the reconstructed counts statsmodels finds the rows derived from the tables, to the AICs' rounding."""
+    fits = glm_table(load_cells()).set_index("model")
+    rows = derive_all("paper")
+    for one in rows:
+        own = fits.loc[one.model.name]
+        assert one.beta == pytest.approx(own[list(BETAS)].to_numpy(float), abs=HALF_UNITS["beta_rho"])
+        errors = own[[name.replace("beta", "se") for name in BETAS]].to_numpy(float)
+        assert one.se == pytest.approx(errors, rel=0.002)
+    assert len(rows) == len(MODELS)
+
+
+def test_one_row_disagrees_and_no_other():
+    """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
+    assert [one.model.name for one in derive_all("paper") if least_misfit(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
+
+
+def test_favourable_rounding_mends_little():
+    """The least misfit is no larger than the misfit, and not far below it where the AICs are sharp."""
+    one = derive(BY_NAME["QwQ-32B"], "nominal")
+    assert 1 < least_misfit(one) <= one.misfit < least_misfit(one) + 0.2
+
+
+def test_ways_to_miss_puzzles():
+    """Two puzzles of one condition are missed in 28 ways, two of different ones in 49, none in one."""
+    counts = {name: len(missing_ratios(BY_NAME[name])) for name in ("Qwen3-1.7B", "o3-2025-04-16", "QwQ-32B")}
+    assert counts == {"Qwen3-1.7B": 28, "o3-2025-04-16": 49, "QwQ-32B": 1}

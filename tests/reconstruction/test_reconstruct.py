@@ -1,0 +1,126 @@
+"""The committed reconstruction: made again from the printed tables, and whole in itself."""
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.reconstruction.reconstruct import CELLS, COLUMNS, load_cells, reconstruct, write_cells
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """The committed table."""
+    return load_cells()
+
+
+def test_the_table_is_the_grid_of_every_model(cells):
+    """Models in the paper's order, cells in the grid's, with needles and rho of each cell."""
+    assert tuple(cells.columns) == COLUMNS
+    assert tuple(dict.fromkeys(cells["model"])) == NAMES
+    grid = pd.DataFrame(
+        [(c.N, c.d, c.ratio_pct, c.needles, c.rho) for c in PAPER_GRID],
+        columns=["N", "d", "ratio_pct", "needles", "rho"],
+    )
+    for _, own in cells.groupby("model"):
+        pd.testing.assert_frame_equal(own[list(grid)].reset_index(drop=True), grid)
+
+
+def test_every_answer_has_one_bucket(cells):
+    """Correct answers and errors add up to n in every cell, and n to the model's puzzles."""
+    counts = cells[["correct", *ERRORS]]
+    assert (counts >= 0).all(axis=None)
+    assert (counts.sum(axis=1) == cells["n"]).all()
+    for model in MODELS:
+        n = cells.loc[cells["model"] == model.name, "n"]
+        assert n.max() == model.puzzles_per_cell
+        assert n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
+    assert cells["n"].sum() == 194_594
+
+
+@pytest.mark.parametrize(("table", "key"), [("table4", "d"), ("table5", "N")])
+def test_sums_are_those_of_tables_4_and_5(cells, table, key):
+    """Samples and every error bucket by d and by N are exactly those printed."""
+    sums = cells.rename(columns={"n": "samples"}).groupby(["model", key])[["samples", *ERRORS]].sum()
+    printed = load_table(table).set_index(["model", key])[["samples", *ERRORS]]
+    pd.testing.assert_frame_equal(sums, printed.sort_index())
+
+
+def test_missing_puzzles_are_missing_where_the_tables_say(cells):
+    """Only cells of the conditions with missing puzzles are short, by as many as are missing."""
+    for model in MODELS:
+        own = cells[cells["model"] == model.name]
+        short = own[own["n"] < model.puzzles_per_cell]
+        found = [(row.d, row.N) for row in short.itertuples() for _ in range(model.puzzles_per_cell - row.n)]
+        assert sorted(found) == sorted(model.missing), model.name
+
+
+@pytest.mark.parametrize("name", ["QwQ-32B", "DeepSeek-R1-Distill-Qwen-32B", "gpt-5-nano-2025-08-07"])
+def test_cells_are_made_again(cells, name):
+    """The default seed gives a model's committed rows, whichever other models are asked for."""
+    (made,) = reconstruct([BY_NAME[name]])
+    committed = cells[cells["model"] == name].reset_index(drop=True)
+    pd.testing.assert_frame_equal(made.reset_index(drop=True), committed)
+
+
+@pytest.mark.slow
+def test_the_whole_table_is_made_again(tmp_path):
+    """All 22 models give the committed file, byte for byte, where linear algebra rounds as on the machine that made it.
+
+    Last digits decide which solution the integer programme of `counts` returns; other processors may find another.
+    """
+    assert write_cells(tmp_path / "cells.csv", reconstruct()).read_bytes() == CELLS.read_bytes()
+
+
+def test_another_seed_gives_another_table_of_the_same_sums(cells):
+    """Counts differ, sums by d and by N do not."""
+    name = "Phi-4-mini-reasoning"
+    (made,) = reconstruct([BY_NAME[name]], seed=7)
+    committed = cells[cells["model"] == name].reset_index(drop=True)
+    assert (made["correct"].to_numpy() != committed["correct"].to_numpy()).any()
+    for key in ("d", "N"):
+        columns = ["n", "correct", *ERRORS]
+        pd.testing.assert_frame_equal(made.groupby(key)[columns].sum(), committed.groupby(key)[columns].sum())
+
+
+def test_written_cells_are_read_back(tmp_path, cells):
+    """Writing and loading gives the same numbers, and the committed bytes."""
+    path = write_cells(tmp_path / "new" / "cells.csv", [cells])
+    pd.testing.assert_frame_equal(load_cells(path), cells)
+    assert path.read_bytes() == CELLS.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda lines: [lines[0].replace("correct", "right"), *lines[1:]], "header must be model,N"),
+        (lambda lines: lines[:-1], "has 3079 rows instead of 3080"),
+        (lambda lines: [*lines, lines[-1]], "has 3081 rows instead of 3080"),
+        (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], "row 2 is not the cell of the grid"),
+        (lambda lines: [*lines[:4], lines[4].replace("DeepSeek", "deepseek"), *lines[5:]], "row 5 is not the cell"),
+        (lambda lines: [*lines[:4], lines[4].replace(",0.05,", ",0.06,"), *lines[5:]], "row 5 is not the cell"),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 5 does not add up to its n"),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "none", *lines[5:]], "not a readable table .*'none'"),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "0.5", *lines[5:]], "not a readable table"),
+        (lambda lines: [*lines[:4], lines[4] + ",0", *lines[5:]], "not a readable table"),
+        (lambda lines: [], "not a readable table"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path, change, complaint):
+    """The complaint names the file and the remedy, in one line."""
+    path = tmp_path / "cells.csv"
+    path.write_text("\n".join(change(CELLS.read_text(encoding="utf-8").splitlines())), encoding="utf-8")
+    with pytest.raises(ValueError, match=complaint) as refusal:
+        load_cells(path)
+    assert str(path) in str(refusal.value)
+    assert "cogniload reconstruct" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_missing_table_is_named(tmp_path):
+    """The path is in the complaint."""
+    with pytest.raises(ValueError, match=r"cells\.csv is missing"):
+        load_cells(tmp_path / "cells.csv")

@@ -1,0 +1,237 @@
+"""Stand-in responses: scored for real they give the reconstructed counts back."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_repro.cells import BUCKET_COLUMNS
+from cogniload_repro.grid import PAPER_GRID, grid_cells
+from cogniload_repro.parquet import read_metadata
+from cogniload_repro.published import ERRORS
+from cogniload_repro.puzzle_sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.stand_ins import SEED, stand_in_outputs, write_stand_ins
+from cogniload_repro.reconstruction.token_draws import printed_tokens
+from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scoring import CORRECT_BUCKETS, score_response
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+KEYS = ["N", "d", "ratio_pct"]
+COUNTS = ["n", "correct", *ERRORS]
+#: A part of the grid that is drawn fast, with all ratios.
+SMALL = grid_cells("N=20 ratio=5,10,25,50,75,90,95 d=1,10")
+
+
+@pytest.fixture(scope="module")
+def few():
+    """The paper's grid with ten puzzles a cell."""
+    return pd.DataFrame(draw_rows(PAPER_GRID, 10, scheme="spawn"))
+
+
+@pytest.fixture(scope="module")
+def many():
+    """A hundred puzzles a cell on a small part of the grid."""
+    return pd.DataFrame(draw_rows(SMALL, 100, scheme="spawn"))
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """The committed reconstruction."""
+    return load_cells()
+
+
+def score(outputs, puzzles):
+    """The outputs with their puzzles and the bucket that the scorer gives them."""
+    rows = outputs.merge(puzzles, on="name", validate="one_to_one")
+    fields = ("poi", "gold", "domain", "category", "prompt_tokens", "response_tokens")
+    buckets = [
+        score_response(row["response"], **{field: row[field] for field in fields}) for row in rows.to_dict("records")
+    ]
+    return rows.assign(bucket=buckets)
+
+
+def recount(scored):
+    """Scores counted by cell, in the columns of the cells table."""
+    column = scored["bucket"].map(BUCKET_COLUMNS)
+    counted = scored[KEYS].assign(n=1, **{name: (column == name).astype("int64") for name in COUNTS[1:]})
+    return counted.groupby(KEYS)[COUNTS].sum()
+
+
+CASES = {"gpt-5-2025-08-07": "few", "o3-2025-04-16": "few", "gemini-2.5-flash": "few", "Phi-4-reasoning-plus": "many"}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request, cells):
+    """A model's cells, puzzles and scored stand-ins."""
+    puzzles = request.getfixturevalue(CASES[request.param])
+    own = cells[cells["model"] == request.param]
+    own = own[own["N"].isin(puzzles["N"]) & own["d"].isin(puzzles["d"])]
+    outputs = stand_in_outputs(request.param, own, puzzles, SEED)
+    return request.param, own, outputs, score(outputs, puzzles)
+
+
+def test_scores_give_the_cells_back(case):
+    """Every bucket of every cell has exactly the reconstructed count."""
+    _, own, outputs, scored = case
+    assert len(scored) == len(outputs) == own["n"].sum()
+    expected = own.astype({"ratio_pct": float}).set_index(KEYS)[COUNTS].sort_index()
+    pd.testing.assert_frame_equal(recount(scored), expected)
+
+
+def test_tokens_are_the_printed_ones(case):
+    """Means and 90th percentiles by (N, d) round to every legible number of Tables 7 to 10."""
+    model, _, _, scored = case
+    grouped = scored.groupby(["N", "d"])
+    printed = printed_tokens().loc[model]
+    for kind, column in (("prompt", "prompt_tokens"), ("output", "response_tokens")):
+        for statistic, found in (("mean", grouped[column].mean()), ("p90", grouped[column].quantile(0.9))):
+            expected = printed[f"{kind}_{statistic}"].reindex(found.index).dropna()
+            assert len(expected) > 0
+            assert (found[expected.index] - expected).abs().max() <= 0.5
+
+
+def test_only_context_failures_overflow_or_are_empty(case):
+    """A full context or an empty response is a context failure, and every context failure is one of them."""
+    _, _, _, scored = case
+    full = scored["prompt_tokens"] + scored["response_tokens"] + 20 >= 32_768
+    assert ((full | (scored["response"] == "")) == (scored["bucket"] == "wrong_max_context")).all()
+    assert (full == ((scored["bucket"] == "wrong_max_context") & (scored["response"] != ""))).all()
+
+
+def test_a_bucket_has_many_wordings(case):
+    """With names and values masked, every bucket with fifty responses has at least five wordings."""
+    _, _, _, scored = case
+    masked = []
+    for row in scored.to_dict("records"):
+        text = row["response"].replace(row["poi"], "P")
+        for value in sorted(row["domain"], key=len, reverse=True):
+            text = text.replace(value, "V")
+        masked.append(text)
+    wordings = scored.assign(masked=masked).groupby("bucket")["masked"].agg(["nunique", "size"])
+    spoken = wordings[(wordings["size"] >= 50) & (wordings.index != "wrong_max_context")]
+    assert len(spoken) >= 2
+    assert (spoken["nunique"] >= 5).all()
+
+
+def test_responses_name_values_of_their_own_puzzle(case):
+    """A wrong answer is another value of the puzzle's domain, never the right one alone."""
+    _, _, _, scored = case
+    wrong = scored[scored["bucket"].str.startswith("wrong_logic")]
+    for row in wrong.sample(min(len(wrong), 100), random_state=1).to_dict("records"):
+        assert any(value in row["response"] for value in row["domain"] if value != row["gold"])
+
+
+def test_each_model_has_its_own_stream(few, cells):
+    """The same model and seed give the same outputs; another seed gives others with the same counts."""
+    own = cells[cells["model"] == "o3-2025-04-16"]
+    first, again, other = (stand_in_outputs("o3-2025-04-16", own, few, seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert (first["response"] != other["response"]).any()
+    pd.testing.assert_frame_equal(recount(score(first, few)), recount(score(other, few)))
+
+
+def test_outputs_follow_the_puzzles(few, cells):
+    """Names come in the order of the puzzles table, the first n of each cell."""
+    own = cells[cells["model"] == "o3-2025-04-16"]
+    outputs = stand_in_outputs("o3-2025-04-16", own, few, SEED)
+    place = few.groupby(["N", "ratio_pct", "d"]).cumcount()
+    n = few[KEYS].merge(own[[*KEYS, "n"]], on=KEYS)["n"]
+    assert outputs["name"].tolist() == few.loc[(place < n).to_numpy(), "name"].tolist()
+
+
+def pair(first, second, **counts):
+    """Two puzzles in one cell, and the cell with these counts."""
+    row = {"N": 20, "d": 1, "ratio_pct": 50.0, "text": "A puzzle.", "category": "clothes_hat"}
+    puzzles = pd.DataFrame([row | first | {"name": "a"}, row | second | {"name": "b"}])
+    cell = {"model": "QwQ-32B", "N": 20, "d": 1, "ratio_pct": 50, "n": 2, "correct": 0}
+    return puzzles, pd.DataFrame([cell | dict.fromkeys(ERRORS, 0) | counts])
+
+
+FRED = {"poi": "Fred", "gold": "red", "domain": ["red", "blue", "green"]}
+ANNA = {"poi": "Anna", "gold": "red", "domain": ["red", "blue", "green"]}
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("order", [(FRED, ANNA), (ANNA, FRED)], ids=["Fred first", "Fred last"])
+def test_a_bucket_that_a_puzzle_cannot_have_goes_to_another(order, seed):
+    """The scorer finds "red" in every sentence about Fred: his puzzle takes the other bucket of the cell."""
+    puzzles, cells = pair(*order, correct=1, valid_logic=1)
+    outputs = stand_in_outputs("QwQ-32B", cells, puzzles, seed)
+    scored = score(outputs, puzzles).set_index("poi")["bucket"]
+    assert scored["Fred"] in CORRECT_BUCKETS
+    assert scored["Anna"] == "wrong_logic"
+
+
+def test_a_cell_that_cannot_have_its_buckets_is_refused():
+    """With two such puzzles the cell is named and nothing is returned."""
+    puzzles, cells = pair(FRED, FRED, correct=1, valid_logic=1)
+    with pytest.raises(ValueError, match=r"no puzzle of the cell of [ab] can be worded as wrong_logic"):
+        stand_in_outputs("QwQ-32B", cells, puzzles, SEED)
+
+
+def test_a_table_with_too_few_puzzles_is_refused(few, cells):
+    """A model that answered more puzzles than the table has cannot be worded; the numbers are in the complaint."""
+    own = cells[cells["model"] == "QwQ-32B"]
+    with pytest.raises(ValueError, match="holds 1400 of the 14000 puzzles"):
+        stand_in_outputs("QwQ-32B", own, few, SEED)
+    own = cells[cells["model"] == "o4-mini-2025-04-16"]
+    with pytest.raises(ValueError, match="holds 1397 of the 1398 puzzles"):
+        stand_in_outputs("o4-mini-2025-04-16", own, few.iloc[1:], SEED)
+
+
+WRITE = """
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.stand_ins import write_stand_ins
+pools = {"1": lambda: ThreadPoolExecutor(1), "2": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn"))}
+puzzles, outputs, workers = sys.argv[1:]
+cells = load_cells()
+cells = cells[cells["model"].isin(["o3-2025-04-16", "gpt-5-2025-08-07"])]
+cells = cells[(cells["N"] == 20) & cells["d"].isin([1, 10])]
+with pools[workers]() as executor:
+    print(write_stand_ins(puzzles, cells, outputs, executor))
+"""
+
+
+def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
+    """One thread and two processes, under other hash seeds, write the same bytes, labelled as reconstructed."""
+    puzzles = tmp_path / "puzzles.parquet"
+    write_parquet(puzzles, draw_rows(SMALL, 10, scheme="spawn"), describe_set(SMALL, 42, "spawn", ""))
+    for workers in ("1", "2"):
+        result = subprocess.run(
+            [sys.executable, "-c", WRITE, str(puzzles), str(tmp_path / workers), workers],
+            env=os.environ | {"PYTHONHASHSEED": workers},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert result.stdout.strip() == "280"
+    files = sorted(path.name for path in (tmp_path / "1").iterdir())
+    assert files == ["gpt-5-2025-08-07.parquet", "o3-2025-04-16.parquet"]
+    for name in files:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+        assert read_metadata(tmp_path / "1" / name)["provenance"] == "reconstructed"
+        assert pq.read_schema(tmp_path / "1" / name).equals(OUTPUTS)
+
+
+def test_outputs_of_other_models_are_removed(tmp_path, cells):
+    """What is left from another run does not stay among the outputs."""
+    puzzles = tmp_path / "puzzles.parquet"
+    write_parquet(puzzles, draw_rows(SMALL[:1], 10, scheme="spawn"), describe_set(SMALL, 42, "spawn", ""))
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    (folder / "QwQ-32B.parquet").write_bytes(b"old")
+    first = SMALL[0]
+    own = cells[(cells["model"] == "gpt-5-2025-08-07") & (cells["N"] == first.N) & (cells["d"] == first.d)]
+    own = own[own["ratio_pct"] == first.ratio_pct]
+    with ThreadPoolExecutor(1) as executor:
+        assert write_stand_ins(puzzles, own, folder, executor) == 10
+    assert [path.name for path in folder.iterdir()] == ["gpt-5-2025-08-07.parquet"]

@@ -1,0 +1,241 @@
+"""Sufficient statistics: the optimiser against statsmodels, and what the printed tables settle."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from cogniload_repro.grid import Cell
+from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.likelihood import maximise
+from cogniload_repro.reconstruction.sufficient import (
+    FULL,
+    GRID,
+    INTERACTIONS,
+    LINEAR,
+    PRINTED,
+    QUADRATIC,
+    UNSETTLED,
+    X,
+    centre_step,
+    exact_statistics,
+    fit_statistics,
+    predict,
+    printed_windows,
+    puzzles_per_cell,
+    recover,
+    table2_misfit,
+)
+from cogniload_repro.regression import fit_glm
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
+#: Models with all puzzles whose printed row agrees with their own tables.
+CONSISTENT = [m for m in MODELS if not m.missing and m.name != "DeepSeek-R1-Distill-Qwen-32B"]
+
+
+def draw(n, seed):
+    """Random counts of the 140 cells around a plausible regression."""
+    p = 1 / (1 + np.exp(-(6 - 0.2 * X[:, 1] - 2.3 * X[:, 2] - 3 * X[:, 3] + 3 * X[:, 4])))
+    return np.random.default_rng(seed).binomial(n, p)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10**6), most=st.integers(8, 120), columns=st.sampled_from([LINEAR, QUADRATIC, FULL]))
+def test_the_dual_maximum_is_the_fit(seed, most, columns):
+    """From X'y alone come the coefficients and the Bernoulli log-likelihood that statsmodels finds from the counts."""
+    n = np.random.default_rng(seed).integers(5, most, len(GRID)).astype(float)
+    k = draw(n.astype(int), seed)
+    x = X[:, list(columns)]
+    beta, loglik = fit_statistics(columns, n, X.T @ k)
+    result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(tol=1e-12)
+    np.testing.assert_allclose(beta, result.params, rtol=1e-7, atol=1e-7)
+    eta = x @ result.params
+    assert loglik == pytest.approx(k @ eta - n @ np.logaddexp(0, eta), abs=1e-8)
+    assert loglik <= 0
+
+
+@pytest.mark.parametrize("T", [1.1 * X.T @ np.full(140, 10.0), -X.T @ np.full(140, 1.0)])
+@pytest.mark.parametrize("columns", [LINEAR, FULL])
+def test_impossible_statistics_are_refused(T, columns):
+    """Statistics of more right answers than puzzles, and of fewer than none, have no fit."""
+    with pytest.raises(ValueError, match="admit no finite maximum-likelihood fit"):
+        maximise(X[:, list(columns)], np.full(140, 10.0), T[list(columns)])
+
+
+@pytest.mark.parametrize(("n", "seed"), [(10, 1), (100, 2), (100, 3)])
+def test_derivatives_are_finite_differences(n, seed):
+    """Every derivative of every printed number agrees with a central difference."""
+    n = np.full(len(GRID), float(n))
+    T = X.T @ draw(n.astype(int), seed)
+    values, jacobian = predict(n, T)
+    assert values.shape == (len(PRINTED),)
+    assert jacobian.shape == (len(PRINTED), len(UNSETTLED))
+    for place, column in enumerate(UNSETTLED):
+        step = np.zeros(9)
+        step[column] = 1e-7 * abs(T[column])
+        slope = (predict(n, T + step)[0] - predict(n, T - step)[0]) / (2 * step[column])
+        assert (np.abs(jacobian[:, place] - slope) < 1e-5 * np.abs(jacobian).max(axis=1)).all()
+
+
+def test_predictions_are_those_of_the_regressions():
+    """AICs, interaction coefficients and p-values predicted from X'y are those of the fitted counts."""
+    k = draw(np.full(len(GRID), 50), 5)
+    cells = GRID.assign(n=50, correct=k)
+    values = dict(zip(PRINTED, predict(np.full(len(GRID), 50.0), X.T @ k)[0], strict=True))
+    linear, quadratic = fit_glm(cells, "correct ~ d + log10_N + rho"), fit_glm(cells)
+    full = fit_glm(cells, "correct ~ d * log10_N * rho + I(rho**2)")
+    assert values["aic_linear"] == pytest.approx(linear.aic, abs=1e-6)
+    assert values["aic_quadratic"] == pytest.approx(quadratic.aic, abs=1e-6)
+    names = dict(zip(("d:log10_N", "d:rho", "log10_N:rho", "d:log10_N:rho"), INTERACTIONS, strict=True))
+    for term, name in names.items():
+        assert values[f"beta_{name}"] == pytest.approx(full.coef[full.terms.index(term)], abs=1e-7)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if not m.missing], ids=lambda m: m.name)
+def test_exact_statistics_are_those_of_any_table_with_the_printed_sums(model):
+    """Sums over d, weighted by d and log10 N, come from Tables 4 and 5 alone, and both tables agree on the total."""
+    total, by_d, by_N = exact_statistics(model.name)
+    errors = ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]
+    for table, key, weighted in (("table4", "d", by_d), ("table5", "N", by_N)):
+        own = load_table(table)
+        own = own[own["model"] == model.name]
+        correct = own["samples"] - own[errors].sum(axis=1)
+        weights = own[key] if key == "d" else np.log10(own[key])
+        assert correct.sum() == total
+        assert (correct * weights).sum() == pytest.approx(weighted, rel=1e-14)
+
+
+def test_puzzles_per_cell_leave_out_the_missing():
+    """Missing puzzles are taken from the cells of the ratios chosen for them."""
+    model = BY_NAME["o3-2025-04-16"]
+    n = puzzles_per_cell(model, (50, 25))
+    short = GRID[n < 10]
+    assert n.sum() == 1398
+    assert sorted(zip(short["d"], short["N"], short["ratio_pct"], strict=True)) == [(1, 250, 50), (5, 250, 25)]
+    model = BY_NAME["Qwen3-1.7B"]
+    assert puzzles_per_cell(model, (75, 75)).min() == 98
+
+
+@pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07", "o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
+def test_recovered_statistics_print_what_is_printed(name):
+    """Tables 3 and 6 come out of the recovered statistics, and 500 T_rho is a whole number."""
+    model = BY_NAME[name]
+    recovered = recover(model)
+    assert recovered.misfit <= 1
+    values, widths = printed_windows(name)
+    predicted, _ = predict(recovered.n, recovered.T)
+    assert np.abs((predicted - values) / widths).max() <= 1
+    assert 500 * recovered.T[3] == pytest.approx(round(500 * recovered.T[3]), abs=1e-9)
+    np.testing.assert_allclose(recovered.T[:3], exact_statistics(name))
+    assert len(recovered.missing_ratios) == len(model.missing)
+    assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
+    printed = load_table("table2").set_index("model").loc[name]
+    misfit = table2_misfit(printed, fit_statistics(QUADRATIC, recovered.n, recovered.T)[0])
+    assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
+
+
+def betas_from_aics(model, rho):
+    """Quadratic fits that Tables 4 to 6 imply if the cells have this rho: one for each choice of roots."""
+    d, log_n = X[:, 1], X[:, 2]
+    x = np.column_stack([np.ones(140), d, log_n, rho, rho**2])
+    n = np.full(140, float(model.puzzles_per_cell))
+    printed = load_table("table6").set_index("model").loc[model.name]
+    partial = [exact_statistics(model.name)]
+    for size, aic in ((4, printed["aic_linear"]), (5, printed["aic_quadratic"])):
+        partial = [np.append(t, last) for t in partial for last in roots_of_aic(x[:, :size], n, t, aic)]
+    return [maximise(x, n, t)[0] for t in partial]
+
+
+def roots_of_aic(x, n, t, aic):
+    """The last statistics, below and above the one whose coefficient is zero, that give this AIC."""
+    beta, _ = maximise(x[:, :-1], n, t)
+    p = 1 / (1 + np.exp(-x[:, :-1] @ beta))
+    middle, spread = (n * p) @ x[:, -1], np.sqrt((n * p * (1 - p)) @ x[:, -1] ** 2)
+
+    def excess(last):
+        return 2 * x.shape[1] - 2 * maximise(x, n, np.append(t, last))[1] - aic
+
+    if excess(middle) <= 0:  # the AIC asks for no slope at all
+        return [middle]
+    ends = []
+    for sign in (-1, 1):
+        reach = 0.2
+        while excess(middle + sign * reach * spread) > 0:
+            reach *= 1.4
+        ends.append(brentq(excess, middle, middle + sign * reach * spread, xtol=1e-10))
+    return ends
+
+
+def misfits_with(rho):
+    """Deviation of each consistent model's five coefficients from Table 2, in half units of the last digit."""
+    table2 = load_table("table2").set_index("model")
+    return np.array(
+        [
+            min(
+                np.abs(beta - table2.loc[model.name, BETAS].to_numpy(float)).max()
+                for beta in betas_from_aics(model, rho)
+            )
+            / 0.005
+            for model in CONSISTENT
+        ]
+    )
+
+
+def test_tables_4_to_6_give_table_2_with_needles_over_n():
+    """With rho = needles / N, halves rounded up, all five coefficients of all 18 models come out as printed."""
+    assert len(CONSISTENT) == 18
+    assert misfits_with(GRID["rho"].to_numpy()).max() <= 1
+
+
+def test_one_row_of_table_2_contradicts_tables_4_to_6():
+    """No choice of roots gives DeepSeek-R1-Distill-Qwen-32B its printed coefficients: two miss."""
+    model = BY_NAME["DeepSeek-R1-Distill-Qwen-32B"]
+    printed = load_table("table2").set_index("model").loc[model.name, BETAS].to_numpy(float)
+    fits = betas_from_aics(model, GRID["rho"].to_numpy())
+    assert len(fits) == 4
+    deviations = np.abs(np.array(fits) - printed) / 0.005
+    nearest = deviations[deviations.max(axis=1).argmin()]
+    assert (nearest > 1).tolist() == [True, False, False, True, False]
+    assert nearest.max() < 4.5
+
+
+@pytest.mark.parametrize(
+    "rho",
+    [
+        GRID["ratio_pct"].to_numpy() / 100,
+        np.array([Cell(N, r, d, "port").rho for N, d, r in GRID[["N", "d", "ratio_pct"]].to_numpy().tolist()]),
+    ],
+    ids=["nominal ratio", "halves to even"],
+)
+def test_other_readings_of_rho_do_not_give_table_2(rho):
+    """With the nominal ratio, or halves rounded to even, more than two thirds miss their printed row."""
+    misfits = misfits_with(rho)
+    assert (misfits > 1).sum() > 2 / 3 * len(misfits)
+    assert misfits.max() > 3
+
+
+def test_the_misfit_of_table_2_knows_missing_thresholds():
+    """The printed coefficients themselves fit to a unit; a threshold where none is printed never does."""
+    row = load_table("table2").set_index("model").loc["QwQ-32B"]
+    beta = row[BETAS].to_numpy(float)
+    assert table2_misfit(row, beta) < 10
+    assert np.isinf(table2_misfit(row.where(row.index != "nt50", np.nan), beta))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 10**6))
+def test_the_centring_step_cannot_be_improved(seed):
+    """No other step makes the largest deviation smaller, by comparison with 200 random ones around it."""
+    rng = np.random.default_rng(seed)
+    residual, jacobian = rng.normal(size=9), rng.normal(size=(9, 4))
+    assume(np.linalg.cond(jacobian) < 1e3)
+    step = centre_step(residual, jacobian)
+    least = np.abs(residual + jacobian @ step).max()
+    others = step + rng.normal(size=(200, 4)) * rng.choice([1e-3, 0.1, 1], size=(200, 1))
+    assert least <= np.abs(residual + others @ jacobian.T).max(axis=1).min() + 1e-7
+    assert least <= np.abs(residual).max() + 1e-9

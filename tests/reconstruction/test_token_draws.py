@@ -1,0 +1,139 @@
+"""Token counts of stand-ins: the printed means and percentiles, and overflows only where the bucket says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.token_draws import draw_tokens, printed_tokens
+from cogniload_repro.scoring import exceeds_budget
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+#: A model with illegible rows at N=20 and N=50, one with many overflows, one of ten puzzles a cell.
+MODELS = ["DeepSeek-R1-Distill-Qwen-1.5B", "Phi-4-reasoning-plus", "gemini-2.5-flash"]
+STATISTICS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+
+
+def answers(cells, seed=0):
+    """One row an answer of some cells, its bucket as counted there, its text its length growing with N and d."""
+    rng = np.random.default_rng(seed)
+    rows = cells.loc[cells.index.repeat(cells["n"]), ["N", "d"]].reset_index(drop=True)
+    buckets = [
+        np.repeat(["correct_valid", "wrong_max_context", "wrong_logic"], [k, ctx, n - k - ctx])
+        for k, ctx, n in zip(cells["correct"], cells["ctx"], cells["n"], strict=True)
+    ]
+    lengths = (rows["N"] * (6 + 3 * rows["d"]) * rng.normal(1, 0.1, len(rows)).clip(0.5, 2)).astype(int)
+    return rows.assign(bucket=np.concatenate(buckets), text=["x" * length for length in lengths])
+
+
+def summary(rows):
+    """Mean and 90th percentile of prompts and responses, by (N, d)."""
+    grouped = rows.groupby(["N", "d"])
+    return pd.DataFrame(
+        {
+            "prompt_mean": grouped["prompt_tokens"].mean(),
+            "prompt_p90": grouped["prompt_tokens"].quantile(0.9),
+            "output_mean": grouped["response_tokens"].mean(),
+            "output_p90": grouped["response_tokens"].quantile(0.9),
+        }
+    )
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def drawn(request):
+    """A model and its answers with tokens."""
+    cells = load_cells()
+    rows = answers(cells[cells["model"] == request.param])
+    return request.param, rows.assign(**draw_tokens(request.param, rows, np.random.default_rng(1)))
+
+
+def test_legible_numbers_are_the_printed_ones():
+    """Everything printed is kept, but for the prompt lengths of cells flagged as odd."""
+    printed = load_table("tokens").set_index(["model", "N", "d"])
+    legible = printed_tokens()
+    odd = printed["flag"].str.contains("odd")
+    assert odd.sum() == 12
+    assert legible.loc[odd, STATISTICS[:2]].isna().all(axis=None)
+    pd.testing.assert_frame_equal(legible[~odd], printed.loc[~odd, STATISTICS])
+    pd.testing.assert_frame_equal(legible[STATISTICS[2:]], printed[STATISTICS[2:]])
+
+
+def test_means_and_percentiles_are_those_printed(drawn):
+    """Every legible number is that of the drawn counts, rounded to a whole number."""
+    model, rows = drawn
+    printed = printed_tokens().loc[model]
+    assert printed.notna().sum().min() > 10
+    assert (summary(rows) - printed).abs().max(axis=None) <= 0.5
+
+
+def test_overflows_are_context_failures(drawn):
+    """The flag says what the budget says, only context failures overflow, and most of those do."""
+    _, rows = drawn
+    spent = [exceeds_budget(p, r) for p, r in zip(rows["prompt_tokens"], rows["response_tokens"], strict=True)]
+    assert rows["overflows"].tolist() == spent
+    context = rows["bucket"] == "wrong_max_context"
+    assert not (rows["overflows"] & ~context).any()
+    assert rows.loc[context, "overflows"].mean() > 0.8
+    assert (rows["prompt_tokens"] > 0).all()
+    assert (rows["response_tokens"] > 0).all()
+
+
+def test_prompts_grow_with_their_text(drawn):
+    """Within a condition a longer text has at least as many tokens."""
+    _, rows = drawn
+    for _, own in rows.groupby(["N", "d"]):
+        tokens = own.loc[own["text"].str.len().sort_values(kind="stable").index, "prompt_tokens"]
+        assert tokens.is_monotonic_increasing
+
+
+def test_draws_depend_on_the_seed_alone():
+    """The same seed draws the same counts, another seed others, and the rows are left as they were."""
+    cells = load_cells()
+    rows = answers(cells[(cells["model"] == "o3-2025-04-16") & (cells["N"] == 250)])
+    before = rows.copy()
+    first, again, other = (draw_tokens("o3-2025-04-16", rows, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    for name in first:
+        np.testing.assert_array_equal(first[name], again[name])
+    assert (first["response_tokens"] != other["response_tokens"]).any()
+    pd.testing.assert_frame_equal(rows, before)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    model=st.sampled_from(NAMES), N=st.sampled_from([20, 50, 100, 250]), d=st.sampled_from([1, 3, 5, 7, 10]),
+    size=st.integers(1, 120), share=st.floats(0, 1), seed=st.integers(0, 10**6),
+)  # fmt: skip
+def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
+    """Whatever the number of answers and of context failures, no other answer overflows and all counts are possible."""
+    rng = np.random.default_rng(seed)
+    late = rng.random(size) < share
+    rows = pd.DataFrame({"N": N, "d": d, "bucket": np.where(late, "wrong_max_context", "wrong_other")})
+    rows["text"] = ["x" * int(length) for length in rng.integers(N * 5, N * 40, size)]
+    tokens = draw_tokens(model, rows, rng)
+    total = tokens["prompt_tokens"] + tokens["response_tokens"] + CONTEXT_MARGIN
+    np.testing.assert_array_equal(tokens["overflows"], total >= CONTEXT_BUDGET)
+    assert not (tokens["overflows"] & ~late).any()
+    assert (tokens["prompt_tokens"] >= 1).all()
+    assert (tokens["response_tokens"] >= 1).all()
+    printed_most = load_table("tokens")["output_p90"].max()  # beyond the budget: the paper prints such percentiles
+    assert (tokens["response_tokens"] <= max(CONTEXT_BUDGET, printed_most)).all()
+
+
+def test_every_model_and_condition_has_lengths():
+    """Illegible conditions are filled in: every condition of every model can be drawn, with plausible prompts."""
+    grid = load_cells()
+    grid = grid[grid["ratio_pct"] == 50].assign(n=3, correct=3, **dict.fromkeys(ERRORS, 0))
+    prompts = {}
+    for model in NAMES:
+        rows = answers(grid[grid["model"] == model])
+        rows = rows.assign(**draw_tokens(model, rows, np.random.default_rng(0)))
+        prompts[model] = rows.groupby(["N", "d"])["prompt_tokens"].mean()
+    spread = pd.DataFrame(prompts)
+    assert spread.shape == (20, 22)
+    assert (spread.max(axis=1) < 2 * spread.min(axis=1)).all()

@@ -1,0 +1,231 @@
+"""Other regressions, against other implementations, and what the printed tables settle of them."""
+
+import shutil
+import subprocess
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import null_space
+from scipy.optimize import minimize
+from scipy.stats import norm
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+
+from cogniload_repro.capacity import capacity_points, grid_means
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.regression import QUADRATIC, fit_glm
+from cogniload_repro.robustness.specifications import (
+    BY_NAME,
+    SETTLED,
+    SPECIFICATIONS,
+    Specification,
+    find_points,
+    fit_specifications,
+    is_settled,
+    lay_courses,
+    measure_calibration,
+    summarise_specifications,
+)
+from cogniload_repro.robustness.uncertainty import capacity_intervals
+
+CELLS = load_cells()
+FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
+QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
+
+
+@cache
+def fits():
+    return fit_specifications(FEW)
+
+
+def columns(cells):
+    rho = cells["rho"].to_numpy(float)
+    return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"].astype(float)), rho, rho**2])
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_links_agree_with_scipy(link):
+    """Coefficients, standard errors and log-likelihood are those of scipy's optimum of the likelihood of answers."""
+    inverse = {
+        "logit": lambda eta: 1 / (1 + np.exp(-eta)),
+        "probit": norm.cdf,
+        "cloglog": lambda eta: -np.expm1(-np.exp(eta)),
+    }[link]
+    x, k, n = columns(QWQ), QWQ["correct"].to_numpy(float), QWQ["n"].to_numpy(float)
+    fit = fit_glm(QWQ, QUADRATIC, link)
+
+    def loss(beta):
+        p = inverse(x @ beta)
+        return -(k @ np.log(p) + (n - k) @ np.log1p(-p))
+
+    found = minimize(lambda z: loss(z * fit.se), fit.coef / fit.se + 0.5, method="BFGS", options={"gtol": 1e-4})
+    assert np.abs(found.x * fit.se - fit.coef).max() / fit.se.min() < 0.01
+    assert fit.loglik == pytest.approx(-found.fun, abs=1e-4)
+    assert np.allclose(fit.accuracy, inverse(fit.eta))
+
+
+def test_scoring_that_circles_is_finished_by_newton():
+    """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
+    own = CELLS[CELLS["model"] == "gemini-2.5-pro"]
+    x, k, n = columns(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
+    fit = fit_glm(own, QUADRATIC, "cloglog")
+
+    def loss(z):
+        odds = np.exp(x @ (z * fit.se))
+        return (n - k) @ odds - k[k > 0] @ np.log(-np.expm1(-odds[k > 0]))
+
+    assert fit.status == "ok"
+    found = minimize(
+        loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
+    )
+    assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_links_agree_with_r(link, tmp_path):
+    """R's glm gives the same coefficients and standard errors."""
+    QWQ.to_csv(tmp_path / "cells.csv", index=False)
+    script = (
+        f'c <- read.csv("{tmp_path / "cells.csv"}"); '
+        f'f <- glm(cbind(correct, n - correct) ~ d + log10(N) + rho + I(rho^2), binomial("{link}"), c, epsilon = 1e-12)'
+        "; "
+        "write.table(format(summary(f)$coefficients[, 1:2], digits = 15), quote = FALSE, col.names = FALSE)"
+    )
+    run = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
+    values = np.array([[float(word) for word in line.split()[-2:]] for line in run.stdout.splitlines()])
+    fit = fit_glm(QWQ, QUADRATIC, link)
+    assert np.allclose(values[:, 0], fit.coef, rtol=1e-6)
+    assert np.allclose(values[:, 1], fit.se, rtol=1e-4)
+
+
+def test_unknown_link_is_refused():
+    """A misspelt link is answered with those there are."""
+    with pytest.raises(ValueError, match="no link 'logits'; choose one of: logit, probit, cloglog"):
+        fit_glm(QWQ, QUADRATIC, "logits")
+
+
+def test_predictions_keep_the_knots_of_the_fit():
+    """A spline's design at some of the cells is the design of the fit at these cells."""
+    fit = fit_glm(QWQ, "correct ~ d + bs(rho, df=4)")
+    assert np.allclose(fit.expand(QWQ.iloc[5:9]) @ fit.coef, fit.eta[5:9])
+
+
+def test_settled_are_those_built_from_printed_sums():
+    """Functions of d or of N alone, rho, rho^2 and Appendix B's products are settled, with the logit link only."""
+    settled = {one.name for one in SPECIFICATIONS if is_settled(one)}
+    assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= settled
+    assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog", "prompt tokens"} & settled
+    assert not is_settled(Specification("x", "correct ~ C(d):C(N)"))
+    assert is_settled(Specification("x", "correct ~ I(d**4) + np.exp(-N/100)"))
+
+
+def test_tables_with_the_same_sums_give_the_same_settled_fits():
+    """Counts moved so that the settled sums stay give the same coefficients, and other ones where not settled."""
+    grid = QWQ.assign(log10_N=np.log10(QWQ["N"].astype(float)))
+    basis = null_space(fit_glm(grid, f"correct ~ {SETTLED}").expand(grid).T)
+    shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
+    room = np.minimum(QWQ["correct"], QWQ["n"] - QWQ["correct"]).to_numpy(float)
+    moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
+    for one in SPECIFICATIONS:
+        if one.length == "N":
+            before, after = (fit_glm(cells, one.formula, one.link) for cells in (QWQ, moved))
+            apart = np.abs(after.coef - before.coef) / before.se
+            assert (apart.max() < 1e-5) == is_settled(one), one.name
+
+
+def test_points_of_the_papers_specification_are_the_papers():
+    """The general search finds what the formulas of section 3.1.3 give."""
+    for _, own in FEW.groupby("model"):
+        fit = fit_glm(own)
+        expected = capacity_points(fit.coef, grid_means(own))
+        found = find_points(fit, lay_courses(fit, own))
+        ecl50 = expected["ecl50"] if expected["ecl50"] >= 1 else 0
+        assert found["ecl50"] == pytest.approx(ecl50, rel=1e-6)
+        assert found["id50"] == pytest.approx(expected["id50"], abs=1e-9)
+        assert found["nt50"] == pytest.approx(expected["nt50"], abs=1e-4, nan_ok=True)
+
+
+def test_points_put_any_fit_at_one_half():
+    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
+    fit = fit_glm(QWQ, "correct ~ N + rho", "cloglog")
+    ecl50 = find_points(fit, lay_courses(fit, QWQ))["ecl50"]
+    at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
+    assert -np.expm1(-np.exp(fit.expand(at) @ fit.coef))[0] == pytest.approx(0.5, abs=1e-4)
+
+
+def test_factors_have_no_points_between_their_levels():
+    """A load that enters as a factor has no capacity point; the others have."""
+    table = fits().set_index(["specification", "model"])
+    assert np.isnan(table.loc[("d as factor", "QwQ-32B"), "id50"])
+    assert np.isfinite(table.loc[("d as factor", "QwQ-32B"), "ecl50"])
+    assert np.isnan(table.loc[("N as factor", "QwQ-32B"), "ecl50"])
+
+
+def test_failed_fits_show_their_status():
+    """A model without errors has a status and no numbers."""
+    perfect = QWQ.assign(correct=QWQ["n"])
+    row = fit_specifications(perfect, SPECIFICATIONS[:1]).iloc[0]
+    assert row["status"] == "separation"
+    assert "aic" not in row or np.isnan(row["aic"])
+
+
+def test_token_specification_needs_tokens():
+    """Without prompt lengths the regression on tokens is left out; with them its ECL50 is in tokens."""
+    assert "prompt tokens" not in set(fits()["specification"])
+    tokens = QWQ.assign(prompt_mean=40.0 * QWQ["N"])
+    table = fit_specifications(tokens, [BY_NAME["paper"], BY_NAME["prompt tokens"]]).set_index("specification")
+    assert table.loc["prompt tokens", "aic"] == pytest.approx(table.loc["paper", "aic"])
+    assert table.loc["prompt tokens", "ecl50"] == pytest.approx(40 * table.loc["paper", "ecl50"], rel=1e-6)
+
+
+def test_information_criteria_and_residuals_agree_with_statsmodels():
+    """Deviance, Pearson chi-square and degrees of freedom are statsmodels'; BIC charges log n a coefficient."""
+    result = GLM(np.column_stack([QWQ["correct"], QWQ["n"] - QWQ["correct"]]), columns(QWQ), family=Binomial()).fit()
+    row = fits().set_index(["specification", "model"]).loc[("paper", "QwQ-32B")]
+    assert row["deviance"] == pytest.approx(result.deviance)
+    assert row["pearson"] == pytest.approx(result.pearson_chi2)
+    assert row["df"] == result.df_resid
+    assert row["bic"] - row["aic"] == pytest.approx(5 * (np.log(QWQ["n"].sum()) - 2))
+
+
+def test_perfect_calibration_has_no_error():
+    """Fitted accuracies equal to those observed leave no deviance, and groups without error."""
+    own = QWQ[(QWQ["correct"] > 0) & (QWQ["correct"] < QWQ["n"])]
+    row = measure_calibration(own, (own["correct"] / own["n"]).to_numpy(), 5)
+    assert row["deviance"] == pytest.approx(0, abs=1e-9)
+    assert row["hl"] == pytest.approx(0, abs=1e-9)
+    assert row["p_hl"] == 1
+    assert row["error"] == pytest.approx(0, abs=1e-12)
+
+
+def test_hosmer_lemeshow_by_hand():
+    """Two groups of two cells: the statistic is the sum of squared misses by binomial variance."""
+    cells = pd.DataFrame({"n": [10, 10, 10, 10], "correct": [9, 1, 2, 8]})
+    accuracy = np.array([0.8, 0.2, 0.2, 0.6])
+    row = measure_calibration(cells, accuracy, 1, groups=2)
+    low, high = (3 - 4) ** 2 / (2 * 10 * 0.2 * 0.8), (17 - 14) ** 2 / (10 * 0.8 * 0.2 + 10 * 0.6 * 0.4)
+    assert row["hl"] == pytest.approx(low + high)
+    assert row["error"] == pytest.approx((1 + 3) / 40)
+
+
+def test_richer_settled_fits_are_never_less_likely():
+    """Every settled specification is nested in the one that has all that is settled."""
+    table = fits().pivot_table("loglik", "model", "specification")
+    for one in SPECIFICATIONS:
+        if is_settled(one):
+            assert (table["all that is settled"] >= table[one.name] - 1e-6).all(), one.name
+
+
+def test_summary_holds_every_specification_against_the_first():
+    """The paper's row has no difference; ECL50 is only compared where it exists; the settled flag is is_settled's."""
+    summary = summarise_specifications(fits(), capacity_intervals(FEW, replicates=5)).set_index("specification")
+    paper = summary.loc["paper"]
+    assert paper[["daic", "aic_better", "bic_better", "ecl50_left"]].tolist() == [0, 0, 0, 0]
+    assert paper["ecl50_moved"] == pytest.approx(1)
+    assert paper["order"] == pytest.approx(1)
+    assert np.isnan(summary.loc["N as factor", "ecl50_moved"])
+    assert all(summary.loc[name, "settled"] == is_settled(BY_NAME[name]) for name in summary.index)
+    assert summary.loc["no curve in rho", "daic"] > 100

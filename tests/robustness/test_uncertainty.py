@@ -1,0 +1,208 @@
+"""Intervals of capacity points, against other implementations."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import chi2
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+
+from cogniload_repro.capacity import many_points
+from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.robustness.uncertainty import (
+    POINTS,
+    bootstrap_points,
+    capacity_intervals,
+    fit_quadratics,
+    place,
+    profile_interval,
+    profile_statistic,
+    refit,
+    standard_error,
+    trough_table,
+)
+
+CELLS = load_cells()
+#: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.
+CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
+
+
+@cache
+def quadratics():
+    return {quadratic.model: quadratic for quadratic in fit_quadratics(CELLS)}
+
+
+@cache
+def intervals():
+    return capacity_intervals(CELLS, replicates=400)
+
+
+def finite_points(model):
+    return [point for point in POINTS if np.isfinite(quadratics()[model].points[point])]
+
+
+def log_likelihood(quadratic, beta):
+    eta = quadratic.x @ beta
+    return quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta)
+
+
+def test_estimates_are_the_printed_points():
+    """The estimates round to Table 2 for every model but the one whose printed row contradicts Tables 4 to 6."""
+    printed = load_table("table2").set_index("model").drop("DeepSeek-R1-Distill-Qwen-32B")
+    for point, half_unit in (("ecl50", 0.0501), ("nt50", 0.00501), ("id50", 0.00501)):
+        own = intervals()[intervals()["point"] == point].set_index("model")["estimate"].reindex(printed.index)
+        assert (own.isna() == printed[point].isna()).all()
+        assert (own - printed[point]).abs().max() <= half_unit
+
+
+@pytest.mark.parametrize("model", CHOSEN)
+def test_standard_errors_are_those_of_numerical_derivatives(model):
+    """The delta method agrees with central differences through the formula of the capacity points."""
+    quadratic = quadratics()[model]
+    beta, means = quadratic.fit.coef, quadratic.means
+    for point in finite_points(model):
+        steps = 1e-6 * np.eye(5)
+        up, down = (many_points(beta + sign * steps, means)[point] for sign in (1, -1))
+        gradient = (up - down) / 2e-6
+        expected = np.sqrt(gradient @ quadratic.fit.covariance @ gradient)
+        assert standard_error(quadratic, point) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("model", CHOSEN)
+def test_profile_statistic_is_that_of_a_constrained_optimum(model):
+    """Scipy's optimum under the constraint that a point has a value loses the same likelihood."""
+    quadratic = quadratics()[model]
+    scale = 1 / quadratic.fit.se
+    for point in finite_points(model):
+        value = quadratic.points[point] + 1.5 * standard_error(quadratic, point)
+        at = place(point, value, quadratic.means)
+        found = minimize(
+            lambda z: -log_likelihood(quadratic, z / scale),
+            quadratic.fit.coef * scale,
+            jac=lambda z: (
+                -(quadratic.x.T @ (quadratic.k - quadratic.n / (1 + np.exp(-quadratic.x @ (z / scale))))) / scale
+            ),
+            constraints={"type": "eq", "fun": lambda z, at=at: at @ (z / scale), "jac": lambda z, at=at: at / scale},
+            method="SLSQP",
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        expected = 2 * (quadratic.fit.loglik + found.fun)
+        assert profile_statistic(quadratic, point, value) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", CHOSEN)
+def test_profile_ends_lose_just_the_quantile(model):
+    """At a finite end the likelihood ratio equals the chi-square quantile; at the estimate it is zero."""
+    quadratic = quadratics()[model]
+    for point in finite_points(model):
+        assert profile_statistic(quadratic, point, quadratic.points[point]) == pytest.approx(0, abs=1e-6)
+        for end in filter(np.isfinite, profile_interval(quadratic, point)):
+            assert profile_statistic(quadratic, point, end) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)
+
+
+def test_intervals_widen_with_their_level():
+    """A 99% interval holds the 95% interval, and that the estimate."""
+    for model in CHOSEN:
+        quadratic = quadratics()[model]
+        for point in finite_points(model):
+            (wide_low, wide_high), (low, high) = (profile_interval(quadratic, point, level) for level in (0.99, 0.95))
+            assert wide_low < low < quadratic.points[point] < high < wide_high or np.isinf(high)
+
+
+def test_three_methods_agree_where_the_likelihood_is_regular():
+    """ECL50 and ID50 of models with a hundred puzzles a cell, inside the grid: ends within a quarter of an SE."""
+    own = intervals()[intervals()["model"].isin(["QwQ-32B", "Qwen3-32B", "DeepSeek-R1-Distill-Llama-70B"])]
+    for row in own[own["point"] != "nt50"].itertuples():
+        scale = np.log10 if row.point == "ecl50" else float
+        for end in ("low", "high"):
+            profile = scale(getattr(row, f"profile_{end}"))
+            assert abs(scale(getattr(row, f"delta_{end}")) - profile) < 0.1 * row.se
+            assert abs(scale(getattr(row, f"bootstrap_{end}")) - profile) < 0.25 * row.se  # 400 tables: SE 0.11
+
+
+def test_ratio_without_upper_limit_is_infinite():
+    """Where the likelihood accepts every ratio up to 1, NT50 has no upper limit; the printed tables settle that."""
+    own = intervals()[intervals()["point"] == "nt50"].set_index("model")
+    assert np.isinf(own.loc["Qwen3-30B-A3B", "profile_high"])
+    assert np.isfinite(own.loc["Qwen3-32B", "profile_high"])
+
+
+def test_points_that_may_not_exist_say_so():
+    """The share of tables with an NT50 is 0 or 1 for clear cases and in between for the one at the edge."""
+    present = intervals()[intervals()["point"] == "nt50"].set_index("model")["present"]
+    assert present["gpt-5-2025-08-07"] == 0
+    assert present["Phi-4-reasoning-plus"] == 1
+    assert 0.1 < present["DeepSeek-R1-Distill-Llama-70B"] < 0.95
+
+
+def test_refit_agrees_with_statsmodels():
+    """Many tables at once have the coefficients of one GLM each."""
+    quadratic = quadratics()["gemini-2.5-flash-lite"]
+    tables = np.random.default_rng(1).binomial(quadratic.n.astype(int), quadratic.accuracy, size=(5, 140))
+    betas = refit(quadratic.x, quadratic.n, tables, quadratic.fit.coef)
+    for table, beta in zip(tables, betas, strict=True):
+        counts = np.column_stack([table, quadratic.n - table])
+        assert np.allclose(
+            beta, GLM(counts, quadratic.x, family=Binomial()).fit(tol=1e-12).params, rtol=1e-6, atol=1e-7
+        )
+
+
+def test_refit_without_a_finite_fit_is_nan():
+    """A table of nothing but right answers has no coefficients, and does not disturb its neighbours."""
+    quadratic = quadratics()["QwQ-32B"]
+    betas = refit(quadratic.x, quadratic.n, np.array([quadratic.n, quadratic.k]), quadratic.fit.coef)
+    assert np.isnan(betas[0]).all()
+    assert np.allclose(betas[1], quadratic.fit.coef, rtol=1e-6)
+
+
+def test_bootstrap_is_reproducible_and_spreads_as_the_delta_method_says():
+    """One seed gives one set of tables; their spread is the delta method's standard error (2000 tables: 1.6%)."""
+    quadratic = quadratics()["Qwen3-8B"]
+    first, second = (bootstrap_points(quadratic, 2000, np.random.default_rng(3)) for _ in range(2))
+    for point in ("ecl50", "id50"):
+        assert (first[point] == second[point]).all()
+        assert first[point].std() == pytest.approx(standard_error(quadratic, point), rel=0.07)
+
+
+def test_separated_models_are_left_out():
+    """A model whose fit does not exist has no row, and the others keep theirs."""
+    perfect = CELLS["model"] == "QwQ-32B"
+    cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])].assign(
+        correct=CELLS["correct"].where(~perfect, CELLS["n"])
+    )
+    assert set(capacity_intervals(cells, replicates=10)["model"]) == {"Qwen3-8B"}
+    assert list(trough_table(cells)["model"]) == ["Qwen3-8B"]
+
+
+def test_trough_has_zero_slope_and_an_interval_around_it():
+    """The fitted curve is flat at its trough; where there is a U, the interval is finite and holds it."""
+    table = trough_table(CELLS).set_index("model")
+    for model, row in table.iterrows():
+        beta = quadratics()[model].fit.coef
+        assert beta[3] + 2 * beta[4] * row["trough"] == pytest.approx(0, abs=1e-9)
+        assert row["low"] < row["trough"] < row["high"]
+        if row["p_u"] < 0.001:
+            assert np.isfinite([row["low"], row["high"]]).all()
+    assert table.loc["DeepSeek-R1-Distill-Qwen-1.5B", "p_u"] > 0.5
+
+
+def test_trough_interval_is_that_of_a_shifted_parabola():
+    """At an end of the interval, a GLM on (rho - end)^2 without a linear term loses just the quantile."""
+    row = trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0]
+    quadratic = quadratics()["QwQ-32B"]
+    counts = np.column_stack([quadratic.k, quadratic.n - quadratic.k])
+    for end in (row["low"], row["high"]):
+        x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - end) ** 2])
+        beta = GLM(counts, x, family=Binomial()).fit(tol=1e-12).params
+        loss = 2 * (quadratic.fit.loglik - (quadratic.k @ (x @ beta) - quadratic.n @ np.logaddexp(0, x @ beta)))
+        assert loss == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
+
+
+def test_table_has_a_row_a_model_and_point():
+    """22 models, three points each, in the models' order."""
+    assert len(intervals()) == 66
+    assert list(pd.unique(intervals()["model"])) == list(pd.unique(CELLS["model"]))
