@@ -60,7 +60,7 @@ def test_the_makefile_lists_what_outputs_and_scores_are_made_with(imports):
         text=True,
         check=True,
     )
-    steps = "stand_ins reconstruct scores cells puzzle_sets imports sources executors".split()
+    steps = ["stand_ins", "reconstruct", "scores", "cells", "puzzle_sets", "imports", "sources", "executors"]
     needed, waiting = set(), [name for name in SOURCES if name.rsplit("/")[-1] in steps]
     while waiting:
         if (name := waiting.pop()) not in needed:
