@@ -8,6 +8,10 @@ disturbs both sides alike; only the parallel runs are wall times.
 
 import argparse
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import tracemalloc
 from collections import deque
@@ -15,13 +19,13 @@ from collections.abc import Callable
 
 import reference_generator
 
-from cogniload_repro.generate import draw_grid, draw_puzzle, draw_puzzles
+from cogniload_repro.generate import draw_grid, draw_puzzle
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzle import solve_text
-from cogniload_repro.puzzle_ids import read_manifest
+from cogniload_repro.puzzle_sets import draw_rows
 
 SEED = 42
-LENGTHS = (1_000, 5_000, 20_000, 80_000)
+LENGTHS = (250, 2_500, 20_000)
 
 
 def best_seconds(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
@@ -56,38 +60,50 @@ def measure_chain(repeats: int) -> dict[str, float]:
     return figures
 
 
-def text_length(puzzle) -> int:
-    """Render a puzzle in the process that drew it."""
-    return len(puzzle.text)
-
-
-def measure_parallel(jobs: int, per_cell: int = 100) -> dict[str, float]:
-    """Time independent puzzles of the default set in one process and in several, in wall seconds."""
-    requests = [(cell.N, cell.d, cell.needles, one) for cell, ids in read_manifest().items() for one in ids[:per_cell]]
+def measure_parallel(jobs: int) -> dict[str, float]:
+    """Time the rows of the default set, whose ids are known, in one process and in several, in wall seconds."""
     seconds = {}
     for count in (1, jobs):
         begin = time.perf_counter()
-        deque(draw_puzzles(requests, count, text_length), 0)
+        deque(draw_rows(PAPER_GRID, jobs=count), 0)
         seconds[count] = time.perf_counter() - begin
+    puzzles = 100 * len(PAPER_GRID)
     return {
-        "puzzles_per_s": len(requests) / seconds[1],
-        f"puzzles_per_s_{jobs}_jobs": len(requests) / seconds[jobs],
+        "puzzles_per_s": puzzles / seconds[1],
+        f"puzzles_per_s_{jobs}_jobs": puzzles / seconds[jobs],
         "parallel_ratio": seconds[1] / seconds[jobs],
     }
 
 
 def measure_lengths(repeats: int) -> dict[str, float]:
     """Time and weigh puzzles of growing length at d = 10: us and bytes a statement, text included."""
-    figures = {}
+
+    def draw(N: int) -> None:
+        for puzzle_id in range(LENGTHS[-1] // N):
+            len(draw_puzzle(N, 10, N // 2, puzzle_id).text)
+
+    spent = best_seconds({N: lambda N=N: draw(N) for N in LENGTHS}, min(repeats, 3))
+    figures = {f"N{N}_us_per_statement": 1e6 * spent[N] / (LENGTHS[-1] // N * N) for N in LENGTHS}
+    figures[f"N{LENGTHS[-1]}_s"] = spent[LENGTHS[-1]]
     for N in LENGTHS:
-        spent = best_seconds({"draw": lambda N=N: len(draw_puzzle(N, 10, N // 2, 1).text)}, min(repeats, 2))
-        figures[f"N{N}_s"] = spent["draw"]
-        figures[f"N{N}_us_per_statement"] = 1e6 * spent["draw"] / N
-    for N in LENGTHS[1:3]:
         tracemalloc.start()
         len(draw_puzzle(N, 10, N // 2, 1).text)
         figures[f"N{N}_peak_bytes_per_statement"] = tracemalloc.get_traced_memory()[1] / N
         tracemalloc.stop()
+    return figures
+
+
+def measure_memory(jobs: int) -> dict[str, float]:
+    """Write and verify the default set with the command; return the memory of its largest process, in MiB."""
+    figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, arguments in (("puzzles", ["--out", folder]), ("verify", [folder])):
+            command = [sys.executable, "-m", "cogniload_repro", name, *arguments, "--jobs", str(jobs)]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            if status:
+                raise SystemExit(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
+            figures[f"{name}_peak_mib"] = usage.ru_maxrss / 1024
     return figures
 
 
@@ -98,7 +114,13 @@ def name_figures(figures: dict[str, float], jobs: int) -> list[tuple[str, str]]:
         ("puzzles: chain and text against the plain reference", f"{figures['chain_text_ratio']:.1f} x"),
         (f"puzzles: {jobs} processes against one", f"{figures['parallel_ratio']:.1f} x"),
         ("puzzles a second, one core", f"{figures['puzzles_per_s']:,.0f}"),
-        ("a puzzle of N = 20,000, d = 10", f"{figures['N20000_s']:.2f} s"),
+        *(
+            (f"a statement of N = {N:,}, d = 10, with its text", f"{figures[f'N{N}_us_per_statement']:.1f} µs")
+            for N in LENGTHS
+        ),
+        (f"a puzzle of N = {LENGTHS[-1]:,}, d = 10", f"{figures[f'N{LENGTHS[-1]}_s']:.2f} s"),
+        ("largest process while the 14,000 are written", f"{figures['puzzles_peak_mib']:.0f} MiB"),
+        ("largest process while they are verified", f"{figures['verify_peak_mib']:.0f} MiB"),
     ]
 
 
@@ -110,6 +132,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print rows of (what, figure) for the README")
     options = parser.parse_args()
     figures = measure_chain(options.repeats) | measure_parallel(options.jobs) | measure_lengths(options.repeats)
+    figures |= measure_memory(options.jobs)
     if options.json:
         print(json.dumps(name_figures(figures, options.jobs)))
         return

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = "bench_generation.py", "bench_scoring.py", "bench_coverage.py"
 MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
@@ -50,9 +51,9 @@ def measure_chain() -> list[tuple[str, str]]:
 
 
 def measure_parts() -> list[tuple[str, str]]:
-    """Run the benchmarks of speed beside this script, which print rows of (what, figure) as JSON."""
+    """Run the benchmarks beside this script, which print rows of (what, figure) as JSON."""
     rows = []
-    for script in (Path(__file__).parent / name for name in ("bench_generation.py", "bench_scoring.py")):
+    for script in (Path(__file__).parent / name for name in PARTS):
         done = subprocess.run([sys.executable, str(script), "--json"], capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{script.name} failed:\n{done.stderr}")

@@ -92,6 +92,12 @@ def test_the_authors_files_give_the_same_row():
     }
 
 
+def test_the_released_counter_of_needles_is_no_contradiction():
+    """The released program's metadata hold the needles that are left at the end, which are none."""
+    puzzle = draw_puzzle(20, 3, 5, 4)
+    assert layout_row(puzzle.name, puzzle.text, state_of(puzzle, needles=0))["needles"] == 5
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

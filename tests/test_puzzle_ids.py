@@ -3,8 +3,8 @@ from itertools import islice
 import pytest
 
 from cogniload_repro.generate import FIRST_ID, LAST_ID, draw_grid, draw_puzzle
-from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.puzzle_ids import MANIFEST, PUZZLES_PER_CELL, SEED, grid_ids, read_manifest, spawn_ids
+from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
+from cogniload_repro.puzzle_ids import MANIFEST, PUZZLES_PER_CELL, SEED, known_ids, read_manifest, spawn_ids
 
 
 def test_manifest_begins_as_the_chain_does():
@@ -48,17 +48,28 @@ def test_damaged_manifest_is_refused_with_its_line(tmp_path, old, new, message):
 def test_spawned_ids_depend_on_their_own_cell_only():
     """Other cells, their order and the number of puzzles leave an id as it is; seed and cell change it."""
     one, other, third = Cell(20, 5, 1), Cell(20, 2.5, 1), Cell(20, 5, 2)
-    ids = spawn_ids([one, other, third], 3, 9)
-    assert spawn_ids([one], 2, 9) == ids[:2]
-    assert spawn_ids([third, other], 3, 9) == ids[6:] + ids[3:6]
+    ids = list(spawn_ids([one, other, third], 3, 9))
+    assert list(spawn_ids([one], 2, 9)) == ids[:2]
+    assert list(spawn_ids([third, other], 3, 9)) == ids[6:] + ids[3:6]
     assert len({*ids, *spawn_ids([one, other, third], 3, 10)}) == 18
     assert max(ids) < 2**52
 
 
 def test_scheme_is_chosen_by_name():
     """Chain and spawn are the two schemes; the default set comes from the manifest; others are refused."""
-    assert grid_ids(PAPER_GRID[:2], 2, 3, "spawn") == spawn_ids(PAPER_GRID[:2], 2, 3)
-    assert grid_ids(PAPER_GRID[:1], 3, 42) == [770487, 586907, 682576]
-    assert grid_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED)[-1] == read_manifest()[PAPER_GRID[-1]][-1]
+    assert list(known_ids(PAPER_GRID[:2], 2, 3, "spawn")) == list(spawn_ids(PAPER_GRID[:2], 2, 3))
+    assert list(known_ids(PAPER_GRID[:1], 3, 42, "default")) == [770487, 586907, 682576]
+    assert list(known_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED))[-1] == read_manifest()[PAPER_GRID[-1]][-1]
     with pytest.raises(ValueError, match="'random'; choose one of: chain, spawn"):
-        grid_ids(PAPER_GRID, 1, 1, "random")
+        known_ids(PAPER_GRID, 1, 1, "random")
+
+
+def test_ids_of_other_chains_are_not_known():
+    """Another seed, grid, rounding or number of puzzles is another chain, which has to be drawn."""
+    others = (
+        (PAPER_GRID, 100, 43),
+        (PAPER_GRID, 99, 42),
+        (PAPER_GRID[1:], 100, 42),
+        (grid_cells("paper", "port"), 100, 42),
+    )
+    assert [known_ids(*other) for other in others] == [None] * 4

@@ -1,13 +1,13 @@
-import json
-
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cogniload_repro.generate import draw_grid, draw_puzzle
+from cogniload_repro.generate import draw_grid
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.parquet import read_metadata
 from cogniload_repro.puzzle_ids import spawn_ids
-from cogniload_repro.puzzle_sets import describe_set, draw_rows, layout_state, write_jsonl, write_layout, write_parquet
+from cogniload_repro.puzzle_sets import cut, describe_set, draw_rows, map_batches, write_jsonl, write_parquet
 from cogniload_repro.schemas import PUZZLES
 
 CELLS = grid_cells("N=5,50 ratio=2.5,60 d=1,4")
@@ -42,10 +42,9 @@ def test_parquet_keeps_rows_and_origin(tmp_path):
 def test_files_are_the_same_for_any_number_of_processes(tmp_path):
     """Parquet and JSONL written by one process and by two are equal byte for byte."""
     for jobs in (1, 2):
-        write_parquet(
-            tmp_path / f"{jobs}.parquet", draw_rows(CELLS, 6, 3, jobs=jobs), describe_set(CELLS, 3, "chain", "")
-        )
-        write_jsonl(tmp_path / f"{jobs}.jsonl", draw_rows(CELLS, 6, 3, jobs=jobs))
+        rows = list(draw_rows(CELLS, 20, 3, scheme="spawn", jobs=jobs))
+        write_parquet(tmp_path / f"{jobs}.parquet", rows, describe_set(CELLS, 3, "spawn", ""))
+        write_jsonl(tmp_path / f"{jobs}.jsonl", rows)
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
 
@@ -68,28 +67,48 @@ def test_interrupted_writing_leaves_nothing(tmp_path):
 
 def test_spawned_set_uses_its_own_ids():
     """The native scheme draws the puzzles of the spawned ids."""
-    assert [row["puzzle_id"] for row in draw_rows(CELLS, 2, 3, scheme="spawn")] == spawn_ids(CELLS, 2, 3)
+    assert [row["puzzle_id"] for row in draw_rows(CELLS, 2, 3, scheme="spawn")] == list(spawn_ids(CELLS, 2, 3))
 
 
-def test_layout_has_the_released_names_and_keys(tmp_path, puzzles):
-    """Texts and states lie where the authors' release has them, whole, and equal on a second run."""
-    assert write_layout(tmp_path, CELLS, 2, 3) == len(puzzles)
-    for puzzle in puzzles:
-        text = (tmp_path / "exp" / "cogniload" / f"{puzzle.name}.txt").read_bytes()
-        state = json.loads((tmp_path / "meta" / "cogniload" / f"{puzzle.name}_state.json").read_text("utf-8"))
-        assert text.decode() == puzzle.text
-        assert state == json.loads(json.dumps(layout_state(puzzle)))
-    assert len(list(tmp_path.rglob("*.*"))) == 2 * len(puzzles)
+@pytest.mark.parametrize("scheme", ["chain", "spawn"])
+def test_first_rows_can_be_left_out(scheme):
+    """What is left are the same puzzles, wherever the ids come from."""
+    rows = list(draw_rows(CELLS, 2, 3, scheme=scheme))
+    for skip in (0, 1, 5, 16, 99):
+        assert list(draw_rows(CELLS, 2, 3, scheme=scheme, skip=skip)) == rows[skip:]
 
 
-def test_layout_history_is_newest_first():
-    """History ends with the initial states and begins with the solution."""
-    puzzle = draw_puzzle(30, 5, 12, 7)
-    state = layout_state(puzzle)
-    assert set(state) == {
-        *("people", "poi", "categories", "category_defaults", "needles", "hays", "difficulty"),
-        *("num_statements", "statements", "history"),
-    }
-    assert (state["needles"], state["hays"], state["num_statements"], len(state["history"])) == (12, 18, 30, 31)
-    assert state["history"][0][puzzle.poi][puzzle.category] == puzzle.solution
-    assert state["history"][-1] == puzzle.initial_states
+def test_a_chain_that_goes_round_is_told(caplog):
+    """The released program would write the same puzzle again and again; so do we, and say so."""
+    cells = grid_cells("N=1 ratio=50 d=1")
+    names = [row["name"] for row in draw_rows(cells, 3000, 42)]
+    assert len(set(names)) < 3000
+    assert f": {3000 - len(set(names))} puzzles are there again" in caplog.text
+    caplog.clear()
+    assert len({row["name"] for row in draw_rows(cells, 3000, 42, scheme="spawn")}) == 3000
+    assert not caplog.text
+
+
+@given(st.lists(st.integers(0, 9)), st.integers(1, 5), st.integers(1, 20))
+def test_pieces_are_the_whole_and_no_larger_than_needed(items, most, limit):
+    """Nothing is lost, no piece is empty or too long, and none goes on once it is heavy enough."""
+    pieces = list(cut(items, most, int, limit))
+    assert [item for piece in pieces for item in piece] == items
+    assert all(1 <= len(piece) <= most and sum(piece[:-1]) < limit for piece in pieces)
+    assert all(len(piece) == most or sum(piece) >= limit for piece in pieces[:-1])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_pieces_are_read_as_they_are_needed(jobs):
+    """Results come in order, and reading is ahead by no more than the processes need."""
+    taken = []
+    batches = ([number] for number in range(100) if not taken.append(number))
+    results = map_batches(str_all, batches, jobs)
+    assert [next(results) for _ in range(20)] == [str(number) for number in range(20)]
+    assert len(taken) <= 20 + 2 * jobs
+    results.close()
+
+
+def str_all(numbers):
+    """A function of a module, which other processes can find."""
+    return [str(number) for number in numbers]

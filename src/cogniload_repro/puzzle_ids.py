@@ -1,6 +1,6 @@
 """Ids of whole grids: the committed ones of the default set, the chain's, and order-free ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
     return ids
 
 
-def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> list[int]:
+def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterator[int]:
     """Return ids that depend on nothing but the seed, the cell and the place in it.
 
     For new experiments: adding cells or puzzles leaves all other ids as they are, which the chain does not.
@@ -77,21 +77,21 @@ def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> list[i
     """
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
     seed = check_count("seed", seed, 0)
-    ids = []
-    for cell in cells:
-        ratio = Fraction(str(cell.ratio_pct))
-        cell_key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d)
-        for place in range(puzzles_per_cell):
-            high, low = np.random.SeedSequence(seed, spawn_key=(*cell_key, place)).generate_state(2)
-            ids.append((int(high) << 20) | (int(low) >> 12))
-    return ids
+    return (_spawn_id(cell, place, seed) for cell in cells for place in range(puzzles_per_cell))
 
 
-def grid_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain") -> list[int]:
-    """Return the ids of a set, cell by cell; those of the default set are read, not drawn.
+def _spawn_id(cell: Cell, place: int, seed: int) -> int:
+    ratio = Fraction(str(cell.ratio_pct))
+    key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d, place)
+    high, low = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
+    return (int(high) << 20) | (int(low) >> 12)
 
-    The scheme ``default`` takes a part of the default set: the first ids of some of its cells. A chain of its own
-    through a few cells would give other puzzles, and may run into a loop.
+
+def known_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain") -> Iterator[int] | None:
+    """Return the ids of a set, cell by cell; None where they are only found by drawing along the chain.
+
+    The chain of the default set is committed. The scheme ``default`` takes a part of that set: the first ids of some
+    of its cells. A chain of its own through a few cells would give other puzzles, and may run into a loop.
 
     Raises
     ------
@@ -99,17 +99,17 @@ def grid_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: st
         If the scheme is unknown, a number is out of range, or the default set lacks a cell.
     """
     cells = tuple(cells)
+    if scheme == "spawn":
+        return spawn_ids(cells, puzzles_per_cell, seed)
     if scheme == "default":
         known = read_manifest()
         if seed != SEED or puzzles_per_cell > PUZZLES_PER_CELL or not set(cells) <= set(known):
             raise ValueError(
                 f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles a cell and the paper's cells"
             )
-        return [one for cell in cells for one in known[cell][:puzzles_per_cell]]
-    if scheme == "spawn":
-        return spawn_ids(cells, puzzles_per_cell, seed)
+        return (one for cell in cells for one in known[cell][:puzzles_per_cell])
     if scheme != "chain":
         raise ValueError(f"scheme is {scheme!r}; choose one of: {', '.join(SCHEMES)}")
     if (cells, puzzles_per_cell, seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED) and MANIFEST.exists():
-        return [one for ids in read_manifest().values() for one in ids]
-    return draw_ids(cells, puzzles_per_cell, seed)
+        return (one for ids in read_manifest().values() for one in ids)
+    return None

@@ -1,24 +1,34 @@
-"""Sets of puzzles as files: Parquet, JSONL, or the folders of the authors' release."""
+"""Sets of puzzles: drawn in order by several processes, in bounded memory, and written as Parquet or JSONL."""
 
 import json
+import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from functools import partial
+from itertools import tee
 from pathlib import Path
 
 import pyarrow as pa
 
 from cogniload_repro import __version__
 from cogniload_repro.catalog import puzzle_row
-from cogniload_repro.files import write_whole
-from cogniload_repro.generate import draw_puzzles
+from cogniload_repro.executors import open_executor
+from cogniload_repro.generate import Request, draw_grid, draw_puzzle
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.parquet import replacing, table_writer
 from cogniload_repro.puzzle import Puzzle
-from cogniload_repro.puzzle_ids import PUZZLES_PER_CELL, SEED, grid_ids
+from cogniload_repro.puzzle_ids import PUZZLES_PER_CELL, SEED, known_ids
 from cogniload_repro.schemas import PUZZLES
 
-#: Puzzles that are held in memory at a time while a set is written.
+_LOG = logging.getLogger(__name__)
+
+#: What is in memory, and in a row group, at a time: so many puzzles, or as many as have so many characters.
 BATCH = 500
+BATCH_CHARS = 50_000_000
+
+#: What one process draws at a time: so many puzzles, or as many as have so many statements.
+_CHUNK = 32
+_CHUNK_STATEMENTS = 20_000
 
 
 def draw_rows(
@@ -28,6 +38,7 @@ def draw_rows(
     *,
     scheme: str = "chain",
     jobs: int = 1,
+    skip: int = 0,
 ) -> Iterator[dict]:
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
 
@@ -36,17 +47,57 @@ def draw_rows(
     cells : iterable of Cell
     puzzles_per_cell, seed : int
         At least 1, and not negative.
-    scheme : {"chain", "spawn"}
+    scheme : {"chain", "spawn", "default"}
         Where the ids come from, see `puzzle_ids`.
     jobs : int
-        Number of processes.
+        Number of processes. A chain whose ids are not known is drawn by one.
+    skip : int
+        Leave out so many of the first rows.
 
     Raises
     ------
     ValueError
         If an argument is out of range.
     """
-    yield from _draw(puzzle_row, cells, puzzles_per_cell, seed, scheme, jobs)
+    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, jobs, lambda place, _: place < skip)
+    return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in drawn)
+
+
+def draw_set(
+    convert: Callable[[Puzzle], object],
+    cells: Iterable[Cell],
+    puzzles_per_cell: int,
+    seed: int,
+    scheme: str,
+    jobs: int,
+    skip: Callable[[int, Request], bool],
+) -> Iterator[tuple[Cell, object]]:
+    """Draw a set in order; yield each puzzle's cell, and what a function of a module made of it where it was drawn.
+
+    The other arguments are those of `draw_rows`. `skip` is asked with each puzzle's place and its request (N, d,
+    needles, puzzle_id), and those for which it is true are left out. A chain that comes back to an id of its own cell
+    goes round from there, which is logged at its end.
+    """
+    cells = tuple(cells)
+    ids = known_ids(cells, puzzles_per_cell, seed, scheme)
+    planned = (cell for cell in cells for _ in range(puzzles_per_cell))
+    if ids is None:
+        seen = set()
+        for place, (cell, puzzle) in enumerate(zip(planned, draw_grid(cells, puzzles_per_cell, seed), strict=True)):
+            seen.add(request := (cell.N, cell.d, cell.needles, puzzle.puzzle_id))
+            if not skip(place, request):
+                yield cell, convert(puzzle)
+        if repeats := len(cells) * puzzles_per_cell - len(seen):
+            _LOG.warning(
+                "The chain of ids ran into a loop: %d puzzles are there again. Scheme spawn has none.", repeats
+            )
+        return
+    requests = ((cell, (cell.N, cell.d, cell.needles, one)) for cell, one in zip(planned, ids, strict=True))
+    wanted, asked = tee(pair for place, pair in enumerate(requests) if not skip(place, pair[1]))
+    chunks = cut((request for _, request in asked), _CHUNK, lambda request: request[0], _CHUNK_STATEMENTS)
+    drawn = map_batches(partial(_draw_chunk, convert), chunks, jobs)
+    for (cell, _), puzzle in zip(wanted, drawn, strict=True):
+        yield cell, puzzle
 
 
 def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, str]) -> int:
@@ -54,10 +105,9 @@ def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, st
 
     ``metadata`` are the keys of the file, see `describe_set`; the file appears when it is complete.
     """
-    rows = iter(rows)
     count = 0
     with table_writer(path, PUZZLES, metadata) as writer:
-        while batch := list(islice(rows, BATCH)):
+        for batch in cut_rows(rows):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
             count += len(batch)
     return count
@@ -70,29 +120,6 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> int:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
-    return count
-
-
-def write_layout(
-    folder: str | Path,
-    cells: Iterable[Cell],
-    puzzles_per_cell: int = PUZZLES_PER_CELL,
-    seed: int = SEED,
-    *,
-    scheme: str = "chain",
-    jobs: int = 1,
-) -> int:
-    """Write a set in the folders of the authors' release; return the number of puzzles.
-
-    Texts go to ``exp/cogniload/NAME.txt``, states to ``meta/cogniload/NAME_state.json``. Every file is whole
-    at any time, a puzzle's text comes after its states, and a second run writes the same bytes.
-    """
-    folder = Path(folder)
-    count = 0
-    for name, text, state in _draw(_layout_files, cells, puzzles_per_cell, seed, scheme, jobs):
-        write_whole(folder / "meta" / "cogniload" / f"{name}_state.json", state)
-        write_whole(folder / "exp" / "cogniload" / f"{name}.txt", text)
-        count += 1
     return count
 
 
@@ -109,49 +136,46 @@ def describe_set(cells: Iterable[Cell], seed: int, scheme: str, command: str) ->
     }
 
 
-def layout_state(puzzle: Puzzle) -> dict:
-    """Return a puzzle's metadata under the keys of the authors' ``_state.json``.
+def cut_rows(rows: Iterable[dict]) -> Iterator[list[dict]]:
+    """Cut rows of puzzles into lists that fit into memory."""
+    return cut(rows, BATCH, lambda row: len(row["text"]), BATCH_CHARS)
 
-    ``category_defaults`` are the domains; ``history`` holds everybody's state after each statement and at the
-    start, newest first.
+
+def cut(items: Iterable, most: int, weigh: Callable[[object], int], limit: int) -> Iterator[list]:
+    """Cut a sequence into lists of at most `most` items, ended earlier where their weights reach `limit`."""
+    batch, weight = [], 0
+    for item in items:
+        batch.append(item)
+        weight += weigh(item)
+        if len(batch) >= most or weight >= limit:
+            yield batch
+            batch, weight = [], 0
+    if batch:
+        yield batch
+
+
+def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs: int) -> Iterator:
+    """Apply a function of a module to lists, in several processes when asked; yield its results one by one, in order.
+
+    The lists are read as they are needed: twice as many as there are processes wait at a time.
     """
-    return {
-        "people": puzzle.people,
-        "poi": puzzle.poi,
-        "categories": puzzle.categories,
-        "category_defaults": puzzle.domains,
-        "needles": puzzle.needles,
-        "hays": puzzle.hays,
-        "difficulty": puzzle.d,
-        "num_statements": puzzle.N,
-        "statements": [
-            {
-                "conditions": dict(statement.conditions),
-                "updates": dict(statement.updates),
-                "reference": statement.reference,
-            }
-            for statement in puzzle.statements
-        ],
-        "history": list(puzzle.states())[::-1],
-    }
+    if check_count("jobs", jobs, 1) == 1:
+        for batch in batches:
+            yield from function(batch)
+        return
+    with open_executor(jobs) as executor:
+        pending = deque()
+        try:
+            for batch in batches:
+                pending.append(executor.submit(function, batch))
+                if len(pending) > 2 * jobs:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
 
 
-def _draw(
-    convert: Callable[[Puzzle], object],
-    cells: Iterable[Cell],
-    puzzles_per_cell: int,
-    seed: int,
-    scheme: str,
-    jobs: int,
-) -> Iterator:
-    cells = tuple(cells)
-    puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    ids = grid_ids(cells, puzzles_per_cell, seed, scheme)
-    planned = [cell for cell in cells for _ in range(puzzles_per_cell)]
-    requests = ((cell.N, cell.d, cell.needles, one) for cell, one in zip(planned, ids, strict=True))
-    for cell, drawn in zip(planned, draw_puzzles(requests, jobs, convert), strict=True):
-        yield drawn | {"ratio_pct": float(cell.ratio_pct)} if isinstance(drawn, dict) else drawn
-
-
-def _layout_files(puzzle: Puzzle) -> tuple[str, str, str]:
-    return puzzle.name, puzzle.text, json.dumps(layout_state(puzzle))
+def _draw_chunk(convert: Callable[[Puzzle], object], requests: list[Request]) -> list:
+    return [convert(draw_puzzle(*request)) for request in requests]

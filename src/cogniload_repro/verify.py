@@ -1,17 +1,26 @@
 """Check sets of puzzles: every puzzle is solved again from its text, and drawn again where it has an id."""
 
-import json
+import math
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_repro.catalog import parse_name
 from cogniload_repro.generate import draw_puzzle
-from cogniload_repro.parquet import open_parquet
+from cogniload_repro.grid import ROUNDINGS, count_needles
 from cogniload_repro.puzzle import INSTRUCTION, AmbiguousPuzzleError, Puzzle, parse_puzzle
+from cogniload_repro.puzzle_folders import layout_state
+from cogniload_repro.puzzle_readers import COLUMNS, Files, Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.puzzle_sets import cut, map_batches
+from cogniload_repro.schemas import PUZZLES
 
 VERDICTS = ("right", "mismatch", "ambiguous", "unparsable")
+
+#: What one process checks at a time: so many puzzles, or as many as have so many characters.
+_CHUNK = 32
+_CHUNK_CHARS = 4_000_000
 
 
 class Verdict(NamedTuple):
@@ -32,95 +41,107 @@ class Verdict(NamedTuple):
     detail: str
 
 
-def verify_puzzle(row: Mapping, *, redraw: bool = True) -> Verdict:
-    """Solve a puzzle from its text and compare it with everything that its row states.
+def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Iterator[Verdict]:
+    """Verify every puzzle of a set, in its order; see `verify_puzzle`. The same verdicts for any `jobs`.
+
+    A name that comes twice in a table or folder is a mismatch the second time. Apart from the names, a few puzzles
+    for each process are in memory at a time.
 
     Parameters
     ----------
-    row : mapping
-        Columns of the puzzles table. ``text`` is needed, and ``gold`` or a ``name`` that ends in it; the others
-        are compared where they are present.
-    redraw : bool
-        Also draw the puzzle again from its name and compare the texts, which finds any change at all. Turn it
-        off for puzzles of another generator.
+    source : path
+        A Parquet or JSONL file of puzzles, or a folder with ``puzzles.parquet``, ``puzzles.jsonl`` or puzzles in the
+        authors' layout; all of them are verified.
+
+    Raises
+    ------
+    ValueError
+        If nothing of the kind is there, or it is empty.
     """
-    name = str(row.get("name") or "")
-    stated = _stated(row, name)
-    text, gold = row.get("text"), stated.get("gold")
-    if not isinstance(text, str) or gold is None:
-        return Verdict(name, "unparsable", "the row lacks the text or the gold value")
+    for place in find_sets(source):
+        seen: set[str] = set()
+        batches = cut(read_set(place), _CHUNK, _count_chars, _CHUNK_CHARS)
+        verdict = None
+        for verdict in map_batches(partial(_verify_batch, redraw), batches, jobs):
+            if verdict.name and verdict.name in seen:
+                detail = "; ".join(filter(None, ["a puzzle of this name came before", verdict.detail]))
+                verdict = verdict._replace(verdict=verdict.verdict.replace("right", "mismatch"), detail=detail)
+            seen.add(verdict.name)
+            yield verdict
+        if verdict is None:
+            raise ValueError(f"{place} holds no puzzle; make or fetch it again")
+
+
+def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
+    """Solve a puzzle from its text and compare it with everything that is stated about it.
+
+    Parameters
+    ----------
+    item : mapping, or Files or Unreadable of `puzzle_readers`
+        Columns of the puzzles table. A text is needed, and ``gold`` or a ``name`` that ends in it; the others
+        are compared where they are present, and all have to be where most are.
+    redraw : bool
+        Also draw the puzzle again from its name and compare text and metadata, which finds any change at all. Turn
+        it off for puzzles of another generator.
+    """
+    row = read_row(item)
+    if isinstance(row, Unreadable):
+        return Verdict(row.name, "unparsable", row.reason)
+    name, text = row["name"], row.get("text")
+    stated, contradictions = _collect(row)
+    if not isinstance(text, str) or "gold" not in stated:
+        has = (
+            f"it has {', '.join(map(str, item))[:200] or 'nothing'}" if isinstance(item, dict) else "the file is empty"
+        )
+        lacks = "the gold value" if isinstance(text, str) else f"the text ({', '.join(COLUMNS['text'])})"
+        return Verdict(name, "unparsable", f"the row lacks {lacks}; {has}")
     try:
         puzzle = parse_puzzle(text)
     except AmbiguousPuzzleError as error:
         return Verdict(name, "ambiguous", str(error))
     except ValueError as error:
         return Verdict(name, "unparsable", str(error))
-    differences = [*_differences(puzzle, stated), *_irregularities(puzzle)]
-    if redraw and not differences and stated.get("puzzle_id") is not None:
-        differences += _redrawn(text, stated)
+    differences = [*contradictions, *_find_gaps(item), *_differences(puzzle, stated), *_irregularities(puzzle)]
+    if redraw and not differences and "puzzle_id" in stated:
+        differences += _redrawn(puzzle, text, stated["puzzle_id"], row.get("state", {}))
     return Verdict(name, "mismatch" if differences else "right", "; ".join(differences))
 
 
-def verify_set(source: str | Path, *, redraw: bool = True) -> Iterator[Verdict]:
-    """Verify every puzzle of a set, in its order; see `verify_puzzle`.
-
-    Parameters
-    ----------
-    source : path
-        A Parquet or JSONL file of puzzles, a folder with ``puzzles.parquet`` or ``puzzles.jsonl``, or a
-        folder in the authors' layout.
-
-    Raises
-    ------
-    ValueError
-        If nothing of the kind is there.
-    """
-    for row in read_set(source):
-        yield verify_puzzle(row, redraw=redraw)
+def _verify_batch(redraw: bool, items: list[Item]) -> list[Verdict]:
+    return [verify_puzzle(item, redraw=redraw) for item in items]
 
 
-def read_set(source: str | Path) -> Iterator[dict]:
-    """Yield the rows of a set of puzzles; what cannot be read becomes a row without a text.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or a folder holds no puzzles.
-    """
-    source = Path(source)
-    files = [source] if source.is_file() else [source / "puzzles.parquet", source / "puzzles.jsonl"]
-    found = [file for file in files if file.is_file()]
-    texts = sorted((source / "exp").rglob("*.txt")) if not found and source.is_dir() else []
-    if not found and not texts:
-        raise ValueError(
-            f"{source}: no puzzles here; give a .parquet or .jsonl file of puzzles, or a folder with "
-            "puzzles.parquet, puzzles.jsonl or exp/**/NAME.txt"
-        )
-    for file in found[:1]:
-        yield from _parquet_rows(file) if file.suffix == ".parquet" else _json_rows(file)
-    for path in texts:
-        yield _layout_row(source, path)
+def _count_chars(item: Item) -> int:
+    if isinstance(item, Files):
+        return item.text.stat().st_size
+    return sum(len(value) for value in item.values() if isinstance(value, str)) if isinstance(item, dict) else 0
 
 
-def _stated(row: Mapping, name: str) -> dict:
-    """Collect what a row says about its puzzle, the parts of the name first."""
-    parts = parse_name(name)
-    stated = parts._asdict() if parts else {}
-    for column in ("N", "d", "needles", "puzzle_id", "gold", "poi", "category", "domain"):
-        if row.get(column) is not None:
-            if column == "domain" and not isinstance(row[column], list):
-                stated["contradiction"] = f"the row's domain is {row[column]!r}, not a list"
-                continue
-            stated.setdefault(column, row[column])
-            if stated[column] != row[column]:
-                stated["contradiction"] = f"the row says {column} {row[column]!r}, its name {stated[column]!r}"
-    return stated
+def _collect(row: Mapping) -> tuple[dict, list[str]]:
+    """Collect what a row says about its puzzle, the parts of the name first, and where it contradicts itself."""
+    parts = parse_name(row["name"])
+    stated, contradictions = parts._asdict() if parts else {}, []
+    state = row.get("state", {})
+    said = {column: row[column] for column in COLUMNS if column in row and column != "text"}
+    for column, key in (("poi", "poi"), ("d", "difficulty"), ("N", "num_statements"), ("needles", "needles")):
+        # the released program writes its counter of needles, which ends at 0
+        if key in state and not (key == "needles" and state[key] == 0):
+            said[column] = state[key]
+    for column, value in said.items():
+        if stated.setdefault(column, value) != value:
+            contradictions.append(f"the row says {column} {value!r}, its name {stated[column]!r}")
+    return stated, contradictions
+
+
+def _find_gaps(item: Item) -> Iterator[str]:
+    """Tell which columns a row of the puzzles table lacks; rows with fewer than half of them are others."""
+    missing = [column for column in PUZZLES.names if item.get(column) is None] if isinstance(item, dict) else []
+    if 0 < len(missing) < len(PUZZLES.names) / 2:
+        yield f"the row lacks {', '.join(missing)}"
 
 
 def _differences(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
     """Tell where a puzzle read from its text differs from what is stated."""
-    if "contradiction" in stated:
-        yield stated["contradiction"]
     read = {
         "gold": puzzle.solution,
         "N": puzzle.N,
@@ -128,14 +149,25 @@ def _differences(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
         "needles": puzzle.needles,
         "poi": puzzle.poi,
         "category": puzzle.category,
+        "rho": puzzle.rho,
     }
     for column, value in read.items():
         if column in stated and stated[column] != value:
             yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
-    domain = stated.get("domain")
-    strangers = [value for value in puzzle.domains[puzzle.category] if domain is not None and value not in domain]
-    if strangers:
+    if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
+        yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
+    domain = stated.get("domain", puzzle.domains[puzzle.category])
+    if not isinstance(domain, list):
+        yield f"the row's domain is {domain!r}, not a list"
+    elif strangers := [value for value in puzzle.domains[puzzle.category] if value not in domain]:
         yield f"the text has {', '.join(strangers)} outside the domain"
+
+
+def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
+    """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
+    if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not math.isfinite(ratio_pct):
+        return False
+    return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
 
 
 def _irregularities(puzzle: Puzzle) -> Iterator[str]:
@@ -148,43 +180,18 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
             return
 
 
-def _redrawn(text: str, stated: Mapping) -> list[str]:
-    """Compare the text with the one drawn from the puzzle's numbers."""
+def _redrawn(puzzle: Puzzle, text: str, puzzle_id: object, state: Mapping) -> list[str]:
+    """Compare text and metadata with those drawn from the puzzle's id."""
     try:
-        drawn = draw_puzzle(stated["N"], stated["d"], stated["needles"], stated["puzzle_id"]).text
-    except (KeyError, ValueError) as error:
+        drawn = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id)
+    except ValueError as error:
         return [f"the puzzle cannot be drawn again: {error}"]
-    return [] if drawn == text.replace("\r\n", "\n").strip() else ["the text differs from the one drawn from its id"]
+    if drawn.text != text.replace("\r\n", "\n").strip():
+        return [ANOTHER_TEXT]
+    own = layout_state(drawn) if state else {}
+    keys = [key for key in own if key not in ("needles", "hays") and state.get(key) != own[key]]
+    return [f"the metadata differ from those drawn from its id, in {', '.join(keys)}"] if keys else []
 
 
-def _parquet_rows(path: Path) -> Iterator[dict]:
-    with open_parquet(path) as file:
-        for batch in file.iter_batches(batch_size=200):
-            yield from batch.to_pylist()
-
-
-def _json_rows(path: Path) -> Iterator[dict]:
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            yield row if isinstance(row, dict) else {"name": f"line {number}"}
-
-
-def _layout_row(folder: Path, path: Path) -> dict:
-    """Build the row of a puzzle in the authors' layout from its text and, where present, its state file."""
-    row: dict = {"name": path.stem}
-    states = list(islice((folder / "meta").rglob(f"{path.stem}_state.json"), 1))
-    try:
-        row["text"] = path.read_text(encoding="utf-8")
-        state = json.loads(states[0].read_text(encoding="utf-8")) if states else {}
-        row |= {
-            column: state[key]
-            for column, key in (("poi", "poi"), ("needles", "needles"), ("d", "difficulty"), ("N", "num_statements"))
-            if key in state
-        }
-    except (OSError, ValueError, TypeError, RecursionError):
-        row.pop("text", None)
-    return row
+#: What is said of a text that is right in itself.
+ANOTHER_TEXT = "the text differs from the one drawn from its id"
