@@ -16,6 +16,10 @@ from cogniload_repro.paths import ICLR2026
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
+#: An accuracy difference that the prose calls none: less than the largest standard error that the difference of two
+#: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.
+ABOUT_NONE = 0.05
+
 _BETAS = tuple(f"beta_{term}" for term in ("0", "d", "N", "rho", "rho2"))
 _INTERACTIONS = tuple(f"{kind}_{term}" for term in ("dN", "drho", "Nrho", "dNrho") for kind in ("beta", "p"))
 

@@ -8,14 +8,16 @@ from flint import fmpz_mat
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import correct_by, load_claims
+from cogniload_repro.reconstruction import counts
 from cogniload_repro.reconstruction.counts import (
-    PROSE_RATIOS,
     constrain,
     draw_counts,
     exchanges,
     expected_accuracy,
+    surprise,
     walk,
 )
+from cogniload_repro.reconstruction.prose_windows import PROSE_RATIOS
 from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows, recover
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -139,3 +141,33 @@ def test_constraints_refuse_a_table_outside(problem, drawn):
     one_more[np.flatnonzero(drawn < recovered.n)[0]] += 1
     assert np.abs(constraints.windows @ (one_more - drawn)).max() > 1
     assert not around.met(one_more)
+
+
+def test_a_drawn_table_is_one_that_chance_would_bring(problem, drawn):
+    """A table that is drawn is likely, one with nothing right at half the needles is not."""
+    recovered = problem[0]
+    assert surprise(recovered, drawn) < 3
+    worst = np.where(GRID["ratio_pct"] == 50, 0, recovered.n).astype(int)
+    assert surprise(recovered, worst) > 10
+
+
+def test_surprise_is_measured_in_standard_deviations(problem):
+    """Over binomial draws it has mean 0 and standard deviation 1."""
+    recovered, p = problem[:2]
+    rng = np.random.default_rng(1)
+    values = [surprise(recovered, rng.binomial(recovered.n.astype(int), p)) for _ in range(100)]
+    assert np.mean(values) == pytest.approx(0, abs=0.35)
+    assert np.std(values) == pytest.approx(1, abs=0.25)
+
+
+def test_an_unlikely_table_is_drawn_again(problem, monkeypatch):
+    """Draws go on until one is likely, and end with a sentence if none is."""
+    recovered = problem[0]
+    worst = np.where(GRID["ratio_pct"] == 50, 0, recovered.n).astype(int)
+    likely = draw_counts(recovered, np.random.default_rng(3))
+    tables = iter([worst, worst, likely])
+    monkeypatch.setattr(counts, "_draw", lambda *_: next(tables))
+    np.testing.assert_array_equal(draw_counts(recovered, np.random.default_rng(1)), likely)
+    monkeypatch.setattr(counts, "_draw", lambda *_: worst)
+    with pytest.raises(ValueError, match=f"{recovered.model.name} in a row are unlikely"):
+        draw_counts(recovered, np.random.default_rng(1))

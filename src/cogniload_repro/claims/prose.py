@@ -15,6 +15,7 @@ import pandas as pd
 
 from cogniload_repro import formats
 from cogniload_repro.claims.evidence import UnsettledError
+from cogniload_repro.published import ABOUT_NONE
 
 Number = int | float | Fraction
 
@@ -49,13 +50,12 @@ class Reading(NamedTuple):
 SIGNIFICANT = 0.05
 
 #: Words about numbers.
-#: ~0: less than 0.05 from 0, the largest standard error that the difference of two accuracies of 200 puzzles each can
-#: have, sqrt(2 * 0.25 / 200); the models so described have 200 a ratio. For > 0 and < 0 the sign alone counts.
+#: ~0: see `published.ABOUT_NONE`. For > 0 and < 0 the sign alone counts.
 #: A few percent: no more than five.
 #: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties; the text adds "frequently", so more than
 #: half of the numbers will do.
 WORDS = {
-    "~0": Reading(pd.Interval(-0.05, 0.05, "neither"), "+.3f"),
+    "~0": Reading(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "neither"), "+.3f"),
     "not significant": Reading(pd.Interval(SIGNIFICANT, 1, "both"), ".3g"),
     "a few percent": Reading(pd.Interval(0, 5, "both"), ".0f"),
     "mid-20000s": Reading(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),

@@ -16,7 +16,7 @@ from cogniload_repro.claims.prose import NOT_COMPUTABLE, Number, Share, judge_cl
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.results import Results
 from cogniload_repro.published import ERRORS, load_claims
-from cogniload_repro.reconstruction.counts import PROSE_RATIOS, prose_along_rho
+from cogniload_repro.reconstruction.prose_windows import PROSE_RATIOS, prose_along_rho
 from cogniload_repro.scoring import CONTEXT_TOKENS, RESERVED_TOKENS
 
 COLUMNS = (

@@ -10,22 +10,23 @@ walk at random among the tables that remain possible, weighted by their binomial
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from flint import fmpz_mat
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import binom
 
-from cogniload_repro.published import correct_by, load_claims
+from cogniload_repro.published import correct_by
 from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
-from cogniload_repro.reconstruction.sufficient import GRID, UNSETTLED, Recovered, X, maximise, predict, printed_windows
-
-#: The ends of the arrows along rho in the prose (section 3), read as nominal ratios in percent.
-PROSE_RATIOS = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
-
-#: How the claims call the comparison of the two ends, and the differences of accuracy that its signs stand for: as
-#: much as 1 either way, and for "about none" less than the largest standard error with 200 puzzles at either end.
-ENDS = "rho: low end minus rho: high end"
-_SIGNS = {">0": (0.001, 1.0), "<0": (-1.0, -0.001), "~0": (-0.05, 0.05)}
+from cogniload_repro.reconstruction.prose_windows import prose_windows
+from cogniload_repro.reconstruction.sufficient import (
+    GRID,
+    UNSETTLED,
+    Recovered,
+    X,
+    maximise,
+    predict,
+    printed_windows,
+    significant,
+)
 
 # Accuracies in the prose have two decimals: first without, then with ties at the edge of rounding.
 _HALF_UNITS = (0.00499, 0.00501)
@@ -33,6 +34,9 @@ _HALF_UNITS = (0.00499, 0.00501)
 # The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
 # spread over their buckets.
 _STRIDES, _STEPS = 50, 400
+
+# Standard deviations by which a table may be less likely than others, and how often one is drawn again.
+_MOST_SURPRISE, _DRAWS = 3.0, 40
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,38 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
     ------
     ValueError
         If no table is found.
+
+    Notes
+    -----
+    Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
+    and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
+    (`surprise`) are drawn again.
     """
     for half_unit in _HALF_UNITS:
         try:
-            return _draw(recovered, rng, half_unit)
+            for _ in range(_DRAWS):
+                k = _draw(recovered, rng, half_unit)
+                if surprise(recovered, k) <= _MOST_SURPRISE:
+                    return k
+            raise ValueError(f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed")
         except ValueError as error:
             failure = error
     raise failure
+
+
+def surprise(recovered: Recovered, correct: np.ndarray) -> float:
+    """Return by how many standard deviations a table's log-probability falls short of what is expected.
+
+    Every cell is taken as a binomial draw with `expected_accuracy`.
+    """
+    n, p = recovered.n[:, None], expected_accuracy(recovered)[:, None]
+    counts = np.arange(int(n.max()) + 1)
+    logs = binom.logpmf(counts, n, p)
+    weights, logs = np.exp(logs), np.where(np.isfinite(logs), logs, 0.0)
+    mean = (weights * logs).sum(axis=1)
+    variance = (weights * logs**2).sum(axis=1) - mean**2
+    own = logs[np.arange(len(logs)), correct].sum()
+    return float((mean.sum() - own) / np.sqrt(variance.sum()))
 
 
 def _draw(recovered: Recovered, rng: np.random.Generator, half_unit: float) -> np.ndarray:
@@ -123,7 +152,7 @@ def expected_accuracy(recovered: Recovered) -> np.ndarray:
             sums.append(lowest)
     x = np.column_stack([*columns, X[:, 3:]])
     beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]))
-    return 1 / (1 + np.exp(-x @ beta))
+    return 1 / (1 + np.exp(-(x @ beta).round(9)))
 
 
 def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = _HALF_UNITS[-1]) -> Constraints:
@@ -134,45 +163,14 @@ def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = _HALF_UNIT
     values, widths = printed_windows(name)
     predicted, jacobian = predict(recovered.n, T)
     # row 0, the linear AIC, depends on T_rho alone, which is exact
-    slopes = (jacobian / widths[:, None])[1:, 1:]
-    centre = slopes @ T[list(UNSETTLED[1:])] - ((predicted - values) / widths)[1:]
+    slopes = significant((jacobian / widths[:, None])[1:, 1:], 5)
+    centre = slopes @ T[list(UNSETTLED[1:])] - ((predicted - values) / widths)[1:].round(4)
     windows = slopes @ X[:, list(UNSETTLED[1:])].T
     for row, (lowest, highest) in prose_windows(name, recovered.n, half_unit):
         half_width = (highest - lowest) / 2
         windows = np.vstack([windows, row / half_width])
         centre = np.append(centre, (highest + lowest) / 2 / half_width)
     return Constraints(np.array(exact, dtype=int), np.array(sums), windows, centre, recovered.n)
-
-
-def prose_along_rho(model: str) -> pd.DataFrame:
-    """Return the claims that state a model's accuracy at a place along rho, or compare the two ends."""
-    claims = load_claims()
-    stated = claims["condition"].isin([*PROSE_RATIOS, ENDS]) & claims["quantity"].str.startswith("accuracy")
-    return claims[stated & (claims["model"] == model)]
-
-
-def prose_windows(model: str, n: np.ndarray, half_unit: float) -> list[tuple[np.ndarray, tuple[float, float]]]:
-    """Return what the claims of `prose_along_rho` ask of a table: weights of the cells, and bounds of their sum.
-
-    Parameters
-    ----------
-    model : str
-    n : ndarray, shape (140,)
-        Puzzles per cell.
-    half_unit : float
-        By how much an accuracy may differ from the two stated decimals.
-    """
-    windows = []
-    for claim in prose_along_rho(model).itertuples():
-        low, high = ((GRID["ratio_pct"] == PROSE_RATIOS[f"rho: {end} end"]).to_numpy(float) for end in ("low", "high"))
-        if claim.condition == ENDS:
-            row, (lowest, highest) = low / (low @ n) - high / (high @ n), _SIGNS[claim.value]
-        else:
-            cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy(float)
-            row, stated = cells / (cells @ n), float(claim.value)
-            lowest, highest = stated - half_unit, stated + half_unit
-        windows.append((row * n.max(), (lowest * n.max(), highest * n.max())))
-    return windows
 
 
 def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -281,7 +279,7 @@ def _nearest(
 
 def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: str) -> np.ndarray:
     """Bring a table that keeps the exact sums into box and windows, its errors into buckets: integer programming."""
-    offset = constraints.windows @ k - constraints.centre
+    offset = (constraints.windows @ k - constraints.centre).round(6)
     groups, sums = bucket_sums(model)
     moves, buckets = len(basis), groups.shape[1]
 
@@ -295,7 +293,7 @@ def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: s
             constraints=[
                 rows(basis.T, np.zeros((len(k), buckets)), -k, constraints.n - k),
                 rows(
-                    constraints.windows @ basis.T,
+                    (constraints.windows @ basis.T).round(6),
                     np.zeros((len(offset), buckets)),
                     -0.999 - offset,
                     0.999 - offset,

@@ -12,20 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
 from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.paths import RECONSTRUCTED
-from cogniload_repro.reconstruction.counts import draw_counts, expected_accuracy
+from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.reconstruct import SEED, load_cells
-from cogniload_repro.reconstruction.sufficient import GRID, Recovered, recover
+from cogniload_repro.reconstruction.sufficient import GRID, recover
 
 #: The committed tables, and how many there are of each model.
 TABLES = RECONSTRUCTED / "feasible.csv"
 COUNT = 24
 
-_MOST_SURPRISE = 3.0
 _KEYS = ["model", "N", "d", "ratio_pct"]
 
 
@@ -47,13 +45,7 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
     Raises
     ------
     ValueError
-        If not even every fourth stream leads to a new and likely table.
-
-    Notes
-    -----
-    Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
-    and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
-    (`surprise`) are left out.
+        If not even every fourth stream leads to a new table.
     """
     recovered, drawn = recover(model), []
     for stream in count(1):  # a trailing 0 would be the stream of the committed table
@@ -65,24 +57,8 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
             correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
         except ValueError:
             continue
-        new = not any((correct == other).all() for other in drawn)
-        if new and surprise(recovered, correct) <= _MOST_SURPRISE:
+        if not any((correct == other).all() for other in drawn):
             drawn.append(correct)
-
-
-def surprise(recovered: Recovered, correct: np.ndarray) -> float:
-    """Return by how many standard deviations a table's log-probability falls short of what is expected.
-
-    Every cell is taken as a binomial draw with `counts.expected_accuracy`.
-    """
-    n, p = recovered.n[:, None], expected_accuracy(recovered)[:, None]
-    counts = np.arange(int(n.max()) + 1)
-    logs = binom.logpmf(counts, n, p)
-    weights, logs = np.exp(logs), np.where(np.isfinite(logs), logs, 0.0)
-    mean = (weights * logs).sum(axis=1)
-    variance = (weights * logs**2).sum(axis=1) - mean**2
-    own = logs[np.arange(len(logs)), correct].sum()
-    return float((mean.sum() - own) / np.sqrt(variance.sum()))
 
 
 def write_tables(

@@ -28,6 +28,9 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
     ValueError
         If no maximum is found: the statistics lie on or outside the edge of what n allows.
     """
+    # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
+    x, triangle = np.linalg.qr(x)
+    t = np.linalg.solve(triangle.T, t)
     b = np.zeros(x.shape[1])
 
     def value(b):
@@ -44,12 +47,12 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
             break
         decrement, length = gradient @ step, 1.0
         if decrement < 1e-14 * abs(current):
-            return b + step, float(value(b + step))
+            return np.linalg.solve(triangle, b + step), float(value(b + step))
         while not (new := value(b + length * step)) > current and length > 1e-6:
             length /= 2
         if length <= 1e-6:
             if decrement < 1e-9:  # rounding hides any further gain
-                return b, float(current)
+                return np.linalg.solve(triangle, b), float(current)
             break
         b, current = b + length * step, new
     raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")

@@ -235,7 +235,17 @@ def _recover_with(model: Model, missing_ratios: tuple[int, ...]) -> Recovered:
         fixed[3] = whole / 500
         candidates.append(_centre(n, fixed, values, widths, UNSETTLED[1:], numbers=len(PRINTED)))
     T, misfit = min(candidates, key=lambda candidate: candidate[1])
+    T[4:] = significant(T[4:], 9)
     return Recovered(model, missing_ratios, n, T, misfit)
+
+
+def significant(values: np.ndarray, digits: int) -> np.ndarray:
+    """Round to so many significant digits.
+
+    Processors differ in the last digits of a sum. What the search for counts starts from is rounded, so that every
+    one of them finds the same table.
+    """
+    return np.vectorize(lambda value: float(f"{value:.{digits}g}"))(values)
 
 
 def _centre(
