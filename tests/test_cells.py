@@ -80,6 +80,16 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     }
 
 
+def test_scores_are_counted_in_a_store():
+    """Scores at an address of any kind of store are counted there, as on a cluster."""
+    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
+    store = "memory://counted"
+    write_table(f"{store}/scores/mine.parquet", scores_frame("mine", list(BUCKETS)), {"provenance": "imported"})
+    cells = write_cells(f"{store}/scores", f"{store}/cells.parquet")
+    assert cells["n"].tolist() == [8]
+    assert read_metadata(f"{store}/cells.parquet")["provenance"] == "imported"
+
+
 def test_no_scores_are_refused(tmp_path):
     """Without scores there is nothing to count."""
     with pytest.raises(ValueError, match="holds no scores"):

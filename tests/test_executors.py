@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.catalog import draw_named, rows_table
+from cogniload_repro.cells import write_cells
 from cogniload_repro.executors import open_executor
 from cogniload_repro.parquet import write_table
 from cogniload_repro.schemas import OUTPUTS
@@ -103,13 +104,14 @@ def kill_busy_worker(client, workers, scores, killed):
 
 
 def test_a_cluster_reads_and_writes_addresses(cluster, build, local):
-    """Outputs and scores may lie in any store that fsspec knows, here that of files."""
+    """Outputs, scores and cells may lie in any store that fsspec knows, here that of files."""
     pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
     client, _ = cluster
     outputs, puzzles, scores = (f"file://{build / name}" for name in ("outputs", "puzzles.parquet", "there"))
     with open_executor(1, client.scheduler.address) as executor:
         paths = score_dataset(outputs, puzzles, scores, executor)
     assert {path.name: path.read_bytes() for path in paths} == local
+    assert write_cells(scores, f"file://{build / 'cells.parquet'}")["n"].sum() == ROWS * len(MODELS)
     made = [path.stat().st_mtime_ns for path in paths]
     score_dataset(outputs, puzzles, scores)
     assert [path.stat().st_mtime_ns for path in paths] == made

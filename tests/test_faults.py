@@ -1,5 +1,8 @@
 """What goes wrong in the world: signals, full disks, damaged and monstrous files, with real processes."""
 
+import gzip
+import hashlib
+import io
 import json
 import os
 import random
@@ -7,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from web import serve
 
 from cogniload_repro.cli import main
 from cogniload_repro.parquet import write_table
 from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scores import score_dataset
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 LABEL = {"provenance": "imported"}
@@ -165,6 +171,184 @@ def test_damaged_scores_are_made_again(scored, tmp_path):
         (tmp_path / "scores" / path.name).write_bytes(path.read_bytes()[:-50])
     assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
     assert contents(tmp_path / "scores") == contents(scored / "scores")
+
+
+ROW = {"model": "mine", "name": NAMES[0], "response": "Raymond: red", "prompt_tokens": 7, "response_tokens": 9}
+OTHER = {**ROW, "name": NAMES[1], "response": 'Line one,\n"Raymond": purple'}
+
+
+def lines(*rows):
+    """Rows as JSON lines; text stays as it is."""
+    return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
+
+
+def in_csv(*rows):
+    """Rows as CSV, with what the writer quotes."""
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def in_parquet(*rows):
+    """Rows as Parquet."""
+    sink = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(sink)
+    return sink.getvalue()
+
+
+def noise(size):
+    """Text that does not compress, the same every time."""
+    return random.Random(0).randbytes(size).hex()
+
+
+def named(name):
+    """A row about a puzzle of this name."""
+    return {**ROW, "name": name}
+
+
+#: Files of a source that holds both good rows, and what is to be refused of it, by reason.
+FAULTS = {
+    "malformed JSON": ({"o.jsonl": lines(ROW, '{"model": "mine", ', "[1]", OTHER, "\x00")},
+                       {"malformed row": 2, "wrong type": 1}),
+    "byte order mark": ({"o.jsonl": b"\xef\xbb\xbf" + lines(ROW, OTHER)}, {}),
+    "CRLF and blank lines": ({"o.jsonl": lines(ROW, "", OTHER).replace(b"\n", b"\r\n")}, {}),
+    "UTF-16": ({"a.jsonl": lines(ROW, OTHER).decode().encode("utf-16"), "o.jsonl": lines(ROW, OTHER)},
+               {"not UTF-8": 1}),
+    "Latin-1": ({"o.jsonl": lines(ROW, OTHER) + b'{"model": "m\xfcller"}\n'}, {"not UTF-8": 1}),
+    "quoted newlines in CSV": ({"o.csv": in_csv(ROW, OTHER)}, {}),
+    "CSV with a byte order mark": ({"o.csv": b"\xef\xbb\xbf" + in_csv(ROW, OTHER)}, {}),
+    "CSV cut in a quoted field": ({"o.csv": in_csv(ROW, OTHER, {**ROW, "response": "a\nb"})[:-6]},
+                                  {"malformed row": 1}),
+    "Parquet cut short": ({"a.parquet": in_parquet(ROW, OTHER)[:-9], "o.parquet": in_parquet(ROW, OTHER)},
+                          {"unreadable file": 1}),
+    "no Parquet at all": ({"a.parquet": b"<!doctype html>", "o.jsonl": lines(ROW, OTHER)}, {"unreadable file": 1}),
+    "gzip cut short": ({"o.jsonl.gz": gzip.compress(lines(ROW, OTHER, {"response": noise(90_000)}))[:60_000]},
+                       {"unreadable file": 1}),
+    "no gzip at all": ({"a.jsonl.gz": lines(ROW), "o.jsonl": lines(ROW, OTHER)}, {"unreadable file": 1}),
+    "empty files": ({"a.jsonl": b"", "b.csv": b"", "c.parquet": b"", "o.jsonl": lines(ROW, OTHER)},
+                    {"unreadable file": 1}),
+    "token counts": ({"o.jsonl": lines(ROW, OTHER, *({**ROW, "prompt_tokens": count} for count in (
+        "7", "many", -1, 2**63, 10**30, 0.5, True, [7])))}, {"wrong type": 8}),
+    "a number of 5,000 digits": ({"o.jsonl": lines(ROW, OTHER, '{"prompt_tokens": ' + "9" * 5000 + "}")},
+                                 {"malformed row": 1}),
+    "impossible puzzles": ({"o.jsonl": lines(ROW, OTHER, *map(named, (
+        "20_13_1_770487_red", "20_1_21_770487_red", "0_1_0_770487_red", "20_0_1_770487_red", "20_1_1_770487_blue",
+        "20_1_1_770487_", "hello", "")))}, {"unknown puzzle": 7, "unsafe name": 1}),
+    "names with path parts": ({"o.jsonl": lines(ROW, OTHER, named(f"../{NAMES[0]}"), named("C:\\x"),
+                                                *({**ROW, "model": name} for name in ("../../x", "/etc/x", "a\x00")))},
+                              {"unsafe name": 5}),
+    "duplicates across files": ({"a.jsonl": lines(ROW), "b.csv": in_csv(ROW, OTHER), "c.parquet": in_parquet(OTHER)},
+                                {"duplicate": 2}),
+    "missing fields": ({"o.jsonl": lines(ROW, OTHER, *({key: ROW[key] for key in ROW if key != name}
+                                                       for name in ("model", "name", "response")))},
+                       {"missing field": 3}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path, fault):
+    """The strict run ends with 2 and says why; both good rows are scored; a second run gives the same bytes."""
+    files, reasons = FAULTS[fault]
+    source, build = tmp_path / "source", tmp_path / "build"
+    source.mkdir()
+    for name, content in files.items():
+        (source / name).write_bytes(content)
+    code, message = run("download-outputs", "--build", build, "--source", source)
+    assert code == (2 if reasons else 0), message
+    assert "Traceback" not in message
+    rejected = pd.read_parquet(build / "rejected.parquet")
+    assert rejected["reason"].value_counts().to_dict() == reasons
+    assert all(f"{count} {reason}, first in" in message for reason, count in reasons.items())
+    assert set(rejected["file"]) <= set(files)
+    for _ in range(2):
+        code, message = run(
+            "download-outputs", "--build", build, "--source", source, "--max-rejected", sum(reasons.values())
+        )
+        assert code == 0, message
+        score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
+        scores = pd.read_parquet(build / "scores/mine.parquet")
+        assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [(name, True) for name in sorted(NAMES)]
+        assert scores[["prompt_tokens", "response_tokens"]].to_numpy().tolist() == [[7, 9]] * 2
+
+
+def test_a_source_without_a_good_row_is_refused(tmp_path):
+    """However many rejected rows are put up with, there has to be something to score."""
+    (tmp_path / "o.jsonl").write_bytes(b"")
+    code, message = run("download-outputs", "--build", tmp_path / "b", "--source", tmp_path / "o.jsonl")
+    assert (code, "no usable response" in message) == (2, True)
+
+
+#: The import of an address, as a user starts it.
+FETCH = """
+import sys
+from cogniload_repro.cli import main
+main(["download-outputs", "--build", sys.argv[1], "--source", sys.argv[2]])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_download_goes_on_where_it_stopped(tmp_path, number):
+    """What has come is kept, the rest is asked for, and the outputs are those of an undisturbed download."""
+    content = lines(ROW, {**OTHER, "response": noise(500_000)})
+    with serve(content, ["hang"]) as server:
+        parts = tmp_path / "build/downloads"
+        code, _ = interrupt(
+            number, FETCH, tmp_path / "build", f"{server.url}/o.jsonl",
+            when=lambda: any(path.stat().st_size > 100_000 for path in parts.glob(".*.part")),
+        )  # fmt: skip
+        assert code != 0
+        assert not (tmp_path / "build/outputs").exists()
+        for build in ("build", "fresh"):
+            assert run("download-outputs", "--build", tmp_path / build, "--source", f"{server.url}/o.jsonl")[0] == 0
+        assert server.ranges[1].startswith("bytes=")
+    outputs = [contents(tmp_path / build / "outputs") for build in ("build", "fresh")]
+    assert outputs[0] == outputs[1]
+    assert [path.suffix for path in parts.iterdir()] == [".jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"), [("sum", "does not have the SHA-256 sum"), ("page", "gives a web page instead of data")]
+)
+def test_what_is_not_the_data_is_never_imported(tmp_path, fault, said):
+    """A wrong sum and an error page with status 200 leave the outputs as they were; the right file then comes."""
+    build, good = tmp_path / "build", lines(ROW, OTHER)
+    body = b"<!DOCTYPE html><title>Busy</title>" if fault == "page" else good[:-1]
+    with serve(body) as server:
+        source = f"{server.url}/o.jsonl#sha256={hashlib.sha256(good).hexdigest()}"
+        code, message = run("download-outputs", "--build", build, "--source", source)
+        assert (code, said in message, (build / "outputs").exists()) == (2, True, False)
+        server.content = good
+        assert run("download-outputs", "--build", build, "--source", source)[0] == 0
+
+
+#: A command under a limit on the size of files, which a full disk resembles where none can be mounted.
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+from cogniload_repro.cli import main
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("step", ["import", "archive", "score"])
+def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
+    """The exit code is 2, no part stays, what was there stays; without the limit the same command succeeds."""
+    build, source = tmp_path / "build", tmp_path / "o.jsonl"
+    source.write_bytes(lines(ROW))
+    assert run("download-outputs", "--build", build, "--source", source)[0] == 0
+    source.write_bytes(lines(*({**ROW, "model": m, "response": noise(200_000)} for m in "abc"), OTHER))
+    command = ["download-outputs", "--build", build, "--source", source]
+    if step == "archive":
+        with zipfile.ZipFile(tmp_path / "o.zip", "w") as archive:
+            archive.write(source, "o.jsonl")
+        command[-1] = tmp_path / "o.zip"
+    if step == "score":
+        assert run(*command)[0] == 0
+        command = ["score", "--build", build, "--jobs", 1]
+    before = contents(build)
+    limited = [sys.executable, "-c", LIMITED, "1000" if step == "score" else "100000", *map(str, command)]
+    failed = subprocess.run(limited, capture_output=True, text=True)
+    assert (failed.returncode, "Traceback" in failed.stderr) == (2, False), failed.stderr
+    assert contents(build) == before
+    assert run(*command)[0] == 0
 
 
 @pytest.fixture

@@ -88,6 +88,69 @@ def test_a_partial_grid_is_not_compared():
     assert set(own.loc["table5"].query("condition in ('N=100', 'N=250')")["verdict"]) == {"not_computable"}
 
 
+@pytest.mark.parametrize("change", [-1, 1, -99])
+def test_other_numbers_of_puzzles_are_not_compared(change):
+    """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
+    place = own.query("N == 50 and d == 5 and ratio_pct == 50").index[0]
+    own.loc[place, ["n", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
+    checks = compare(make_results(own)).query("model == 'QwQ-32B' and table != 'prose'")
+    touched = checks["table"].isin(["table2", "table3", "table6"])
+    touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
+    assert set(checks.loc[touched, "verdict"]) == {"not_computable"}
+    assert (checks.loc[touched, "reason"] != "").all()
+    assert "not_computable" not in set(checks.loc[~touched, "verdict"])
+    assert (checks.loc[~touched, "reason"] == "").all()
+
+
+def test_cells_that_the_paper_does_not_have_do_not_count():
+    """Puzzles of another length are no part of the sums by d, and spoil what rests on all cells."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"]
+    more = own[own["N"] == 20].assign(N=30)
+    checks = compare(make_results(pd.concat([own, more]))).query("model == 'QwQ-32B'").set_index("table")
+    assert set(checks.loc[["table4", "table5"], "verdict"]) == {"exact"}
+    assert set(checks.loc[["table2", "table3", "table6"], "verdict"]) == {"not_computable"}
+
+
+def test_every_number_that_is_not_computable_has_a_reason():
+    """Models that are not there say so, also in the prose; failed fits give their status."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"]
+    wrong = own.assign(model="gpt-5-2025-08-07", n=10, correct=0, other=10)
+    checks = compare(make_results(pd.concat([own, wrong])))
+    unknown = checks[checks["verdict"] == "not_computable"]
+    assert (unknown["reason"] != "").all()
+    assert set(unknown.query("model == 'o3-2025-04-16'")["reason"]) == {"no outputs of this model"}
+    assert set(unknown.query("model == 'gpt-5-2025-08-07' and table == 'table2'")["reason"]) == {"no fit: separation"}
+    assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
+
+
+def test_rows_on_prompts_follow_their_table(fidelity):
+    """They stand after the other numbers of their table, and the scoreboard counts them apart."""
+    head = (
+        "table8",
+        "QwQ-32B",
+        "prompt_mean",
+        "N=50 d=1, counted",
+        "independent",
+        "1037",
+        1036.2,
+        "1036",
+        "within",
+        "",
+    )
+    checks = compare(make_results(load_cells()), pd.DataFrame([head], columns=COLUMNS))
+    assert len(checks) == len(fidelity) + 1
+    last = checks[checks["table"] == "table8"].iloc[-1]
+    assert tuple(last) == head
+    board = scoreboard(checks).query("table == 'table8'").set_index("kind")
+    assert board.loc["independent", ["numbers", "within"]].tolist() == [1, 1]
+    assert board.loc["input", "within"] == 0
+    pd.testing.assert_frame_equal(compare(make_results(load_cells()), pd.DataFrame(columns=COLUMNS)), fidelity)
+
+
 def test_one_changed_answer_shows():
     """The comparison can fail: one wrong answer more changes Tables 4 to 6."""
     cells = load_cells()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro import prompt_lengths
-from cogniload_repro.fidelity import COLUMNS, judge
+from cogniload_repro.fidelity import COLUMNS
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.published import load_printed, load_table
 
@@ -135,17 +135,55 @@ def test_a_partial_grid_compares_nothing(llama):
 
 
 def test_rows_for_the_fidelity_table(comparison):
-    """Columns and words are the fidelity table's; printed strings are the paper's; verdicts follow from strings."""
+    """Columns and words are the fidelity table's; printed strings are the paper's; verdicts follow from z-scores."""
     rows = prompt_lengths.prompt_rows(comparison)
     assert tuple(rows.columns) == COLUMNS
     assert set(rows["kind"]) == {"independent"}
     assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
-    assert [judge(*pair) for pair in zip(rows["published"], rows["shown"], strict=True)] == rows["verdict"].tolist()
+    own = rows[rows["model"] == LLAMA].assign(key=lambda frame: frame["quantity"] + " " + frame["condition"])
+    z = comparison.assign(
+        key=[f"{row.quantity} N={row.N} d={row.d}, counted" for row in comparison.itertuples()]
+    ).set_index("key")["z"]
+    expected = ["within" if abs(z[key]) <= 3 else "differs" for key in own["key"]]
+    assert own["verdict"].tolist() == expected
+    assert "within" in expected
     printed = load_printed("tokens").set_index(["model", "N", "d"])
-    for row in rows.itertuples():
-        N, d = (part.split("=")[1] for part in row.condition.split())
+    for row in own.itertuples():
+        N, d = (part.split("=")[1] for part in row.condition.removesuffix(", counted").split())
         assert row.published == printed.loc[(row.model, N, d), row.quantity]
         assert row.shown == f"{row.recomputed:.0f}"
+
+
+def test_departures_beyond_chance_differ(comparison):
+    """The verdict can fail: three standard errors are the edge."""
+    rows = prompt_lengths.prompt_rows(comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0)))
+    own = rows[rows["model"] == LLAMA]
+    at_three = own["condition"].str.contains("d=3,")
+    assert set(own.loc[at_three, "verdict"]) == {"differs"}
+    assert set(own.loc[~at_three, "verdict"]) == {"within"}
+
+
+def test_models_without_a_tokenizer_are_not_computable(comparison):
+    """Every legible printed prompt length has its row."""
+    rows = prompt_lengths.prompt_rows(comparison)
+    legible = load_table("tokens")[["prompt_mean", "prompt_p90"]].notna().to_numpy().sum()
+    assert len(rows) == legible
+    others = rows[rows["model"] != LLAMA]
+    assert set(others["verdict"]) == {"not_computable"}
+    assert set(others["reason"]) == {"the model's tokenizer is not here"}
+    assert others["recomputed"].isna().all()
+
+
+def test_levels_without_puzzles_enough_say_so(llama):
+    """A length that lacks a ratio, and one with a single puzzle a ratio, have reasons of their own."""
+    kept = (llama["N"] == 20) & (llama["ratio_pct"] != 50)
+    single = llama[llama["N"] == 50].groupby(["d", "ratio_pct"]).head(1)
+    part = pd.concat([llama[kept], single, llama[llama["N"] > 50]])
+    rows = prompt_lengths.prompt_rows(prompt_lengths.compare_prompts(part)).query("model == @LLAMA")
+    reasons = rows.groupby("table")["reason"].agg(set)
+    assert reasons["table7"] == {"not all of the paper's ratios are here"}
+    assert reasons["table8"] == {"too few puzzles here"}
+    assert reasons["table9"] == reasons["table10"] == {""}
 
 
 def test_models_without_counts_are_named(llama):

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
     """Serve the content under every path; the first requests meet the faults, one each.
 
-    A fault is a status such as 503, ``truncate`` (half of what is asked for), ``stall`` (no byte for a second)
-    or ``whole`` (a range is not honoured). The requests' ranges are kept in ``server.ranges``.
+    A fault is a status such as 503, ``truncate`` (half of what is asked for), ``stall`` (no byte for a second),
+    ``hang`` (half, and then nothing for ten seconds) or ``whole`` (a range is not honoured). The requests' ranges
+    are kept in ``server.ranges``.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -40,7 +41,10 @@ def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
             if fault == "stall":
                 time.sleep(1)
             body = body[start:]
-            self.wfile.write(body[: len(body) // 2] if fault == "truncate" else body)
+            self.wfile.write(body[: len(body) // 2] if fault in ("truncate", "hang") else body)
+            if fault == "hang":
+                self.wfile.flush()
+                time.sleep(10)
 
         def log_message(self, *_):
             pass

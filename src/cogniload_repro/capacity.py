@@ -1,4 +1,8 @@
-"""Capacity points: the load at which a fitted accuracy is one half, the other loads held at their means."""
+"""Capacity points: the load at which a fitted accuracy falls to one half, the other loads held at their means.
+
+A point along N or d exists only if the fitted accuracy falls with that load, as it does for all models of the paper.
+Where it rises, one half is crossed upwards: that load would be the least, not the most, that a model can carry.
+"""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +32,8 @@ def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, floa
     Returns
     -------
     dict
-        ecl50 (statements), nt50 (fraction, the largest root in [0, 1], NaN if none), id50 (units of d).
+        ecl50 (statements), nt50 (fraction, the largest root in [0, 1]), id50 (units of d); NaN for one that does
+        not exist.
     """
     points = many_points(np.asarray(beta, dtype=float)[None], means)
     with np.errstate(over="ignore"):
@@ -49,7 +54,8 @@ def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndar
     Returns
     -------
     dict of ndarray, shape (r,)
-        ecl50 (log10 of statements), nt50 (fraction, NaN where no root lies in [0, 1]), id50 (units of d).
+        ecl50 (log10 of statements, NaN where accuracy does not fall with N), nt50 (fraction, NaN where no root lies
+        in [0, 1]), id50 (units of d, NaN where accuracy does not fall with d).
     """
     b0, bd, bN, br, br2 = betas.T
     at_rho = br * means["rho"] + br2 * means["rho"] ** 2
@@ -61,7 +67,7 @@ def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndar
         roots[:, straight] = (-constant / br)[straight]
         inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
         return {
-            "ecl50": -(b0 + bd * means["d"] + at_rho) / bN,
+            "ecl50": np.where(bN < 0, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
             "nt50": np.where(np.isfinite(inside), inside, np.nan),
-            "id50": -(b0 + bN * means["log10_N"] + at_rho) / bd,
+            "id50": np.where(bd < 0, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
         }

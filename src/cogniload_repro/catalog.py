@@ -15,7 +15,8 @@ from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 
-_NAME = re.compile(r"(\d{1,7})_(\d{1,2})_(\d{1,7})_(\d{1,16})_([\w -]+)", re.ASCII)
+# up to a million statements: a longer puzzle takes too long to be drawn again for the sake of a name
+_NAME = re.compile(r"(\d{1,6}|1000000)_(\d{1,2})_(\d{1,6}|1000000)_(\d{1,16})_([\w -]+)", re.ASCII)
 _NOMINAL_RATIOS = tuple(dict.fromkeys(cell.ratio_pct for cell in PAPER_GRID))
 
 

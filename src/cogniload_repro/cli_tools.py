@@ -53,15 +53,14 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 def check(source: str, model: str | None, build: Path) -> None:
     """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
     from cogniload_repro.catalog import Catalog, read_catalog
-    from cogniload_repro.intake.check import check_outputs
+    from cogniload_repro.intake.check import check_outputs, print_check
     from cogniload_repro.intake.sources import open_source
 
     local = open_source(source, build / "downloads")
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local.path, catalog, model=model)
-    click.echo(frame.to_string(index=False))
-    click.echo(report.summary())
+    click.echo(print_check(frame, report))
 
 
 @contextmanager

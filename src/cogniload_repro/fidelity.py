@@ -10,25 +10,27 @@ constraint
 derived
     follows from inputs and could have failed: Table 2 with stars and capacity points.
 independent
-    everything, once the outputs are real.
+    everything, once the outputs are real; and prompts of Tables 7 to 10, drawn and counted here.
 """
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from cogniload_repro import formats
+from cogniload_repro.accuracy import percent
+from cogniload_repro.claims.evidence import Evidence, UnsettledError
 from cogniload_repro.claims.recompute import evaluate_claims
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.results import Results
 from cogniload_repro.presentation.tables import TOKEN_TABLES
 from cogniload_repro.published import ERRORS, load_printed
 
-COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict")
-VERDICTS = ("exact", "unit", "differs", "not_computable")
+COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict", "reason")
+VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 KINDS = ("input", "constraint", "derived", "independent")
 
 _TABLE2 = {
@@ -42,8 +44,14 @@ _COUNTS = ("samples", "acc_pct", *ERRORS)
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 
 
-def compare(results: Results) -> pd.DataFrame:
+def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one.
+
+    Parameters
+    ----------
+    results : Results
+    prompts : DataFrame, optional
+        More rows of this kind, on prompts (`prompt_lengths.prompt_rows`); they follow those of their tables.
 
     Returns
     -------
@@ -51,14 +59,19 @@ def compare(results: Results) -> pd.DataFrame:
         Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
         condition (such as "d=3"), kind, published (as printed), recomputed (number), shown (recomputed as it would
         be printed), verdict (exact: the same string, or a true statement; unit: one unit of the last printed digit
-        apart; differs; not_computable: the outputs lack what it takes).
+        apart; within: two samples that differ by chance; differs; not_computable: the outputs lack what it takes),
+        reason (why it is not computable).
     """
-    rows = [*_compare_fits(results), *_compare_errors(results), *_compare_tokens(results)]
-    rows.sort(key=lambda row: int(row[0].removeprefix("table")))
+    evidence = Evidence(results)
+    rows = [*_compare_fits(results, evidence), *_compare_errors(results, evidence), *_compare_tokens(results, evidence)]
+    tables = pd.DataFrame(rows, columns=COLUMNS)
+    if prompts is not None and len(prompts):  # an empty frame has no types to join with
+        tables = pd.concat([tables, prompts], ignore_index=True)
+    tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
     claims = evaluate_claims(results)
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
-    tables = pd.DataFrame(rows, columns=COLUMNS)
-    return pd.concat([tables, claims.assign(table="prose")[list(COLUMNS)]], ignore_index=True)
+    claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
+    return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
 
 
 def judge(published: str, shown: str) -> str:
@@ -95,9 +108,17 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     return counts.loc[place.sort_values().index].reset_index(drop=True).rename_axis(columns=None)
 
 
-def _compare_fits(results: Results) -> Iterator[tuple]:
+def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
+    """Fill in why a number is not computable where that is not said yet; one reason for all of an absent model."""
+    unknown = rows["verdict"] == "not_computable"
+    absent = unknown & (rows["model"] != "") & ~rows["model"].isin(models)
+    rows.loc[absent, "reason"] = "no outputs of this model"
+    rows.loc[unknown & (rows["reason"] == ""), "reason"] = "the outputs do not settle it"
+    return rows
+
+
+def _compare_fits(results: Results, evidence: Evidence) -> Iterator[tuple]:
     """Tables 2, 3 and 6: regressions over the whole grid."""
-    covered = _covered(results.cells)
     for table, computed, kind in (
         ("table2", results.glm, lambda model: "constraint" if BY_NAME[model].missing else "derived"),
         ("table3", results.interactions, lambda model: "constraint"),
@@ -106,15 +127,30 @@ def _compare_fits(results: Results) -> Iterator[tuple]:
         computed = computed.set_index("model")
         for printed in load_printed(table).to_dict("records"):
             model = printed["model"]
-            usable = model in computed.index and computed["status"][model] == "ok" and len(PAPER_GRID) == covered(model)
-            own = computed.loc[model] if usable else None
+            own, reason = _fitted(computed, model, _quantities(table)[0][0], evidence)
             for quantity, form, p in _quantities(table):
                 sort = kind(model) if kind else ("constraint" if quantity == "p_lr" else "input")
                 head = (table, model, quantity, "", _kind(sort, results))
-                yield _row(head, printed[quantity] or formats.NONE, own, quantity, form)
+                if own is None:
+                    yield _refused(head, printed[quantity] or formats.NONE, reason)
+                else:  # a threshold that does not exist is printed, too
+                    yield _row(head, printed[quantity] or formats.NONE, own[quantity], form)
                 if p:
-                    head = (table, model, f"{quantity} stars", "", head[-1])
-                    yield _text_row(head, printed[f"{quantity}_stars"], None if own is None else formats.stars(own[p]))
+                    head, words = (table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"]
+                    yield _refused(head, words, reason) if own is None else _row(head, words, own[p], formats.stars)
+
+
+def _fitted(computed: pd.DataFrame, model: str, quantity: str, evidence: Evidence) -> tuple[pd.Series | None, str]:
+    """Return a model's fit if it is one on the paper's puzzles, or why it is none."""
+    try:
+        _require(evidence, model)
+        status = computed.loc[model, "status"]
+        if status != "ok":
+            return None, f"no fit: {status}"
+        evidence.fit(model, quantity)
+    except UnsettledError as error:
+        return None, str(error)
+    return computed.loc[model], ""
 
 
 def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:
@@ -130,62 +166,67 @@ def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:
     ]
 
 
-def _compare_errors(results: Results) -> Iterator[tuple]:
+def _compare_errors(results: Results, evidence: Evidence) -> Iterator[tuple]:
     """Tables 4 and 5: samples, accuracy and error buckets by d and by N."""
-    covered = _covered(results.cells)
-    for table, key, computed in (("table4", "d", results.by_d), ("table5", "N", results.by_N)):
-        computed = computed.set_index(["model", key])
-        whole = len(PAPER_GRID) // len({getattr(cell, key) for cell in PAPER_GRID})
+    for table, key in (("table4", "d"), ("table5", "N")):
         for printed in load_printed(table).to_dict("records"):
             model, level = printed["model"], int(printed[key])
-            own = computed.loc[(model, level)] if covered(model, **{key: level}) == whole else None
             for quantity in _COUNTS:
                 head = (table, model, quantity, f"{key}={level}", _kind("input", results))
-                yield _row(head, printed[quantity], own, quantity, formats.format_count)
+                find = partial(_count, evidence, model, quantity)
+                yield _found(head, printed[quantity], find, {key: level}, formats.format_count, evidence)
 
 
-def _compare_tokens(results: Results) -> Iterator[tuple]:
+def _count(evidence: Evidence, model: str, quantity: str, **levels: int) -> int:
+    if quantity != "acc_pct":
+        return evidence.count(model, quantity, *levels.popitem())
+    accuracy = evidence.accuracy(model, **levels)
+    return percent(accuracy.numerator, accuracy.denominator)
+
+
+def _compare_tokens(results: Results, evidence: Evidence) -> Iterator[tuple]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
-    covered = _covered(results.cells)
-    computed = results.tokens.set_index(["model", "N", "d"])
-    whole = len({cell.ratio_pct for cell in PAPER_GRID})
     for printed in load_printed("tokens").to_dict("records"):
         model, N, d = printed["model"], int(printed["N"]), int(printed["d"])
-        own = computed.loc[(model, N, d)] if covered(model, N=N, d=d) == whole else None
         for quantity in _TOKENS:
-            if printed[quantity]:
-                head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", _kind("input", results))
-                yield _row(head, printed[quantity], own, quantity, lambda tokens: f"{tokens:.0f}")
+            if not printed[quantity]:
+                continue
+            head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", _kind("input", results))
+            find = partial(evidence.tokens, model, quantity)
+            yield _found(head, printed[quantity], find, {"N": N, "d": d}, "{:.0f}".format, evidence)
 
 
-def _row(head: tuple, published: str, own: pd.Series | None, quantity: str, form: Callable[[float], str]) -> tuple:
-    value = np.nan if own is None else float(own[quantity])
-    if own is None or (np.isnan(value) and quantity != "nt50"):
-        return (*head, published, np.nan, "", "not_computable")
+def _found(
+    head: tuple,
+    published: str,
+    find: Callable[..., float],
+    levels: dict[str, int],
+    form: Callable[[float], str],
+    evidence: Evidence,
+) -> tuple:
+    """Return the row of a number that is found at some levels of N and d, if it rests on the paper's puzzles."""
+    try:
+        _require(evidence, head[1], **levels)
+        return _row(head, published, find(**levels), form)
+    except UnsettledError as error:
+        return _refused(head, published, str(error))
+
+
+def _require(evidence: Evidence, model: str, **levels: int) -> None:
+    try:
+        evidence.require(model, **levels)
+    except UnsettledError:
+        raise UnsettledError("cells without the paper's number of puzzles") from None
+
+
+def _row(head: tuple, published: str, value: float, form: Callable[[float], str]) -> tuple:
     shown = form(value)
-    return (*head, published, value, shown, judge(published, shown))
+    return (*head, published, float(value), shown, judge(published, shown), "")
 
 
-def _text_row(head: tuple, published: str, shown: str | None) -> tuple:
-    if shown is None:
-        return (*head, published, np.nan, "", "not_computable")
-    return (*head, published, np.nan, shown, judge(published, shown))
+def _refused(head: tuple, published: str, reason: str) -> tuple:
+    return (*head, published, np.nan, "", "not_computable", reason)
 
 
 def _kind(sort: str, results: Results) -> str:
     return sort if results.provenance == "reconstructed" else "independent"
-
-
-def _covered(cells: pd.DataFrame) -> Callable[..., int]:
-    """Return a function that counts the paper's cells that a model has answers in, at given levels."""
-    grid = {(cell.N, float(cell.ratio_pct), cell.d) for cell in PAPER_GRID}
-    keys = zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True)
-    present = cells[np.array([key in grid for key in keys], dtype=bool) & (cells["n"] > 0)]
-
-    def count(model: str, **levels: int) -> int:
-        own = present[present["model"] == model]
-        for name, level in levels.items():
-            own = own[own[name] == level]
-        return len(own)
-
-    return count

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from cogniload_repro.fidelity import COLUMNS, judge
+from cogniload_repro.fidelity import COLUMNS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation.tables import TOKEN_TABLES
@@ -23,6 +23,9 @@ from cogniload_repro.tokens import prompt_statistics
 REFERENCES = {100: "DeepSeek-R1-Distill-Llama-70B", 10: "gpt-5-2025-08-07"}
 #: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
 ODD = "odd"
+
+#: Departures up to so many standard errors are chance.
+LARGEST_Z = 3
 
 _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
 _RATIOS = {float(cell.ratio_pct) for cell in PAPER_GRID}
@@ -59,6 +62,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
         rows = printed.loc[[model]].reset_index().merge(ours, on=["N", "d"])
         for quantity, name in _QUANTITIES.items():
             variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
+            variance = variance.where(rows["se_mean"].notna())  # resampling a single puzzle shows no error
             frames.append(
                 rows[["model", "N", "d"]].assign(
                     tokenizer=tokenizer,
@@ -136,7 +140,8 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {"model": model, "tokenizer": own["tokenizer"].iloc[0], "quantity": quantity, "cells": len(own),
              "overhead": own["overhead"].iloc[0], "overhead_se": weights.sum() ** -0.5, "chi2": chi2, "df": df,
-             "p": stats.chi2.sf(chi2, df), "largest": own["z"].abs().max(), "beyond": int((own["z"].abs() > 3).sum()),
+             "p": stats.chi2.sf(chi2, df), "largest": own["z"].abs().max(),
+             "beyond": int((own["z"].abs() > LARGEST_Z).sum()),
              "trend_pct": 100 * slope, "trend_z": slope / slope_se}
         )  # fmt: skip
     return pd.DataFrame(rows, columns=_SUMMARY)
@@ -145,22 +150,33 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as rows of the fidelity table, kind independent.
 
-    The verdicts are those on printed strings, so nearly all differ, as two samples do; whether they differ by more
-    than sampling error is told by the z-scores of `compare_prompts`, not here.
+    Two samples agree when they differ by chance, so the verdict is not on printed digits: within, where printed
+    and counted number are at most `LARGEST_Z` standard errors apart, else differs. Models whose tokenizer is not
+    there, and levels that lack puzzles, are not computable. With nothing to compare there are no rows.
     """
-    shown = (comparison["printed"] - comparison["difference"]).map("{:.0f}".format)
-    published = comparison["printed"].map("{:.0f}".format)
+    if comparison.empty:
+        return pd.DataFrame(columns=list(COLUMNS))
+    printed = load_table("tokens").melt(["model", "N", "d"], list(_QUANTITIES), "quantity", "printed").dropna()
+    rows = printed.merge(comparison.drop(columns="printed"), how="left", on=[*_KEYS, "N", "d"])
+    known = rows["z"].notna()
+    expected = rows["printed"] - rows["difference"]
+    verdicts = np.select([~known, rows["z"].abs() <= LARGEST_Z], ["not_computable", "within"], "differs")
     return pd.DataFrame(
         {
-            "table": comparison["N"].map(TOKEN_TABLES),
-            "model": comparison["model"],
-            "quantity": comparison["quantity"],
-            "condition": [f"N={N} d={d}" for N, d in zip(comparison["N"], comparison["d"], strict=True)],
+            "table": rows["N"].map(TOKEN_TABLES),
+            "model": rows["model"],
+            "quantity": rows["quantity"],
+            "condition": [f"N={N} d={d}, counted" for N, d in zip(rows["N"], rows["d"], strict=True)],
             "kind": "independent",
-            "published": published,
-            "recomputed": comparison["printed"] - comparison["difference"],
-            "shown": shown,
-            "verdict": [judge(*pair) for pair in zip(published, shown, strict=True)],
+            "published": rows["printed"].map("{:.0f}".format),
+            "recomputed": expected,
+            "shown": expected.map("{:.0f}".format).where(known, ""),
+            "verdict": verdicts,
+            "reason": np.select(
+                [known, rows["counted"].notna(), rows["model"].isin(comparison["model"])],
+                ["", "too few puzzles here", "not all of the paper's ratios are here"],
+                "the model's tokenizer is not here",
+            ),
         },
         columns=list(COLUMNS),
     )

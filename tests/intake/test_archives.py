@@ -116,6 +116,46 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
     assert [row.reason for row in refused] == ["unreadable file"] * 3
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_names_that_differ_in_capitals_are_refused(tmp_path, ending):
+    """They would be one file on some systems, so the second is named on all; folders may differ."""
+    members = [("a/One.jsonl", b"1"), ("a/oNE.jsonl", b"2"), ("b/one.jsonl", b"3")]
+    archive = make(tmp_path / f"x.{ending}", members)
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert files_of(folder) == {"a/One.jsonl": b"1", "b/one.jsonl": b"3"}
+    assert [row.file for row in refused] == [f"x.{ending}/a/oNE.jsonl"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
+    """An archive that would fill the disk leaves nothing there; a limit that is raised lets it pass."""
+    members = [(f"{number}.jsonl", bytes(3_000_000)) for number in range(3)]
+    archive = make(tmp_path / f"x.{ending}", members)
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
+    with pytest.raises(ValueError, match=r"unpacks to more than 0\.005 GB; if that is right, set COGNILOAD_MAX"):
+        unpack(archive, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.01")
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert (len(files_of(folder)), refused) == (3, [])
+
+
+@pytest.mark.parametrize("word", ["much", "0", "-1", "nan", "inf"])
+def test_a_limit_that_is_no_number_is_refused(tmp_path, monkeypatch, word):
+    """The variable is named, and nothing is unpacked."""
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", word)
+    with pytest.raises(ValueError, match=f"COGNILOAD_MAX_UNPACKED_GB is '{word}'"):
+        unpack(make(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+
+
+def test_too_many_members_are_refused(tmp_path, monkeypatch):
+    """Empty files fill a disk too."""
+    monkeypatch.setattr("cogniload_repro.intake.archives.MAX_MEMBERS", 10)
+    archive = make(tmp_path / "x.tar.gz", [(str(number), b"") for number in range(11)])
+    with pytest.raises(ValueError, match=r"x\.tar\.gz has more than 10 members"):
+        unpack(archive, tmp_path / "cache")
+
+
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.zst"])
 def test_a_tar_cut_short_gives_its_whole_members(tmp_path, ending):
     """The member at the cut is not taken for a whole one, and the loss is reported."""
@@ -151,6 +191,13 @@ def test_an_interrupted_unpacking_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_a_killed_unpacking_has_left_is_removed(tmp_path):
+    """Half-unpacked folders do not gather."""
+    (tmp_path / "cache/.unpack-killed/x.zip").mkdir(parents=True)
+    folder, _ = unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == [folder]
 
 
 @pytest.mark.parametrize(

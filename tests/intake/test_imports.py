@@ -193,7 +193,7 @@ def test_the_report_counts_and_shows_an_example():
     row = Rejected("a.jsonl", 3, "duplicate", "again")
     report = Report({"mine": 1000}, {"duplicate": 2}, {"duplicate": row})
     assert report.summary().splitlines() == [
-        "1,000 responses of 1 models, 2 rows rejected",
+        "1,000 responses of 1 model, 2 rows rejected",
         "  2 duplicate, first in 'a.jsonl', row 3: again",
     ]
     report.check(2)

@@ -96,6 +96,40 @@ def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
     assert good == [None, "\udcff"]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "jsonl.gz"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_other_encodings_are_refused_by_name(tmp_path, ending, encoding):
+    """One refusal for the file says what to do, in place of one for every row."""
+    text = "\ufeff" * (encoding == "utf-16-be") + json.dumps(ROW, ensure_ascii=False) + "\n"
+    path = write(tmp_path / f"o.{ending}", (text * 3).encode(encoding))
+    (entry,) = read_table(path, COLUMNS)
+    assert entry.row == 0
+    assert entry.refusal == ("not UTF-8", f"the file is UTF-{encoding[4:6]}; save it as UTF-8")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
+    """A row longer than any response is refused without being held in memory; its neighbours are read."""
+    monkeypatch.setattr("cogniload_repro.intake.readers.ROW_BYTES", 1000)
+    good = json.dumps(ROW).encode()
+    path = write(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
+    assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
+    assert len([entry for entry in read_table(path, COLUMNS) if not entry.refusal]) == 3
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "csv.gz"])
+def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
+    """A small file does not keep the reader busy for ever; the rows before the limit are read."""
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.002")
+    path = write(tmp_path / f"o.{ending}", b"model,name\n" + json.dumps(ROW).encode() + b"\n" * 3_000_000)
+    *_, last = read_table(path, COLUMNS)
+    assert last.row == 0
+    assert last.refusal[0] == "unreadable file"
+    assert f"o.{ending} unpacks to more than 0.002 GB" in last.refusal[1]
+    monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
+    assert "unreadable file" not in [reason for _, reason in refusals(path)]
+
+
 def test_parquet_is_read(tmp_path):
     """Columns that are wanted and present are read."""
     pq.write_table(pa.Table.from_pylist([{**ROW, "x": 1}] * 200).drop_columns("model"), tmp_path / "o.parquet")

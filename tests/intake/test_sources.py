@@ -13,6 +13,7 @@ from cogniload_repro.intake.sources import open_source, resolve_address
 
 CONTENT = b'{"model": "mine"}\n' * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAME = "20_1_1_770487_red"
 
 
@@ -91,15 +92,27 @@ def test_other_addresses_are_refused(tmp_path, address, reason):
 
 def test_hub_addresses_name_a_file_at_a_revision(tmp_path, monkeypatch):
     """They go to the hub, or to the mirror that the environment names."""
-    address = "hf://datasets/dkfo/cogniload@0123abc/a b/c.jsonl"
+    address = f"hf://datasets/dkfo/cogniload@{COMMIT}/a b/c.jsonl"
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    path = "datasets/dkfo/cogniload/resolve/0123abc/a%20b/c.jsonl"
+    path = f"datasets/dkfo/cogniload/resolve/{COMMIT}/a%20b/c.jsonl"
     assert resolve_address(address) == f"https://huggingface.co/{path}"
     with serve(CONTENT) as server:
         monkeypatch.setenv("HF_ENDPOINT", f"{server.url}/")
         found = open_quickly(address, tmp_path)
         assert server.paths == [f"/{path}"]
     assert (found.path.read_bytes(), found.label) == (CONTENT, address)
+
+
+@pytest.mark.parametrize("revision", ["main", "v1.0", COMMIT[:-1], COMMIT.upper()])
+def test_a_revision_that_can_change_needs_a_sum(tmp_path, monkeypatch, revision):
+    """Branches, tags and short commits are refused before anything is fetched, unless the sum is compared."""
+    address = f"hf://datasets/dkfo/cogniload@{revision}/c.jsonl"
+    with serve(CONTENT) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        with pytest.raises(ValueError, match=f"{revision}' names can change; write the commit's 40 digits"):
+            open_quickly(address, tmp_path)
+        assert server.paths == []
+        assert open_quickly(f"{address}#sha256={SHA256}", tmp_path).path.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ def _table(fragment):
 
 
 _ROWS = (
-    ("table2", "QwQ-32B", "beta_0", "", "derived", "5.68", 5.681, "5.68", "exact"),
-    ("table2", "QwQ-32B", "beta_d", "", "derived", "-0.21", -0.22, "-0.22", "unit"),
-    ("table2", "QwQ-32B", "ecl50", "", "derived", "48.0", 51.3, "51.3", "differs"),
-    ("table2", "o3-2025-04-16", "beta_0", "", "constraint", "12.83", 12.83, "12.83", "exact"),
-    ("table4", "QwQ-32B", "ctx", "d=1", "input", "2", 2.0, "2", "exact"),
-    ("prose", "", "models", "C001", "derived", "22", float("nan"), "", "not_computable"),
+    ("table2", "QwQ-32B", "beta_0", "", "derived", "5.68", 5.681, "5.68", "exact", ""),
+    ("table2", "QwQ-32B", "beta_d", "", "derived", "-0.21", -0.22, "-0.22", "unit", ""),
+    ("table2", "QwQ-32B", "ecl50", "", "derived", "48.0", 51.3, "51.3", "differs", ""),
+    ("table2", "o3-2025-04-16", "beta_0", "", "constraint", "12.83", 12.83, "12.83", "exact", ""),
+    ("table4", "QwQ-32B", "ctx", "d=1", "input", "2", 2.0, "2", "exact", ""),
+    ("prose", "", "models", "C001", "derived", "22", float("nan"), "", "not_computable", "why"),
 )
 
 
@@ -39,7 +39,7 @@ def test_every_verdict_has_words():
 def test_counts_are_of_the_kinds_asked_for():
     """What was put in is not counted among what was put to the test."""
     counts = verdicts.count_verdicts(_checks(*_ROWS), "derived", "independent")
-    assert counts == {"total": "4", "exact": "1", "unit": "1", "differs": "1", "not_computable": "1"}
+    assert counts == {"total": "4", "exact": "1", "unit": "1", "within": "0", "differs": "1", "not_computable": "1"}
 
 
 def test_scoreboard_adds_up():
@@ -48,13 +48,33 @@ def test_scoreboard_adds_up():
     assert list(board["Where"]) == ["Table 2", "Table 2", "Table 4", "Prose"]
     numbers = board.drop(columns=["Where", "Kind"]).astype(int)
     assert numbers["Numbers"].sum() == len(_ROWS)
-    assert (numbers[list(verdicts.WORDS.values())].sum(axis=1) == numbers["Numbers"]).all()
+    assert (numbers.drop(columns="Numbers").sum(axis=1) == numbers["Numbers"]).all()
+    assert "Within sampling error" not in numbers
+    counted = (
+        "table7",
+        "QwQ-32B",
+        "prompt_mean",
+        "N=20 d=1, counted",
+        "independent",
+        "400",
+        401.2,
+        "401",
+        "within",
+        "",
+    )
+    board = _table(verdicts.show_scoreboard(_checks(*_ROWS, counted)))
+    assert board.set_index("Where")["Within sampling error"].to_dict() == {
+        "Table 2": "0", "Table 4": "0", "Prose": "0", "Table 7": "1"
+    }  # fmt: skip
 
 
 def test_a_table_lists_what_is_not_exact():
     """A table's summary counts all its numbers and names those that came out otherwise, and only those."""
     shown = verdicts.show_verdicts(_checks(*_ROWS), "table2")
-    assert "4 printed numbers, of which 2 to the digit, 1 within one unit, 1 different" in shown.markdown
+    assert (
+        "3 printed numbers (kind: *derived*), of which 1 to the digit, 1 within one unit, 1 different" in shown.markdown
+    )
+    assert "1 printed numbers (kind: *constraint*), of which 1 to the digit." in shown.markdown
     listed = _table(shown)
     assert list(listed["Quantity"]) == ["beta_d", "ecl50"]
     assert "{table}" not in verdicts.show_verdicts(_checks(*_ROWS), "table4").markdown
@@ -74,6 +94,7 @@ def test_claims_keep_their_verdicts():
             0.0,
             f"of {row.id}",
             "exact",
+            "",
         )
         for row in claims.itertuples()
     ]
@@ -86,11 +107,21 @@ def test_claims_keep_their_verdicts():
 @pytest.mark.parametrize("count", [0, verdicts.LONGEST + 1])
 def test_lists_are_neither_empty_tables_nor_endless(count):
     """Nothing to list says so; a list too long for a page says where the rest is."""
-    rows = [("table4", "QwQ-32B", "ctx", f"d={n}", "input", "2", None, "", "not_computable") for n in range(count)]
-    shown = verdicts.show_unknown(_checks(*rows))
+    rows = [("table4", "QwQ-32B", "ctx", f"d={n}", "input", "2", 3.0, "3", "unit", "") for n in range(count)]
+    shown = verdicts.show_differences(_checks(*rows))
     if count:
-        listed = _table(shown)
-        assert len(listed) == verdicts.LONGEST
+        assert len(_table(shown)) == verdicts.LONGEST
         assert "fidelity.csv" in shown.markdown
     else:
         assert shown.markdown == "None."
+
+
+def test_what_cannot_be_computed_is_gathered_by_its_reason():
+    """Each table and reason has one line; few models are named, many are counted."""
+    rows = [("table4", f"m{n}", "ctx", "d=1", "input", "2", None, "", "not_computable", "no outputs") for n in range(9)]
+    rows += [(*rows[0][:1], "m0", "ctx", "d=3", *rows[0][4:-1], "two cells only")] * 2
+    listed = _table(verdicts.show_unknown(_checks(*rows, _ROWS[0])))
+    assert listed.to_numpy().tolist() == [
+        ["Table 4", "9", "9 models", "no outputs"], ["Table 4", "2", "m0", "two cells only"],
+    ]  # fmt: skip
+    assert verdicts.show_unknown(_checks(_ROWS[0])).markdown == "None."

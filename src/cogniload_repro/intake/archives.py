@@ -17,20 +17,24 @@ from typing import BinaryIO, NamedTuple
 import pooch
 import pyarrow as pa
 
-from cogniload_repro.intake.readers import UNREADABLE, Refusal
+from cogniload_repro.intake.readers import UNREADABLE, Refusal, over_limit, unpacked_limit
 from cogniload_repro.outputs import UNSAFE_NAME, Rejected
+
+#: Most members that an archive may have: ten times the paper's answers and puzzles.
+MAX_MEMBERS = 2_500_000
 
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
 _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 _IMPOSSIBLE_PATHS = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
 _UNIX_LINK = 0o12  # upper four bits of the mode of a symbolic link
-_REFUSED = ".refused.json"
+_REFUSED, _SCRATCH = ".refused.json", ".unpack-"
 
 
 class _Member(NamedTuple):
-    """One entry of an archive; it can be opened if it is a plain file."""
+    """One entry of an archive, with its size in bytes; it can be opened if it is a plain file."""
 
     name: str
+    size: int
     is_folder: bool
     open: Callable[[], BinaryIO] | None
 
@@ -55,13 +59,20 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
     folder : Path
         What the archive holds.
     refused : list of Rejected
-        Members that are links or devices, would lie outside the folder, come twice or cannot be read; and the
-        archive itself if it is cut short.
+        Members that are links or devices, would lie outside the folder, come twice (be it in capitals) or cannot
+        be read; and the archive itself if it is cut short.
+
+    Raises
+    ------
+    ValueError
+        If it has too many members or unpacks to too much (`readers.unpacked_limit`); nothing of it stays.
     """
     target = folder / f"{archive.name}-{pooch.file_hash(archive)[:16]}"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".unpack-", dir=folder) as scratch:
+        for stale in folder.glob(f"{_SCRATCH}*"):  # of a run that was killed
+            shutil.rmtree(stale, ignore_errors=True)
+        with TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
             part = Path(scratch) / target.name
             part.mkdir()
             refused = _extract_all(archive, part)
@@ -71,10 +82,15 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
 
 
 def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
-    refused = []
+    refused, taken, size, limit = [], set(), 0, unpacked_limit()
     try:
-        for member in _members(archive):
-            if reason := _extract(member, folder):
+        for count, member in enumerate(_members(archive), start=1):
+            size += member.size
+            if size > limit:
+                raise ValueError(over_limit(archive.name))
+            if count > MAX_MEMBERS:
+                raise ValueError(f"{archive.name} has more than {MAX_MEMBERS:,} members; unpack it yourself")
+            if reason := _extract(member, folder, taken):
                 name = member.name.encode("utf-8", "backslashreplace").decode()
                 refused.append(Rejected(f"{archive.name}/{name}", 0, *reason))
     except (*_DAMAGED, OSError) as error:
@@ -84,8 +100,8 @@ def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
     return refused
 
 
-def _extract(member: _Member, folder: Path) -> Refusal | None:
-    """Write one member; return why it was not written."""
+def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
+    """Write one member; return why it was not written. Names are `taken` in any case of their letters."""
     if not _is_inside(member.name):
         return UNSAFE_NAME, "it would lie outside the archive's folder"
     if member.is_folder:
@@ -95,12 +111,13 @@ def _extract(member: _Member, folder: Path) -> Refusal | None:
     path = folder / member.name
     part = path.with_name(".part")
     try:
-        if path.exists():
-            return UNREADABLE, "the archive holds it twice"
+        if path.exists() or member.name.casefold() in taken:
+            return UNREADABLE, "the archive holds it twice, perhaps in capitals"
         path.parent.mkdir(parents=True, exist_ok=True)
         with member.open() as stream, part.open("wb") as file:
             shutil.copyfileobj(stream, file)
         part.rename(path)
+        taken.add(member.name.casefold())
     except _DAMAGED as error:
         return UNREADABLE, f"{type(error).__name__}: {error}"
     except OSError as error:
@@ -131,7 +148,7 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as file:
         for info in file.infolist():
             is_link = info.external_attr >> 28 == _UNIX_LINK
-            yield _Member(info.filename, info.is_dir(), None if is_link else partial(file.open, info))
+            yield _Member(info.filename, info.file_size, info.is_dir(), None if is_link else partial(file.open, info))
 
 
 def _tar_members(archive: Path) -> Iterator[_Member]:
@@ -142,4 +159,5 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
         else:
             file = stack.enter_context(tarfile.open(archive, "r:*"))
         for info in file:
-            yield _Member(info.name, info.isdir(), partial(file.extractfile, info) if info.isreg() else None)
+            opens = partial(file.extractfile, info) if info.isreg() else None
+            yield _Member(info.name, info.size if info.isreg() else 0, info.isdir(), opens)

@@ -33,7 +33,8 @@ class Report:
     def summary(self) -> str:
         """Return the report in a few lines."""
         total, rejected = sum(self.responses.values()), sum(self.rejected.values())
-        lines = [f"{total:,} responses of {len(self.responses)} models, {rejected:,} rows rejected"]
+        counted = f"{_plural(total, 'response')} of {_plural(len(self.responses), 'model')}"
+        lines = [f"{counted}, {_plural(rejected, 'row')} rejected"]
         for reason, count in sorted(self.rejected.items()):
             first = self.examples[reason]
             lines.append(f"  {count:,} {reason}, first in {first.file!r}, row {first.row}: {first.detail}")
@@ -55,6 +56,10 @@ class Report:
             )
         if not self.responses:
             raise ValueError("the source has no usable response; see the rejected table")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def partition_path(folder: str | Path, model: str) -> Path:

@@ -1,7 +1,6 @@
 """Logs of the Inspect evaluation framework, sample by sample: `.eval` archives and plain `.json` files."""
 
 import gzip
-import io
 import json
 import re
 import zipfile
@@ -14,6 +13,8 @@ import pyarrow as pa
 
 #: Largest sample that is read, bytes: more is no response but damage or malice.
 SAMPLE_BYTES = 1 << 30
+#: Largest plain log, bytes: it has to fit into memory.
+LOG_BYTES = 1 << 32
 
 _LOG_START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
@@ -65,9 +66,12 @@ def read_json(path: Path) -> Iterator[Sample]:
         If the file is not JSON or not an Inspect log.
     """
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        log = json.load(io.TextIOWrapper(file, "utf-8"))
+        content = file.read(LOG_BYTES + 1)
+    if len(content) > LOG_BYTES:
+        raise ValueError(f"a plain log of more than {LOG_BYTES:,} bytes is not read; convert it to .eval")
+    log = json.loads(content)
     model, samples = _model_of(log), log.pop("samples", None) or []
-    del log
+    del content, log
     for sample in samples:
         yield Sample(model, json.dumps(sample).encode())
 

@@ -4,11 +4,12 @@ Every reader yields an `Entry` for each row, its fields as they stand or the rea
 stops the others.
 """
 
+import codecs
 import csv
 import gzip
 import io
 import json
-import sys
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
@@ -29,7 +30,19 @@ UNREADABLE = "unreadable file"
 #: Why a row was refused: a reason from a short list, and what exactly was found.
 Refusal = tuple[str, str]
 
+#: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
+LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
+#: Longest row of a text file, bytes: more is no response but damage or malice.
+ROW_BYTES = 1 << 28
+
 _BATCH_ROWS = 64
+_BLOCK_BYTES = 1 << 18
+_OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 
 
 class Entry(NamedTuple):
@@ -53,6 +66,8 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
     read = _READERS[_kind(path)]
     try:
         yield from read(path, columns)
+    except UnicodeError as error:
+        yield Entry(0, None, (NOT_UTF8, str(error)))
     except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
         yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
 
@@ -64,9 +79,9 @@ def is_table(path: Path) -> bool:
 
 
 def read_answer(path: Path) -> str | Refusal:
-    """Return the text of one answer file, with universal newlines."""
+    """Return the text of one answer file, with universal newlines and without a byte order mark."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         return NOT_UTF8, f"byte {error.start}: {error.reason}"
     except OSError as error:
@@ -80,22 +95,90 @@ def _kind(path: Path) -> str:
     return PurePath(name).suffix.removeprefix(".")
 
 
-def _open(path: Path) -> BinaryIO:
+def unpacked_limit() -> int:
+    """Return how many bytes a compressed source may unpack to.
+
+    Raises
+    ------
+    ValueError
+        If the environment variable `LIMIT_VARIABLE` is set to something that is no positive number.
+    """
+    word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
+    try:
+        limit = int(float(word) * 1e9)
+    except (ValueError, OverflowError):
+        limit = 0
+    if limit <= 0:
+        raise ValueError(f"{LIMIT_VARIABLE} is {word!r}; it must be a positive number of gigabytes")
+    return limit
+
+
+def over_limit(what: object) -> str:
+    """Return the sentence that refuses a source which unpacks to too much."""
+    return (
+        f"{what} unpacks to more than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
+        "or unpack it yourself"
+    )
+
+
+def _open(path: Path) -> io.BufferedIOBase:
     """Open a file for reading, decompressed."""
     if path.suffix.lower() == ".gz":
-        return gzip.open(path)
+        return io.BufferedReader(_Bounded(gzip.open(path), path.name), _BLOCK_BYTES)
     if path.suffix.lower() == ".zst":
-        return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+        return io.BufferedReader(_Bounded(pa.input_stream(str(path), compression="zstd"), path.name), _BLOCK_BYTES)
     return path.open("rb")
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends with a ValueError where it goes on beyond what a source may unpack to."""
+
+    def __init__(self, stream: BinaryIO, name: str):
+        self._stream, self._name, self._left = stream, name, unpacked_limit()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        block = self._stream.read1(len(buffer))  # what there is before a cut comes without the error
+        self._left -= len(block)
+        if self._left < 0:
+            raise ValueError(over_limit(self._name))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _check_encoding(file: io.BufferedIOBase) -> None:
+    """Raise UnicodeError if a file begins with the mark of another encoding."""
+    start = file.peek(4)[:4]
+    for mark, name in _OTHER_UNICODE.items():
+        if start.startswith(mark):
+            raise UnicodeError(f"the file is {name}; save it as UTF-8")
+
+
+def _lines(file: io.BufferedIOBase) -> Iterator[bytes | Refusal]:
+    """Yield the lines of a file; one that is too long is refused, and passed over in bounded memory."""
+    while line := file.readline(ROW_BYTES):
+        if len(line) < ROW_BYTES or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(1 << 20)
+        yield MALFORMED, f"longer than {ROW_BYTES:,} bytes"
 
 
 def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
     model, filters = find_harness_model(path), set()
-    with _open(path) as lines:
-        for row, line in enumerate(lines, start=1):
-            if not line.strip():
+    with _open(path) as file:
+        _check_encoding(file)
+        for row, line in enumerate(_lines(file), start=1):
+            if isinstance(line, bytes) and not line.strip():
                 continue
-            record = _parse_json(line)
+            record = _parse_json(line) if isinstance(line, bytes) else line
             if isinstance(record, dict) and "filtered_resps" in record:
                 filters = filters or {record.get("filter")}
                 if record.get("filter") not in filters:
@@ -132,8 +215,9 @@ def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(ROW_BYTES)
     with _open(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
+        _check_encoding(raw)
         lines = csv.DictReader(text, strict=True)
         row = 0
         while True:

@@ -18,6 +18,7 @@ from cogniload_repro.outputs import Rejected
 
 _HUB = "https://huggingface.co"
 _HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -38,8 +39,8 @@ def open_source(
     Parameters
     ----------
     source : str or path
-        A local path; ``https://...``; or ``hf://datasets/OWNER/NAME@REVISION/path``. Each may end in
-        ``#sha256=`` and the file's sum in hexadecimal, which is compared then.
+        A local path; ``https://...``; or ``hf://datasets/OWNER/NAME@COMMIT/path``. Each may end in ``#sha256=``
+        and the file's sum in hexadecimal, which is compared then; with it the hub's address may name a branch.
     cache : path
         Folder for what is fetched and unpacked; what is there already is not fetched again.
     make_downloader : function
@@ -82,7 +83,7 @@ def resolve_address(address: str) -> str:
         raise ValueError(f"{address}: {scheme}:// is not known; use a path, https:// or hf://datasets/...")
     match = _HF.fullmatch(address)
     if not match:
-        raise ValueError(f"{address} is incomplete; write hf://datasets/OWNER/NAME@REVISION/path/to/file")
+        raise ValueError(f"{address} is incomplete; write hf://datasets/OWNER/NAME@COMMIT/path/to/file")
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
     parts = match.groupdict()
     return f"{hub}/datasets/{parts['owner']}/{parts['name']}/resolve/{parts['revision']}/{quote(parts['path'])}"
@@ -91,11 +92,20 @@ def resolve_address(address: str) -> str:
 def _fetch(address: str, sha256: str, cache: Path, make_downloader: Callable[[Path], Downloader]) -> Path:
     url = resolve_address(address)
     parts = urlsplit(url)
+    hub = _HF.fullmatch(address)
+    if hub and not sha256 and not _COMMIT.fullmatch(hub["revision"]):
+        raise ValueError(
+            f"{address}: what {hub['revision']!r} names can change; write the commit's 40 digits after the @ "
+            "(they stand in the history of the dataset's files), or add #sha256="
+        )
     if parts.scheme == "http" and not sha256 and parts.hostname not in _LOOPBACK:
         raise ValueError(f"{address}: plain http can be changed on its way; use https:// or add #sha256=")
     name = re.sub(r"[^\w.-]", "_", parts.path.rpartition("/")[2]) or "download"
     name = f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{name[-100:]}"
     cache.mkdir(parents=True, exist_ok=True)
+    for stale in cache.glob("tmp*"):  # pooch's place holder, of a run that was killed
+        if stale.is_file() and not stale.stat().st_size:
+            stale.unlink()
     pooch.get_logger().setLevel("WARNING")
     fetch = make_downloader(cache / f".{name}.part")
     try:

@@ -111,7 +111,8 @@ def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
     frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), kinds)
     caption = (
         r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and the loads at "
-        f"which accuracy falls to 50 percent (-- for none). {_STARS} {_DS}"
+        "which accuracy falls to 50 percent, the other two at their means over the model's cells (-- for none: no "
+        f"share of needles gives it, or accuracy does not fall with the load). {_STARS} {_DS}"
     )
     return Table("table2", caption, frame.assign(model=[_short_name(name) for name in frame["model"]]))
 
@@ -189,7 +190,7 @@ def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:
-    """Return the one of Tables 7 to 10 for this task length; "--" where the stats have no cell.
+    """Return the one of Tables 7 to 10 for this task length; "--" where no count is known, no rows without answers.
 
     Parameters
     ----------
@@ -210,6 +211,8 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
         f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th percentile in "
         "brackets (? where unknown)."
     )
+    if rows.empty:
+        caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
     return Table(name, caption, pd.DataFrame(printed, columns=columns, dtype="str"))
 

@@ -10,6 +10,7 @@ from cogniload_repro.published import load_claims
 WORDS = {
     "exact": "To the digit",
     "unit": "Within one unit",
+    "within": "Within sampling error",
     "differs": "Different",
     "not_computable": "Not computable",
 }
@@ -19,6 +20,9 @@ _COLUMNS = {
 }  # fmt: skip
 #: Longer lists are cut on the page; the CSV file has them whole.
 LONGEST = 250
+#: More models than this are counted, not named.
+MOST_NAMED = 3
+_NONE = Fragment("None.", "<p>None.</p>")
 
 
 def count_verdicts(checks: pd.DataFrame, *kinds: str) -> dict[str, str]:
@@ -28,8 +32,11 @@ def count_verdicts(checks: pd.DataFrame, *kinds: str) -> dict[str, str]:
 
 
 def show_scoreboard(checks: pd.DataFrame) -> Fragment:
-    """Return one row a table and kind: the numbers printed there and how many have each verdict."""
-    board = scoreboard(checks).rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
+    """Return one row a table and kind: the numbers printed there and how many have each verdict that is given."""
+    board = scoreboard(checks)
+    if not board["within"].any():  # samples are compared only where tokenizers have been fetched
+        board = board.drop(columns="within")
+    board = board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
     board["Where"] = board["Where"].map(_title)
     return show_frame(board, caption="Printed numbers by table and kind of evidence, and how many of them come out.")
 
@@ -37,10 +44,8 @@ def show_scoreboard(checks: pd.DataFrame) -> Fragment:
 def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
     """Return what became of one table's numbers: a sentence with counts, and each that came out otherwise."""
     own = checks[checks["table"] == table]
-    counts = own["verdict"].value_counts()
-    parts = [f"{counts[name]:,} {WORDS[name].lower()}" for name in VERDICTS if name in counts]
-    kinds = " and ".join(f"*{kind}*" for kind in own["kind"].unique())
-    sentence = f"**{_title(table)}**: {len(own):,} printed numbers, of which {', '.join(parts)} (kind: {kinds})."
+    parts = [_count(rows["verdict"], kind) for kind, rows in own.groupby("kind", sort=False)]
+    sentence = f"**{_title(table)}**: {'; '.join(parts)}."
     summary = Fragment(sentence, f"<p>{sentence}</p>")
     missed = own[own["verdict"].isin(["unit", "differs"])]
     return summary if missed.empty else summary + _listing(missed, f"{_title(table)}: numbers that are not exact")
@@ -64,17 +69,41 @@ def show_differences(checks: pd.DataFrame) -> Fragment:
 
 
 def show_unknown(checks: pd.DataFrame) -> Fragment:
-    """Return every number that could not be computed."""
-    return _listing(checks[checks["verdict"] == "not_computable"], "Numbers that cannot be computed")
+    """Return how many numbers could not be computed, by place and reason, with the models that they belong to."""
+    rows = checks[checks["verdict"] == "not_computable"]
+    if rows.empty:
+        return _NONE
+    groups = rows.groupby(["table", "reason"], sort=False)
+    listed = groups["model"].agg(numbers="size", models=_name_models).reset_index()
+    listed["table"] = listed["table"].map(_title)
+    listed = listed[["table", "numbers", "models", "reason"]].set_axis(["Where", "Numbers", "Models", "Why"], axis=1)
+    return _cut(listed, "Numbers that cannot be computed")
+
+
+def _count(verdicts: pd.Series, kind: str) -> str:
+    """Return the counts of one kind in words."""
+    counts = verdicts.value_counts()
+    parts = [f"{counts[name]:,} {WORDS[name].lower()}" for name in VERDICTS if name in counts]
+    return f"{len(verdicts):,} printed numbers (kind: *{kind}*), of which {', '.join(parts)}"
+
+
+def _name_models(names: pd.Series) -> str:
+    """Return a few models by name, many as their number; statements about several have none."""
+    models = list(dict.fromkeys(name for name in names if name))
+    return ", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models"
 
 
 def _listing(rows: pd.DataFrame, caption: str) -> Fragment:
+    listed = rows.assign(table=rows["table"].map(_title), verdict=rows["verdict"].str.replace("_", " "))
+    return _cut(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption)
+
+
+def _cut(rows: pd.DataFrame, caption: str) -> Fragment:
     if rows.empty:
-        return Fragment("None.", "<p>None.</p>")
+        return _NONE
     if len(rows) > LONGEST:
         caption = f"{caption}: the first {LONGEST} of {len(rows):,}, the others are in `fidelity.csv`"
-    listed = rows.head(LONGEST).assign(table=rows["table"].map(_title), verdict=rows["verdict"].str.replace("_", " "))
-    return show_frame(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption=f"{caption}.")
+    return show_frame(rows.head(LONGEST), caption=f"{caption}.")
 
 
 def _title(table: str) -> str:
