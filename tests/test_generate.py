@@ -185,6 +185,18 @@ def test_statement_is_given_up_after_51_attempts():
     assert rng.attempts == 51
 
 
+@settings(max_examples=20, deadline=None)
+@given(CELLS)
+def test_failed_attempts_do_not_show(cell):
+    """Asking for the failed attempts changes no byte; each is in its order and before its own statement."""
+    failed = []
+    puzzle = draw_puzzle(*cell, failed)
+    assert puzzle.text == draw_puzzle(*cell).text
+    assert [failure.place for failure in failed] == sorted(failure.place for failure in failed)
+    assert all(0 <= failure.place < puzzle.N for failure in failed)
+    assert all(len(failure.after) == len(puzzle.people) for failure in failed)
+
+
 def test_giving_up_names_puzzle_and_statement(monkeypatch):
     """A puzzle that cannot be finished stops with its numbers, the statement and a remedy."""
     monkeypatch.setattr(generate, "MAX_FAILURES", 0)

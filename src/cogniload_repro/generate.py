@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
+from typing import NamedTuple
 
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.mersenne import LARGEST_POOL, SAMPLE, SHUFFLE, below, sample, shuffle
@@ -25,7 +26,24 @@ MAX_FAILURES = 50
 Request = tuple[int, int, int, int]
 
 
-def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int) -> Puzzle:
+class Failure(NamedTuple):
+    """An attempt at a statement that was not allowed.
+
+    Attributes
+    ----------
+    place : int
+        How many statements stand before the one that was attempted.
+    move : Move
+    after : list of list of int
+        Everybody's values, had it been allowed.
+    """
+
+    place: int
+    move: Move
+    after: list[list[int]]
+
+
+def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
     Parameters
@@ -34,6 +52,8 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int) -> Puzzle:
         Statements (at least 1), intrinsic difficulty (1 to 12), needles (1 to N).
     puzzle_id : int
         Seed of the puzzle, not negative.
+    failed : list, optional
+        Receives the attempts that were not allowed, in their order.
 
     Raises
     ------
@@ -52,6 +72,7 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int) -> Puzzle:
         check_count("d", d, 1, len(CATEGORIES)),
         check_count("needles", needles, 1, N),
         check_count("puzzle_id", puzzle_id, 0),
+        failed,
     )
 
 
@@ -140,7 +161,9 @@ def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int) -> Iterat
             yield _draw(rng, cell.N, cell.d, cell.needles, rng.randint(FIRST_ID, LAST_ID))
 
 
-def _draw(rng: random.Random, N: int, d: int, needles: int, puzzle_id: int) -> Puzzle:
+def _draw(
+    rng: random.Random, N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None
+) -> Puzzle:
     """Draw the puzzle of one id and leave `rng` in the state that the chain goes on from."""
     rng.seed(puzzle_id)
     bits = rng.getrandbits
@@ -153,7 +176,7 @@ def _draw(rng: random.Random, N: int, d: int, needles: int, puzzle_id: int) -> P
     sizes = [len(values) for values in domains.values()]
     start = [[i % size for size in sizes] for i in range(len(people))]
     try:
-        moves, states = _draw_moves(rng, sizes, start, poi, N, needles)
+        moves, states = _draw_moves(rng, sizes, start, poi, N, needles, failed)
     except _StuckError as stuck:
         raise ValueError(
             f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "
@@ -192,7 +215,13 @@ def _free_values(size: int) -> list[list[tuple[int, int, list[int]]]]:
 
 
 def _draw_moves(
-    rng: random.Random, sizes: list[int], states: list[list[int]], poi: int, N: int, needles: int
+    rng: random.Random,
+    sizes: list[int],
+    states: list[list[int]],
+    poi: int,
+    N: int,
+    needles: int,
+    failed: list[Failure] | None = None,
 ) -> tuple[list[Move], list[list[int]]]:
     """Draw all statements; return them and the final states.
 
@@ -258,6 +287,8 @@ def _draw_moves(
             i += 1  # noqa: SIM113
         if after[poi] is not poi_before if is_hay else affected > n_others or after.count(moved) > 1:
             failures += 1
+            if failed is not None:
+                failed.append(Failure(N - left, Move(person, before, conditions, moved, updates), after))
             if failures > MAX_FAILURES:
                 raise _StuckError(N - left + 1)
             continue

@@ -35,7 +35,7 @@ def test_what_is_missing_is_said(counts):
     """Tokenizers are listed as counted or not, with the command that brings them and the model that has none."""
     markdown = prompt_pages.show_tokenizers(counts).markdown
     assert markdown.count("| yes |") == 1
-    assert "No tokenizer is known for EXAONE-Deep-32B." in markdown
+    assert "and so not compared: the tokenizer of EXAONE-Deep-32B." in markdown
     assert "Not here: Qwen, Llama 3" in markdown
     assert "fetch-tokenizers" in markdown
     assert "| yes |" not in prompt_pages.show_tokenizers(EMPTY).markdown
@@ -47,12 +47,44 @@ def test_without_counts_every_piece_says_so(tmp_path):
     summary = prompt_lengths.summarize_prompts(compared)
     pieces = [
         prompt_pages.show_agreement(compared, summary),
+        prompt_pages.show_counted(prompt_lengths.prompt_rows(compared)),
         prompt_pages.show_pairs(summary, compared),
         prompt_pages.show_odd(compared),
         prompt_pages.show_errors(compared, tmp_path),
     ]
     assert all(piece.markdown.startswith("Nothing to compare") for piece in pieces)
     assert not any(tmp_path.iterdir())
+
+
+def test_overview_names_the_models_that_leave_a_constant(comparison):
+    """Models are counted as explained or not, and one that is not is named with its farthest number."""
+    summary = prompt_lengths.summarize_prompts(comparison)
+    models = comparison["model"].nunique()
+    text = prompt_pages.show_overview(comparison, summary).markdown
+    assert text.startswith(f"{models} of the paper's 22 models can be compared")
+    explained = (summary.loc[summary["quantity"] == "prompt_mean", "p"] >= 0.01).sum()
+    assert f"For {explained} of them" in text
+    assert text.count("Not so for") == models - explained
+    moved = comparison.copy()
+    place = moved.index[(moved["model"] == "o3-2025-04-16") & (moved["quantity"] == "prompt_mean") & ~moved["odd"]][3]
+    moved.loc[place, "z"] = -31.44
+    text = prompt_pages.show_overview(moved, prompt_lengths.summarize_prompts(moved)).markdown
+    far = moved.loc[place]
+    assert f"farthest -31.4 at N = {far['N']} and d = {far['d']}" in text.partition("Not so for o3-2025-04-16: ")[2]
+
+
+def test_overview_without_counts_says_how_to_get_them():
+    """Where nothing was counted, the commands that count are named."""
+    compared = prompt_lengths.compare_prompts(EMPTY)
+    text = prompt_pages.show_overview(compared, prompt_lengths.summarize_prompts(compared)).markdown
+    assert "have not been compared" in text
+    assert "`make tokens`" in text
+
+
+def test_verdicts_are_counted_by_table(comparison):
+    """The prompts' rows of the fidelity table come as one row a table."""
+    markdown = prompt_pages.show_counted(prompt_lengths.prompt_rows(comparison)).markdown
+    assert [markdown.count(f"| Table {number} |") for number in (7, 8, 9, 10)] == [1, 1, 1, 1]
 
 
 def test_findings_count_what_lies_within(comparison):

