@@ -28,6 +28,7 @@ from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.results import Results
 from cogniload_repro.presentation.tables import TOKEN_TABLES
 from cogniload_repro.published import ERRORS, load_printed
+from cogniload_repro.reconstruction.feasible import other_cells
 
 COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict", "reason")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
@@ -68,7 +69,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
-    claims = evaluate_claims(results)
+    others = other_cells(results.cells) if results.provenance == "reconstructed" else ()
+    claims = evaluate_claims(results, others=others)
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
     return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))

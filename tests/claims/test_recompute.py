@@ -364,3 +364,22 @@ def test_real_outputs_are_independent():
         kinds = CLAIMS.apply(lambda claim, source=provenance: kind_of(claim.to_dict(), source), axis=1)
         assert set(CLAIMS.loc[kinds == "input", "id"]) == {*CONSTANTS, "C151"}
         assert set(kinds) == {"input", "independent"}
+
+
+def test_what_the_printed_tables_leave_open_is_not_judged():
+    """A claim along rho is judged only if every other possible table of counts leads to the same verdict."""
+
+    def with_trough(ratio):
+        own = results().cells
+        return own.assign(correct=own["correct"].mask((own["N"] == 20) & (own["ratio_pct"] == ratio), 0))
+
+    def judge(here, *others):
+        (row,) = evaluate_claims(replace(results(), cells=here), CLAIMS[CLAIMS["id"] == "C148"], others).itertuples()
+        return row
+
+    inside, outside = with_trough(50), with_trough(90)
+    assert (judge(inside).verdict, judge(outside).verdict) == ("exact", "differs")
+    assert judge(inside, with_trough(25), inside).verdict == "exact"
+    left_open = judge(inside, outside, inside)
+    assert (left_open.verdict, left_open.shown) == ("not_computable", "")
+    assert "50 here, and 1 of 2 other" in left_open.reason

@@ -10,7 +10,14 @@ from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import correct_by
 from cogniload_repro.reconstruction import feasible
-from cogniload_repro.reconstruction.feasible import COUNT, draw_tables, load_tables, spread_band, write_tables
+from cogniload_repro.reconstruction.feasible import (
+    COUNT,
+    draw_tables,
+    load_tables,
+    other_cells,
+    spread_band,
+    write_tables,
+)
 from cogniload_repro.reconstruction.prose_windows import prose_windows
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows
@@ -126,3 +133,18 @@ def test_bad_files_are_refused(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(ValueError, match=r"empty\.csv is not a readable table"):
         load_tables(tmp_path / "empty.csv")
+
+
+def test_other_cells_carry_the_other_tables():
+    """Committed counts give way to those of each table in turn; known counts and other columns stay."""
+    own = CELLS[CELLS["model"].isin(NAMES[:3])].sample(frac=1, random_state=1)
+    known = own["model"] == NAMES[1]
+    own.loc[known, "correct"] = own.loc[known, "n"]
+    given = list(other_cells(own))
+    assert len(given) == COUNT
+    for number, cells in enumerate(given):
+        pd.testing.assert_frame_equal(cells.drop(columns="correct"), own.drop(columns="correct"))
+        assert (cells.loc[known, "correct"] == own.loc[known, "correct"]).all()
+        for model in (NAMES[0], NAMES[2]):
+            assert (cells[cells["model"] == model].sort_index()["correct"].to_numpy() == drawn(model)[number]).all()
+    assert list(other_cells(own[known])) == []

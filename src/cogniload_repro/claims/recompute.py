@@ -5,6 +5,8 @@ numbers or refuses; `prose` reads the published words and judges.
 """
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 import pandas as pd
 from scipy.stats import norm
@@ -12,7 +14,7 @@ from scipy.stats import norm
 from cogniload_repro.accuracy import ALPHA
 from cogniload_repro.claims.evidence import Evidence, UnsettledError, cells_at
 from cogniload_repro.claims.over_models import TOKENS, find_over_models
-from cogniload_repro.claims.prose import NOT_COMPUTABLE, Number, Share, judge_claim
+from cogniload_repro.claims.prose import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.results import Results
 from cogniload_repro.published import ERRORS, load_claims
@@ -21,6 +23,7 @@ from cogniload_repro.scoring import CONTEXT_TOKENS, RESERVED_TOKENS
 
 COLUMNS = (
     "id", "location", "claim", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict",
+    "reason",
 )  # fmt: skip
 
 #: Claims about the scorer and the intervals, which no outputs bear on.
@@ -33,9 +36,12 @@ CONSTANTS: dict[str, Number] = {
 
 _TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
 _TABLE3 = r"(beta|p)_(dN|drho|Nrho|dNrho)\b"
+_ALONG_RHO = r"rho:|over rho|rho of"
 
 
-def evaluate_claims(results: Results, claims: pd.DataFrame | None = None) -> pd.DataFrame:
+def evaluate_claims(
+    results: Results, claims: pd.DataFrame | None = None, others: Iterable[pd.DataFrame] = ()
+) -> pd.DataFrame:
     """Recompute the claims of the paper's prose.
 
     Parameters
@@ -43,6 +49,8 @@ def evaluate_claims(results: Results, claims: pd.DataFrame | None = None) -> pd.
     results : Results
     claims : DataFrame, optional
         Rows such as `published.load_claims` gives, the default.
+    others : iterable of DataFrame
+        Cells in place of the results' own that agree with the paper's tables as well (`feasible.other_cells`).
 
     Returns
     -------
@@ -50,19 +58,22 @@ def evaluate_claims(results: Results, claims: pd.DataFrame | None = None) -> pd.
         One row a claim, in the given order, columns `COLUMNS`: published is the string of the claims file; recomputed
         the number (NaN if there are several or none); shown the same as the paper prints it, several as "low to high",
         a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of the last
-        printed place apart), differs, or not_computable (the results lack what it takes, or the claim is unknown).
-        For kind see `kind_of`.
+        printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown, or
+        one of the others leads to another verdict); reason the last, if that is it. For kind see `kind_of`.
     """
     evidence = Evidence(results)
+    others = [Evidence(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        try:
-            found = _find(claim, evidence)
-            judged = judge_claim(claim["value"], found, claim["quantity"], "most models" in claim["condition"])
-        except UnsettledError:
-            judged = NOT_COMPUTABLE
+        judged, reason = _judge(claim, evidence), ""
         kind = kind_of(claim, results.provenance)
-        rows.append(claim | judged._asdict() | {"published": claim["value"], "kind": kind})
+        if kind == "derived" and re.search(_ALONG_RHO, f"{claim['quantity']} {claim['condition']}"):
+            agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
+            if agreeing < len(others):
+                reason = f"the printed tables leave it open: {judged.shown} here, and {len(others) - agreeing} of "
+                reason += f"{len(others)} other possible tables of counts lead to another verdict"
+                judged = NOT_COMPUTABLE
+        rows.append(claim | judged._asdict() | {"published": claim["value"], "kind": kind, "reason": reason})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -82,9 +93,17 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
         return "constraint"
     if re.search(_TABLE2, about):
         return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
-    if re.search("rho:|over rho|rho of", about):
+    if re.search(_ALONG_RHO, about):
         return "constraint" if claim["id"] in set(prose_along_rho(model)["id"]) else "derived"
     return "input"
+
+
+def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
+    try:
+        found = _find(claim, evidence)
+        return judge_claim(claim["value"], found, claim["quantity"], "most models" in claim["condition"])
+    except UnsettledError:
+        return NOT_COMPUTABLE
 
 
 def _find(claim: dict[str, str], evidence: Evidence) -> Share | list[Number]:

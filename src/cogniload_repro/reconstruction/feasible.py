@@ -4,7 +4,7 @@
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from functools import cache
 from itertools import count
@@ -106,6 +106,24 @@ def load_tables(path: str | Path = TABLES) -> pd.DataFrame:
     return tables
 
 
+def other_cells(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the cells with the correct answers of each other possible table in place of the committed ones.
+
+    Models whose counts are not the committed reconstruction keep theirs; nothing is yielded if that is all of them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame.
+    """
+    models, tables = _reconstructed(cells), _committed()[1]
+    if len(models) == 0:
+        return
+    own = cells.merge(tables[tables["model"].isin(models)], on=_KEYS, how="left")
+    for table in tables.columns[len(_KEYS) :]:
+        yield cells.assign(correct=own[table].fillna(own["correct"]).astype(int).to_numpy())
+
+
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     """Return how far apart the possible tables are, pooled over everything but the named columns.
 
@@ -124,14 +142,19 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
         One row a combination: the dims, lowest and highest (accuracy, fraction) over the possible tables and the
         cells themselves. Empty if no model is reconstructed.
     """
-    committed, tables = _committed()
-    own = cells[cells["n"] > 0].merge(committed, on=_KEYS, how="left", suffixes=("", "_committed"))
-    chosen = (own["n"] == own["n_committed"]) & (own["correct"] == own["correct_committed"])
-    models = chosen.groupby(own["model"], observed=True).all()
-    own = own.loc[own["model"].isin(models.index[models]), [*_KEYS, "n", "correct"]].merge(tables, on=_KEYS)
+    tables, own = _committed()[1], cells[cells["n"] > 0]
+    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "n", "correct"]].merge(tables, on=_KEYS)
     sums = own.groupby(list(dims), observed=True)[["n", "correct", *tables.columns[len(_KEYS) :]]].sum()
     accuracy = sums.drop(columns="n").div(sums["n"], axis=0)
     return pd.DataFrame({"lowest": accuracy.min(axis=1), "highest": accuracy.max(axis=1)}).reset_index()
+
+
+def _reconstructed(cells: pd.DataFrame) -> pd.Index:
+    """Return the models whose counts are the committed reconstruction, wherever there are answers."""
+    own = cells[cells["n"] > 0].merge(_committed()[0], on=_KEYS, how="left", suffixes=("", "_committed"))
+    chosen = (own["n"] == own["n_committed"]) & (own["correct"] == own["correct_committed"])
+    models = chosen.groupby(own["model"], observed=True).all()
+    return models.index[models]
 
 
 @cache
