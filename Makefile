@@ -7,17 +7,26 @@ SHELL := /bin/bash
 
 # ---- variables that a user may set -------------------------------------------------------------------------------
 GRID ?= paper
-SOURCE ?= reconstructed
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
-# FORMULA, when given, is kept in the build folder for later calls; FORMULA= goes back to the notebook's own.
+# SOURCE, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls; an empty one
+# goes back to the default.
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
-# chapters that need the paper's models on the whole grid
+
+# ---- choices: given in this call, or kept by an earlier one (now: NAME,file) ------------------------------------------
+GIVEN := $(strip $(foreach name,SOURCE FORMULA FAMILY DATA,$(if $(filter undefined default,$(origin $(name))),,$(name))))
+CHOICES := $(addprefix $(BUILD)/,source.txt formula.txt family.txt data.txt)
+now = $(if $(filter $(1),$(GIVEN)),$(value $(1)),$(shell cat $(BUILD)/$(2).txt 2>/dev/null))
+OWN_SOURCE := $(filter-out reconstructed,$(call now,SOURCE,source))
+OWN_DATA := $(call now,DATA,data)
+OWN_FIT := $(strip $(call now,FORMULA,formula)$(call now,FAMILY,family)$(OWN_DATA))
+
+# chapters of the whole grid: the first is about the paper's own tables, the others cost too much in a smoke run
 QUESTIONS := 09_consistency 10_alternatives 14_uncertainty
-LEFT_OUT := $(if $(or $(filter mini,$(GRID)),$(filter-out reconstructed,$(SOURCE))),$(QUESTIONS))
+LEFT_OUT := $(if $(filter mini,$(GRID)),$(QUESTIONS),$(if $(OWN_SOURCE),09_consistency))
 # the slow ones first, so that no process is left alone with them
 NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=notebooks/%.ipynb),$(wildcard notebooks/*.ipynb))
 NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
@@ -25,10 +34,10 @@ EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
 INDEX := $(BUILD)/book/_build/html/index.html
 ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py))
 # the modules that outputs and scores are made with (a test holds this list against the imports)
-CORE := accuracy capacity catalog cells executors extraction files generate grid matching mersenne models ontology outputs \
+CORE := accuracy capacity catalog cells executors extraction files formulas generate grid matching mersenne models ontology outputs \
 	parquet paths places published puzzle puzzle_ids puzzle_sets regression schemas scores scoring statement \
 	$(addprefix intake/,adapters archives downloads imports inspect_logs layout readers sources) \
-	$(addprefix reconstruction/,buckets counts likelihood reconstruct stand_ins sufficient token_draws)
+	$(addprefix reconstruction/,buckets counts likelihood prose_windows reconstruct stand_ins sufficient token_draws)
 CORE_SRC := $(CORE:%=src/cogniload_repro/%.py)
 PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/*) data/tokenizers.json
@@ -57,17 +66,12 @@ ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(JOBS)
 endif
 
-# ---- settings that are inputs: a file each, touched only when the value changes ---------------------------------------
-setting = $(shell mkdir -p $(BUILD) && if [ "$$(cat $(BUILD)/$(1) 2>/dev/null)" != '$(subst ','\'',$(2))' ] || [ ! -e $(BUILD)/$(1) ]; \
-	then printf '%s' '$(subst ','\'',$(2))' > $(BUILD)/$(1); fi)
-ifneq ($(filter reproduce download-outputs score fit render,$(MAKECMDGOALS)),)
-$(call setting,source.txt,$(SOURCE))
-ifneq ($(origin FORMULA),undefined)
-$(call setting,formula.txt,$(FORMULA))
-else ifeq ($(wildcard $(BUILD)/formula.txt),)
-$(call setting,formula.txt,)
-endif
-endif
+# ---- choices that are inputs: a file each, touched only when the value changes -----------------------------------------
+.PHONY: choices
+choices: | $(ENV)
+	@$(COGNILOAD) choose --build $(BUILD) $(foreach name,$(GIVEN),'$(name)=$(subst ','\'',$(value $(name)))')
+$(CHOICES): $(if $(GIVEN)$(filter-out $(wildcard $(CHOICES)),$(CHOICES)),choices)
+	@:
 
 .PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
 
@@ -78,10 +82,14 @@ help:  ## this list
 	@echo
 	@echo "Variables:"
 	@echo "  GRID=paper|mini    the paper's 140 cells, or 18 of them          (now $(GRID))"
-	@echo "  SOURCE=...         'reconstructed', or real outputs: a folder, file, archive or address"
-	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
 	@echo "  JOBS=n             processes                                     (now $(JOBS))"
 	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
+	@echo
+	@echo "Choices, kept for later calls; an empty one goes back to the paper's:"
+	@echo "  SOURCE=...         real outputs: a folder, file, archive or address; SOURCE=reconstructed goes back"
+	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
+	@echo "  FAMILY=...         logit, probit, cloglog or quasi-binomial"
+	@echo "  DATA=...           another table of cells for the regressions, CSV or Parquet"
 
 # ---- environment -------------------------------------------------------------------------------------------------
 env: $(ENV)  ## the environment in .venv, from requirements.lock
@@ -103,13 +111,19 @@ endif
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
 
+SAY = @echo "Outputs: $$(cat $(BUILD)/source.txt)"
+
 # ---- the chain ---------------------------------------------------------------------------------------------------
 reproduce: render  ## download-outputs, score, fit, render: the whole book
 download-outputs: $(BUILD)/outputs/.done  ## the models' outputs (reconstructed, or from SOURCE=)
+	$(SAY)
 score: $(BUILD)/cells.parquet  ## score the outputs and count them by cell
-fit: $(BUILD)/fidelity.parquet $(BUILD)/regression.parquet  ## the regressions, and printed against recomputed numbers
+	$(SAY)
+fit: $(BUILD)/fidelity.parquet $(if $(OWN_FIT),$(BUILD)/regression.csv)  ## the regressions, and printed against recomputed numbers
+	$(SAY)
 render: $(INDEX)  ## notebooks and book
 	@echo "The book: $(INDEX)"
+	$(SAY)
 
 $(BUILD)/outputs/.done: $(BUILD)/source.txt $(CORE_SRC) $(PUBLISHED) | $(ENV)
 	@echo "== outputs"
@@ -124,17 +138,25 @@ $(BUILD)/glm.parquet: $(BUILD)/cells.parquet $(CORE_SRC) | $(ENV)
 	@echo "== regressions"
 	@$(COGNILOAD) fit --build $(BUILD)
 
-$(BUILD)/regression.parquet: $(BUILD)/glm.parquet $(BUILD)/formula.txt | $(ENV)
-	@$(COGNILOAD) fit --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
+# what a reader has chosen, as options
+FORMULA_DATA = --formula "$$(cat $(BUILD)/formula.txt)" --family "$$(cat $(BUILD)/family.txt)" $(DATA_ONLY)
+DATA_ONLY = --data "$$(cat $(BUILD)/data.txt)"
+
+$(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA)) | $(ENV)
+	@$(COGNILOAD) fit --build $(BUILD) $(FORMULA_DATA) --compare
 
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD)
+	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) $(OPTIONS)
 
-$(BUILD)/notebooks/04_glm.ipynb: notebooks/04_glm.ipynb $(BUILD)/regression.parquet $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) --formula "$$(cat $(BUILD)/formula.txt)"
+FITTED := $(addprefix $(BUILD)/notebooks/,04_glm.ipynb 10_alternatives.ipynb)
+COUNTED := $(addprefix $(BUILD)/notebooks/,05_interactions.ipynb 06_aic.ipynb 14_uncertainty.ipynb)
+$(FITTED): OPTIONS = $(FORMULA_DATA)
+$(COUNTED): OPTIONS = $(DATA_ONLY)
+$(FITTED) $(COUNTED): $(BUILD)/data.txt $(wildcard $(OWN_DATA))
+$(FITTED): $(BUILD)/formula.txt $(BUILD)/family.txt $(if $(OWN_FIT),$(BUILD)/regression.csv)
 
 $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 	@$(COGNILOAD) count-tokens --build $(BUILD)

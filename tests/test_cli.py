@@ -151,14 +151,62 @@ def test_verify_finds_a_damaged_puzzle(tmp_path):
     assert "2 right" in damaged.stdout
 
 
-def test_a_formula_that_cannot_be_read_is_refused(tmp_path):
-    """The formula and the known names are in the sentence."""
-    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").head(140)
+@pytest.fixture
+def fitted(tmp_path) -> Path:
+    """A build with the reconstructed cells of two models."""
     from cogniload_repro.parquet import write_table
 
+    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model in ['QwQ-32B', 'gemini-2.5-pro']")
     write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
-    done = run("fit", "--build", tmp_path, "--formula", "correct ~ d + length")
-    assert_refused(done, "length", "log10_N")
-    fitted = run("fit", "--build", tmp_path, "--formula", "correct ~ d + log10_N")
-    assert fitted.returncode == 0
-    assert "DeepSeek-R1-0528" in fitted.stdout
+    return tmp_path
+
+
+def test_a_formula_that_cannot_be_read_is_refused(fitted):
+    """The formula and the known names are in the sentence, and nothing is written."""
+    assert_refused(run("fit", "--build", fitted, "--formula", "correct ~ d + length"), "length", "log10_N")
+    assert_refused(run("fit", "--build", fitted, "--family", "normal"), "normal", "probit")
+    assert_refused(run("fit", "--build", fitted, "--model", "gpt-6"), "gpt-6", "QwQ-32B")
+    assert_refused(run("fit", "--build", fitted, "--data", "nowhere.csv"), "nowhere.csv")
+    assert [path.name for path in fitted.iterdir()] == ["cells.parquet"]
+
+
+def test_another_regression_is_printed_and_kept(fitted):
+    """Every fit is shown with its provenance, a failed one with its status, and all are in regression.csv."""
+    done = run("fit", "--build", fitted, "--formula", "correct ~ d + log10_N + I(2 * d)")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
+    assert "QwQ-32B: not identified" in done.stdout
+    done = run("fit", "--build", fitted, "--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B")
+    assert "gemini" not in done.stdout
+    kept = pd.read_csv(fitted / "regression.csv")
+    assert kept[["model", "term", "family"]].to_numpy().tolist() == [
+        ["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"],
+    ]  # fmt: skip
+
+
+def test_another_regression_is_compared(fitted, tmp_path):
+    """--compare prints criteria and changes in 100 columns; one's own table is named and leaves the build alone."""
+    before = (fitted / "cells.parquet").read_bytes()
+    pd.read_parquet(fitted / "cells.parquet").head(140).to_csv(tmp_path / "own.csv", index=False)
+    done = run("fit", "--build", fitted, "--compare", "--data", tmp_path / "own.csv", "--formula", "correct ~ d * rho")
+    assert done.returncode == 0, done.stderr
+    assert "Counts of own.csv, whose origin is not recorded" in done.stdout
+    assert all(word in done.stdout for word in ("logLik", "AIC", "BIC", "difference", "yours", "paper"))
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert (fitted / "cells.parquet").read_bytes() == before
+
+
+def test_choices_are_checked_and_shown(tmp_path):
+    """A choice is kept and named; an impossible one is refused, and the kept one stays."""
+    assert run("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
+    assert_refused(run("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
+    assert (tmp_path / "family.txt").read_text("utf-8") == "probit"
+
+
+def test_fits_that_failed_are_reported(tmp_path):
+    """Table 2, Table 3 and Table 6 each name the models that have no fit, with the reason."""
+    assert run("download-outputs", "--build", tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1).returncode == 0
+    assert run("score", "--build", tmp_path, "--jobs", 1).returncode == 0
+    said = run("fit", "--build", tmp_path).stdout
+    for what in ("Table 2", "interactions (Table 3)", "Table 6"):
+        assert f"no fit of {what} for QwQ-32B: not identified" in said

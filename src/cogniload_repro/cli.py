@@ -103,33 +103,72 @@ def score(reading: str, scheduler: str | None, build: Path, jobs: int) -> None:
     click.echo(f"{cells['n'].sum():,} responses of {cells['model'].nunique()} models scored in {build / 'scores'}")
 
 
-@main.command()
-@click.option("--formula", default=None, help="Fit this formula alone, such as 'correct ~ d * log10_N + rho'.")
-@BUILD
-def fit(formula: str | None, build: Path) -> None:
-    """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or one FORMULA of yours.
+FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
+FAMILY = click.option("--family", default=None, help="logit, probit, cloglog or quasi-binomial; logit when empty.")
+DATA = click.option("--data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's.")
 
-    A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct and needles. An empty one stands for the
-    paper's specification.
+
+@main.command()
+@click.argument("given", nargs=-1, metavar="[NAME=VALUE]...")
+@BUILD
+def choose(given: tuple[str, ...], build: Path) -> None:
+    """Keep choices for later calls of make, after checking them, and show all; an empty value goes back to the default.
+
+    Names are SOURCE, FORMULA, FAMILY and DATA, as the Makefile takes them.
     """
+    from cogniload_repro.choices import describe_choices, keep_choices
+
+    pairs = (choice.partition("=") for choice in given)
+    click.echo(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
+
+
+@main.command()
+@FORMULA
+@FAMILY
+@DATA
+@click.option("--model", "models", multiple=True, help="Only this model (repeatable); all by default.")
+@click.option("--compare", is_flag=True, help="Show logLik, AIC, BIC and changed coefficients against the paper's.")
+@BUILD
+def fit(
+    formula: str | None, family: str | None, data: str | None, models: tuple[str, ...], compare: bool, build: Path
+) -> None:
+    """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or with any other option one of yours.
+
+    A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
+    for the paper's specification. Yours is printed and kept in regression.csv.
+    """
+    if (formula, family, data, models, compare) == (None, None, None, (), False):
+        _fit_paper(build)
+        return
+    from cogniload_repro.files import write_whole
+    from cogniload_repro.presentation.pages import describe_cells, load_cells
+    from cogniload_repro.regression import QUADRATIC
+    from cogniload_repro.robustness import rivals
+
+    cells = load_cells(build, data or None, models or None)
+    formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells, build, data or None)
+    fits = rivals.fit_table(cells, formula, family).assign(formula=formula, family=family, cells=origin)
+    write_whole(build / "regression.csv", fits.to_csv(index=False, lineterminator="\n"))
+    if origin:
+        click.echo(origin)
+    if compare:
+        click.echo(rivals.print_comparison(rivals.compare_fits(cells, formula, family), formula, family))
+    else:
+        click.echo(rivals.print_fits(fits))
+
+
+def _fit_paper(build: Path) -> None:
     import pandas as pd
 
     from cogniload_repro import regression
+    from cogniload_repro.cells import read_scores
     from cogniload_repro.parquet import read_metadata, write_table
+    from cogniload_repro.presentation.tables import token_stats
 
     path = build / "cells.parquet"
     if not path.exists():
         raise ValueError(f"{path} is missing; make it with `make score`")
     cells, metadata = pd.read_parquet(path), read_metadata(path)
-    if formula is not None:
-        own = regression.fit_table(cells, formula or regression.QUADRATIC)
-        write_table(build / "regression.parquet", own, metadata | {"formula": formula})
-        if formula:
-            click.echo(regression.print_fits(own))
-        return
-    from cogniload_repro.cells import read_scores
-    from cogniload_repro.presentation.tables import token_stats
-
     tables = {
         "tokens": token_stats(read_scores(build / "scores")),
         "interactions": regression.interactions_table(cells),
@@ -139,8 +178,9 @@ def fit(formula: str | None, build: Path) -> None:
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, metadata)
     click.echo(f"fitted {cells['model'].nunique()} models")
-    for row in tables["interactions"].query("status != 'ok'").itertuples():
-        click.echo(f"  no fit with interactions for {row.model}: {row.status}")
+    for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
+        for row in tables[name].query("status != 'ok'").itertuples():
+            click.echo(f"  no fit of {what} for {row.model}: {row.status}")
 
 
 @main.command()
@@ -168,14 +208,27 @@ def compare(build: Path) -> None:
 @main.command("run-notebook")
 @click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--formula", default="", help="Value of the notebook's `formula` parameter; its own when empty.")
+@FORMULA
+@FAMILY
+@DATA
 @BUILD
-def run_notebook(source: Path, target: Path, formula: str, build: Path) -> None:
-    """Execute the notebook SOURCE on a build folder and write the result to TARGET."""
+def run_notebook(
+    source: Path, target: Path, formula: str | None, family: str | None, data: str | None, build: Path
+) -> None:
+    """Execute the notebook SOURCE on a build folder and write the result to TARGET.
+
+    The notebook keeps parameters of its own for what is empty. A family or a table without a formula applies to the
+    paper's specification.
+    """
     from cogniload_repro.presentation.notebooks import run_notebook
+    from cogniload_repro.regression import QUADRATIC
 
     start = time.monotonic()
-    run_notebook(source, target, {"build": build.resolve()} | ({"formula": formula} if formula else {}))
+    if formula == "" and (family or data):
+        formula = QUADRATIC
+    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
+    given = {name: value for name, value in given.items() if value}
+    run_notebook(source, target, {"build": build.resolve()} | given)
     click.echo(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 

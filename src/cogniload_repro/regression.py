@@ -12,26 +12,28 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 from scipy.special import log_expit, log_ndtr
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.capacity import capacity_points, grid_means
+from cogniload_repro.formulas import build_design, expand_design, name_covariates
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
 QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
 #: The specification of Appendix B.
 INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
-#: Names a formula may use, beside functions such as I(), C(), bs() and np.sqrt().
-COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
 
-#: Link functions: the statsmodels class, and the logarithms of p and of 1 - p as functions of the linear predictor.
-LINKS = {
+#: Families by the name of their link: the statsmodels class, and the logarithms of p and of 1 - p as functions of the
+#: linear predictor. All are binomial; quasi-binomial is logit with standard errors widened by the observed scatter.
+FAMILIES = {
     "logit": (links.Logit, log_expit, lambda eta: log_expit(-eta)),
     "probit": (links.Probit, log_ndtr, lambda eta: log_ndtr(-eta)),
     "cloglog": (links.CLogLog, lambda eta: np.log(-np.expm1(-np.exp(eta))), lambda eta: -np.exp(eta)),
 }
+QUASI = "quasi-binomial"
+FAMILIES[QUASI] = FAMILIES["logit"]
 
 #: The paper's symbols for the terms of its formulas.
 SYMBOLS = {
@@ -51,13 +53,13 @@ class Fit:
         Log-odds, their standard errors and two-sided Wald p-values; NaN unless status is "ok".
     covariance : ndarray
     loglik : float
-        Bernoulli log-likelihood of the n answers.
+        Bernoulli log-likelihood of the n answers; NaN for quasi-binomial, which has no likelihood.
     n : int
         Answers.
     status : str
-        "ok", "separation", "not identified" or "not converged".
-    link : str
-        A key of `LINKS`.
+        "ok", "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known.
+    family : str
+        A key of `FAMILIES`.
     eta : ndarray
         Linear predictor of the rows with answers.
     spec : formulaic.ModelSpec
@@ -72,7 +74,7 @@ class Fit:
     loglik: float
     n: int
     status: str
-    link: str = "logit"
+    family: str = "logit"
     eta: np.ndarray | None = None
     spec: formulaic.ModelSpec | None = None
 
@@ -89,15 +91,14 @@ class Fit:
     @property
     def accuracy(self) -> np.ndarray:
         """Fitted accuracy of the rows with answers."""
-        return np.exp(LINKS[self.link][1](self.eta))
+        return np.exp(FAMILIES[self.family][1](self.eta))
 
     def expand(self, cells: pd.DataFrame) -> np.ndarray:
         """Return the design matrix at each row of a frame with the covariates that the formula names."""
-        cells = cells.assign(log10_N=np.log10(cells["N"].astype(float))) if "N" in cells else cells
-        return np.asarray(self.spec.get_model_matrix(cells, context={"np": np}), dtype=float)
+        return expand_design(cells, self.spec)
 
 
-def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") -> Fit:
+def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
     """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1: logit link).
 
     Parameters
@@ -105,68 +106,90 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") 
     cells : DataFrame
         Columns N, d, rho, correct and, for counts, n (without it every row is one answer).
     formula : str
-        ``correct ~ ...`` over the names in `COVARIATES`.
-    link : str
-        A key of `LINKS`.
+        ``correct ~ ...`` over the names in `formulas.COVARIATES`.
+    family : str
+        A key of `FAMILIES`.
 
     Raises
     ------
     ValueError
-        If there is no such link, the formula cannot be read or names something unknown, or a row has not
+        If there is no such family, the formula cannot be read or names something unknown, or a row has not
         0 <= correct <= n.
     """
-    if link not in LINKS:
-        raise ValueError(f"there is no link {link!r}; choose one of: {', '.join(LINKS)}")
-    link_class, log_p, log_q = LINKS[link]
-    cells = cells.assign(log10_N=np.log10(cells["N"].astype(float)))
+    check_family(family)
+    cells, k, n = _counts(cells)
+    unknown = [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]
+    if unknown:
+        return _failed((), int(n.sum()), f"no {unknown[0]}", family)
+    design, spec = build_design(cells, formula)
+    x, terms = design.to_numpy(), tuple(design.columns)
+    status = _obstacle(x, k, n)
+    if status != "ok":
+        return _failed(terms, int(n.sum()), status, family, spec)
+    result, converged = _maximise(x, k, n, family)
+    if not converged:
+        return _failed(terms, int(n.sum()), "not converged", family, spec)
+    eta, covariance = x @ result.params, result.cov_params()
+    _, log_p, log_q = FAMILIES[family]
+    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
+    if family == QUASI:
+        covariance, loglik = covariance * max(dispersion(k, n, np.exp(log_p(eta)), len(terms)), 1.0), np.nan
+    se = np.sqrt(np.diag(covariance))
+    p = 2 * norm.sf(np.abs(result.params / se))
+    return Fit(terms, result.params, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
+
+
+def check_family(family: str) -> None:
+    """Raise ValueError for a name that is not a key of `FAMILIES`."""
+    if family not in FAMILIES:
+        raise ValueError(f"there is no family {family!r}; choose one of: {', '.join(FAMILIES)}")
+
+
+def dispersion(k: np.ndarray, n: np.ndarray, p: np.ndarray, terms: int) -> float:
+    """Return Pearson's chi-square by its degrees of freedom: 1 for independent answers around a right model.
+
+    Parameters
+    ----------
+    k, n : ndarray
+        Correct answers and answers of each cell.
+    p : ndarray
+        Fitted accuracies.
+    terms : int
+        Coefficients that were fitted; NaN is returned if there are as many as cells.
+    """
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    chi_square = ((k - n * p) ** 2 / (n * p * (1 - p))).sum()
+    return float(chi_square / (len(n) - terms)) if len(n) > terms else np.nan
+
+
+def _counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the rows with answers, their correct answers and their answers."""
     n = cells["n"].to_numpy(float) if "n" in cells else np.ones(len(cells))
     k = cells["correct"].to_numpy(float)
     impossible = ~((k >= 0) & (k <= n))
     if impossible.any():
         row = int(impossible.argmax())
         raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
-    cells, k, n = cells[n > 0], k[n > 0], n[n > 0]
-    design, spec = _design(cells, formula)
-    x = design.to_numpy()
-    terms = tuple(design.columns)
-    status = _obstacle(x, k, n)
-    if status == "ok":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
-            # convergence of the coefficients: the rounding error of the deviance grows with n
-            model = GLM(np.column_stack([k, n - k]), x, family=Binomial(link_class()))
-            result = model.fit(tol=1e-10, rtol=1e-10, tol_criterion="params")
-            if not (converged := result.converged):  # scoring may circle around an optimum that Newton's method reaches
-                result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
-                converged = result.mle_retvals["converged"]
-        if not converged:
-            status = "not converged"
-    if status != "ok":
-        nan = np.full(len(terms), np.nan)
-        covariance = np.full((len(terms),) * 2, np.nan)
-        return Fit(terms, nan, nan, nan, covariance, np.nan, int(n.sum()), status, link, nan, spec)
-    eta = x @ result.params
-    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
-    estimates = (result.params, result.bse, result.pvalues, result.cov_params())
-    return Fit(terms, *estimates, loglik, int(n.sum()), "ok", link, eta, spec)
+    return cells[n > 0], k[n > 0], n[n > 0]
 
 
-def _design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    left, tilde, right = formula.partition("~")
-    if not tilde or left.strip() != "correct" or not right.strip():
-        raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
-    names = [c for c in (*COVARIATES,) if c in cells]
-    try:
-        with np.errstate(all="ignore"):  # what is not finite is refused below
-            matrix = formulaic.model_matrix(right, cells[names], na_action="raise", context={"np": np})
-        design = pd.DataFrame(matrix).astype(float)
-    except Exception as error:
-        # formulaic raises many types, all of them for a formula that cannot be built on these columns
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"formula {formula!r} cannot be built from {', '.join(names)}: {reason}") from None
-    if design.shape[1] == 0 or not np.isfinite(design.to_numpy()).all():
-        raise ValueError(f"formula {formula!r} has no term, or one that is not finite in every cell; change it")
-    return design, matrix.model_spec
+def _failed(terms: tuple[str, ...], n: int, status: str, family: str, spec: formulaic.ModelSpec | None = None) -> Fit:
+    nan = np.full(len(terms), np.nan)
+    return Fit(terms, nan, nan, nan, np.full((len(terms),) * 2, np.nan), np.nan, n, status, family, nan, spec)
+
+
+def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[object, bool]:
+    """Return statsmodels' fit, and whether it has converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
+        # convergence of the coefficients: the rounding error of the deviance grows with n
+        model = GLM(np.column_stack([k, n - k]), x, family=Binomial(FAMILIES[family][0]()))
+        result = model.fit(tol=1e-10, rtol=1e-10, tol_criterion="params")
+        if result.converged:
+            return result, True
+        # scoring may circle around an optimum that Newton's method reaches
+        result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
+        return result, result.mle_retvals["converged"]
 
 
 def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
@@ -258,39 +281,8 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC, link: str = "logit") -> pd.DataFrame:
-    """Return any regression, fitted for every model; see `fit_glm`.
-
-    Returns
-    -------
-    DataFrame
-        One row a model and term: model, term, coef, se, z, p, n, loglik, aic, status.
-    """
-    frames = []
-    for model, own in _by_model(cells):
-        fit = fit_glm(own, formula, link)
-        frame = pd.DataFrame({"term": list(fit.terms), "coef": fit.coef, "se": fit.se, "p": fit.p})
-        frame.insert(0, "model", model)
-        frame.insert(4, "z", frame["coef"] / frame["se"])
-        frames.append(frame.assign(n=fit.n, loglik=fit.loglik, aic=fit.aic, status=fit.status))
-    return pd.concat(frames, ignore_index=True)
-
-
-def print_fits(fits: pd.DataFrame) -> str:
-    """Return the fits of `fit_table` as lines of text; a fit that failed shows its status in place of numbers."""
-    lines = []
-    for model, own in fits.groupby("model", sort=False):
-        status = own["status"].iloc[0]
-        if status == "ok":
-            numbers = "  ".join(f"{row.term} {row.coef:.4g} ({row.se:.2g})" for row in own.itertuples())
-            lines.append(f"{model}: {numbers}  AIC {own['aic'].iloc[0]:.1f}")
-        else:
-            lines.append(f"{model}: {status}")
-    return "\n".join(lines)
-
-
 def likelihood_ratio(full: Fit, reduced: Fit) -> float:
-    """Return the p-value of the likelihood-ratio test of a reduced against a full model."""
+    """Return the p-value of the likelihood-ratio test of a reduced against a full model; NaN if either failed."""
     statistic = max(2 * (full.loglik - reduced.loglik), 0.0)
     return float(chi2.sf(statistic, len(full.terms) - len(reduced.terms)))
 

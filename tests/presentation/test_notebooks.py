@@ -121,8 +121,17 @@ def test_committed_prose_types_no_result(source):
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)
 
 
-@pytest.mark.parametrize("name", ["04_glm", "05_interactions", "06_aic"])
-def test_regression_notebooks_take_a_formula(name):
-    """The regression notebooks can be given a formula, models and another table of cells."""
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("04_glm", {"formula", "family"}),
+        ("05_interactions", {"formula", "family"}),
+        ("06_aic", {"formula", "family"}),
+        ("10_alternatives", {"formula", "family", "shown"}),
+        ("14_uncertainty", set()),
+    ],
+)
+def test_regression_notebooks_take_a_formula(name, own):
+    """The regression notebooks can be given a formula, a family, models and another table of cells."""
     source = next(source for source in _SOURCES if source.stem == name)
-    assert set(papermill.inspect_notebook(source)) == {"build", "formula", "models", "cells_path"}
+    assert set(papermill.inspect_notebook(source)) == {"build", "models", "cells_path"} | own

@@ -126,7 +126,39 @@ def test_asking_for_unknown_models_is_refused(build):
 def test_specification_shows_status_in_place_of_numbers(build):
     """A formula that the cells cannot identify shows why, and no coefficient; the paper's own differs by nothing."""
     cells = pages.load_cells(build)
-    assert "+0.0" in pages.show_specification(cells, "correct ~ d + log10_N + rho + I(rho**2)").html
+    assert "+0.0" in pages.show_specification(cells).html
     failed = pages.show_specification(cells, "correct ~ d + N + log10_N").html
     assert "not identified" in failed
     assert not re.search(r"<td>-?\d", failed)
+
+
+def test_specification_is_a_table_whose_caption_holds_code(build):
+    """Formula, family and note stand in the caption; the directive that begins with it ends with the table."""
+    cells = pages.load_cells(build)
+    fragment = pages.show_specification(cells, "correct ~ d + rho", "probit", "A note")
+    first, *_, sentence = _MYST.parse(fragment.markdown)
+    assert first.type == "colon_fence"
+    assert first.info.strip().startswith("{table} `correct ~ d + rho` (probit)")
+    assert first.info.strip().endswith("A note.")
+    assert sentence.type == "paragraph_close"
+    quasi = pages.show_specification(cells, None, "quasi-binomial").html
+    assert "--" in quasi
+
+
+def test_another_table_of_cells_is_named_and_leaves_the_build_alone(build, tmp_path):
+    """A reader's table is read in place of the build's, and label and captions say whose it is and how sure that is."""
+    before = (build / "cells.parquet").read_bytes()
+    _cells().iloc[:20].to_csv(tmp_path / "own $x$.csv", index=False)
+    own = pages.load_cells(build, tmp_path / "own $x$.csv")
+    assert len(own) == 20
+    note = pages.describe_cells(own, build, tmp_path / "own $x$.csv")
+    assert note.startswith("Counts of own-x-.csv, whose origin is not recorded. Partial grid")
+    assert "does not say where it comes from" in pages.show_provenance(build, tmp_path / "own $x$.csv").markdown
+    write_table(tmp_path / "own.parquet", _cells(), {"provenance": "reconstructed"})
+    assert "Reconstructed" in pages.describe_cells(own, build, tmp_path / "own.parquet")
+    assert (build / "cells.parquet").read_bytes() == before
+
+
+def test_an_empty_frame_is_a_sentence():
+    """Where there is nothing to tabulate, the page says why."""
+    assert pages.show_frame(pd.DataFrame(), caption="Cap", empty="none_ here").markdown == "None\\_ here"

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.figure import Figure
 
 from cogniload_repro.parquet import write_table
 from cogniload_repro.presentation import pages_beyond as beyond
+from cogniload_repro.presentation.pages import describe_cells
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.robustness.comparisons import compare_pairs, rank_intervals
+from cogniload_repro.robustness.comparisons import compare_pairs, place_outsiders, rank_intervals
+from cogniload_repro.robustness.conclusions import analyse
+from cogniload_repro.robustness.interactions import count_interactions
 from cogniload_repro.robustness.overflows import compare_treatments
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 
@@ -20,7 +24,8 @@ def test_picture_is_saved_and_its_caption_says_where_data_come_from(tmp_path):
     write_table(tmp_path / "cells.parquet", FEW, {"provenance": "reconstructed"})
     figure = Figure()
     figure.add_subplot().plot([1, 2])
-    fragment = beyond.show_picture(figure, "mine", FEW, tmp_path, caption="A line", alt="A line rises.")
+    note = describe_cells(FEW, tmp_path)
+    fragment = beyond.show_picture(figure, "mine", tmp_path, caption="A line", note=note, alt="A line rises.")
     assert {file.name for file in (tmp_path / "figures").iterdir()} == {"mine.png", "mine.svg"}
     assert "A line. Reconstructed from the paper's tables, not raw outputs." in fragment.markdown
     assert ":alt: A line rises." in fragment.markdown
@@ -35,18 +40,6 @@ def test_intervals_show_limits_that_do_not_exist():
     ecl50 = beyond.print_intervals(intervals, "ecl50").set_index("Model")
     assert ecl50.loc["QwQ-32B", "ECL50"] == "48.0"
     assert float(ecl50.loc["Qwen3-1.7B", "ECL50"]) > 0
-
-
-def test_agreement_is_measured_in_standard_errors():
-    """Intervals moved by one standard error are one standard error apart."""
-    intervals = capacity_intervals(FEW, replicates=20)
-    for end in ("low", "high"):
-        moved = np.where(intervals["point"] == "ecl50", intervals[f"profile_{end}"] * 10 ** intervals["se"],
-                         intervals[f"profile_{end}"] + intervals["se"])  # fmt: skip
-        intervals[f"delta_{end}"] = moved
-    facts = beyond.measure_agreement(intervals)
-    assert facts["delta_median"] == "1.00"
-    assert facts["delta_largest"] == "1.00"
 
 
 def test_ranks_name_class_and_open_ranks():
@@ -77,3 +70,30 @@ def test_overflows_show_intervals_as_factors():
 def test_a_few_models_still_make_a_page():
     """What needs all models says so in a sentence instead of failing."""
     assert "pooling needs 7" in beyond.show_pooling(FEW).html
+
+
+@pytest.mark.parametrize("models", [0, 1])
+def test_pages_without_fits_or_rivals_say_what_they_need(models, tmp_path):
+    """A model without mixed answers, alone or beside one, gives sentences and empty tables instead of an error."""
+    perfect = FEW[FEW["model"] == "Qwen3-32B"].assign(model="mine", ctx=0, correct=lambda rows: rows["n"])
+    cells = pd.concat([FEW[FEW["model"] == "QwQ-32B"]] * models + [perfect])
+    found = analyse(cells, replicates=5)
+    shown = beyond.show_fingerprints(found.intervals, cells, tmp_path, "").html
+    assert ("no model here has one (separation)" in shown) == (models == 0)
+    assert "need a finite fit of DeepSeek-R1-0528" in beyond.show_conclusions(found).html
+    for table in (
+        beyond.print_ranks(*(rank_intervals(pairs) for pairs in (found.accuracy_pairs, found.ecl50_pairs))),
+        beyond.print_open_pairs(found.accuracy_pairs, "accuracy"),
+        beyond.print_outsiders(place_outsiders(found.ecl50_pairs)),
+    ):
+        assert table.empty
+    for table in (
+        beyond.print_troughs(found.troughs),
+        beyond.print_loads(found.loads),
+        beyond.print_dispersion(found.dispersion),
+        beyond.print_intervals(found.intervals, "ecl50"),
+    ):
+        assert len(table) == models
+    assert len(beyond.print_interactions(found.interactions)) == 4 * models
+    assert len(beyond.print_interaction_counts(count_interactions(found.interactions))) == 4 * models
+    assert len(beyond.print_overflows(found.overflows)) == models

@@ -1,30 +1,23 @@
 """Other regressions, against other implementations, and what the printed tables settle of them."""
 
-import shutil
-import subprocess
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import null_space
-from scipy.optimize import minimize
-from scipy.stats import norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.capacity import capacity_points, grid_means
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.regression import QUADRATIC, fit_glm
+from cogniload_repro.regression import fit_glm
 from cogniload_repro.robustness.specifications import (
-    BY_NAME,
     SETTLED,
     SPECIFICATIONS,
     Specification,
-    find_points,
+    add_own,
     fit_specifications,
     is_settled,
-    lay_courses,
     measure_calibration,
     summarise_specifications,
 )
@@ -32,6 +25,7 @@ from cogniload_repro.robustness.uncertainty import capacity_intervals
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
+BY_NAME = {one.name: one for one in SPECIFICATIONS}
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
@@ -43,68 +37,6 @@ def fits():
 def columns(cells):
     rho = cells["rho"].to_numpy(float)
     return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"].astype(float)), rho, rho**2])
-
-
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
-def test_links_agree_with_scipy(link):
-    """Coefficients, standard errors and log-likelihood are those of scipy's optimum of the likelihood of answers."""
-    inverse = {
-        "logit": lambda eta: 1 / (1 + np.exp(-eta)),
-        "probit": norm.cdf,
-        "cloglog": lambda eta: -np.expm1(-np.exp(eta)),
-    }[link]
-    x, k, n = columns(QWQ), QWQ["correct"].to_numpy(float), QWQ["n"].to_numpy(float)
-    fit = fit_glm(QWQ, QUADRATIC, link)
-
-    def loss(beta):
-        p = inverse(x @ beta)
-        return -(k @ np.log(p) + (n - k) @ np.log1p(-p))
-
-    found = minimize(lambda z: loss(z * fit.se), fit.coef / fit.se + 0.5, method="BFGS", options={"gtol": 1e-4})
-    assert np.abs(found.x * fit.se - fit.coef).max() / fit.se.min() < 0.01
-    assert fit.loglik == pytest.approx(-found.fun, abs=1e-4)
-    assert np.allclose(fit.accuracy, inverse(fit.eta))
-
-
-def test_scoring_that_circles_is_finished_by_newton():
-    """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
-    own = CELLS[CELLS["model"] == "gemini-2.5-pro"]
-    x, k, n = columns(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
-    fit = fit_glm(own, QUADRATIC, "cloglog")
-
-    def loss(z):
-        odds = np.exp(x @ (z * fit.se))
-        return (n - k) @ odds - k[k > 0] @ np.log(-np.expm1(-odds[k > 0]))
-
-    assert fit.status == "ok"
-    found = minimize(
-        loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
-    )
-    assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
-
-
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
-def test_links_agree_with_r(link, tmp_path):
-    """R's glm gives the same coefficients and standard errors."""
-    QWQ.to_csv(tmp_path / "cells.csv", index=False)
-    script = (
-        f'c <- read.csv("{tmp_path / "cells.csv"}"); '
-        f'f <- glm(cbind(correct, n - correct) ~ d + log10(N) + rho + I(rho^2), binomial("{link}"), c, epsilon = 1e-12)'
-        "; "
-        "write.table(format(summary(f)$coefficients[, 1:2], digits = 15), quote = FALSE, col.names = FALSE)"
-    )
-    run = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
-    values = np.array([[float(word) for word in line.split()[-2:]] for line in run.stdout.splitlines()])
-    fit = fit_glm(QWQ, QUADRATIC, link)
-    assert np.allclose(values[:, 0], fit.coef, rtol=1e-6)
-    assert np.allclose(values[:, 1], fit.se, rtol=1e-4)
-
-
-def test_unknown_link_is_refused():
-    """A misspelt link is answered with those there are."""
-    with pytest.raises(ValueError, match="no link 'logits'; choose one of: logit, probit, cloglog"):
-        fit_glm(QWQ, QUADRATIC, "logits")
 
 
 def test_predictions_keep_the_knots_of_the_fit():
@@ -131,29 +63,9 @@ def test_tables_with_the_same_sums_give_the_same_settled_fits():
     moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
     for one in SPECIFICATIONS:
         if one.length == "N":
-            before, after = (fit_glm(cells, one.formula, one.link) for cells in (QWQ, moved))
+            before, after = (fit_glm(cells, one.formula, one.family) for cells in (QWQ, moved))
             apart = np.abs(after.coef - before.coef) / before.se
             assert (apart.max() < 1e-5) == is_settled(one), one.name
-
-
-def test_points_of_the_papers_specification_are_the_papers():
-    """The general search finds what the formulas of section 3.1.3 give."""
-    for _, own in FEW.groupby("model"):
-        fit = fit_glm(own)
-        expected = capacity_points(fit.coef, grid_means(own))
-        found = find_points(fit, lay_courses(fit, own))
-        ecl50 = expected["ecl50"] if expected["ecl50"] >= 1 else 0
-        assert found["ecl50"] == pytest.approx(ecl50, rel=1e-6)
-        assert found["id50"] == pytest.approx(expected["id50"], abs=1e-9)
-        assert found["nt50"] == pytest.approx(expected["nt50"], abs=1e-4, nan_ok=True)
-
-
-def test_points_put_any_fit_at_one_half():
-    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
-    fit = fit_glm(QWQ, "correct ~ N + rho", "cloglog")
-    ecl50 = find_points(fit, lay_courses(fit, QWQ))["ecl50"]
-    at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-    assert -np.expm1(-np.exp(fit.expand(at) @ fit.coef))[0] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_factors_have_no_points_between_their_levels():
@@ -170,6 +82,31 @@ def test_failed_fits_show_their_status():
     row = fit_specifications(perfect, SPECIFICATIONS[:1]).iloc[0]
     assert row["status"] == "separation"
     assert "aic" not in row or np.isnan(row["aic"])
+
+
+def test_a_readers_specification_is_held_against_the_others():
+    """It is the last row of the summary, with or without points, and its failure is a status."""
+    for formula, family in (
+        ("correct ~ d * N + rho", "probit"),
+        ("correct ~ bs(rho, df=4) + np.log(d) + needles", "logit"),
+        ("correct ~ d + N + log10_N + C(N)", "logit"),
+        ("correct ~ d + rho", "quasi-binomial"),
+    ):
+        chosen = (SPECIFICATIONS[0], add_own(formula, family)[-1])
+        table = fit_specifications(FEW, chosen)
+        summary = summarise_specifications(table, capacity_intervals(FEW, replicates=5), chosen)
+        assert summary["specification"].tolist() == ["paper", "yours"]
+        status = table.set_index(["specification", "model"]).loc[("yours", "QwQ-32B"), "status"]
+        assert status == fit_glm(QWQ, formula, family).status
+    assert np.isnan(summary["daic"].iloc[1])
+
+
+def test_summaries_stand_without_any_fit():
+    """Where no model has a fit the table has zeros and no leader."""
+    perfect = QWQ.assign(correct=QWQ["n"])
+    summary = summarise_specifications(fit_specifications(perfect), capacity_intervals(perfect, replicates=5))
+    assert (summary["models"] == 0).all()
+    assert (summary["leader"] == "").all()
 
 
 def test_token_specification_needs_tokens():

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from cogniload_repro.accuracy import accuracy_by, order_models
 from cogniload_repro.presentation.figures import STYLE as STYLE
 from cogniload_repro.presentation.pens import Pen, pens
-from cogniload_repro.provenance import source_note
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
 
@@ -27,7 +26,7 @@ RESIDUAL_LIMIT = 30
 _BLUE = "#1861d3"
 
 
-def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, provenance: str) -> Figure:
+def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -> Figure:
     """Draw the three capacity points of every model with 95% profile intervals.
 
     Parameters
@@ -35,9 +34,9 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, provenance: 
     intervals : DataFrame
         As `uncertainty.capacity_intervals` returns it.
     cells : DataFrame
-        The cells behind it, for the note on provenance.
-    provenance : str
-        reconstructed, imported or evaluated.
+        The cells behind it.
+    note : str
+        Where they come from (`pages.describe_cells`), written below.
 
     Returns
     -------
@@ -63,7 +62,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, provenance: 
                 _draw_interval(ax, row, points[point].loc[model], drawn[model], limits, above)
         axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order])
         axes[0].set_ylim(-0.7, len(order) - 0.3)
-        _write_note(figure, cells, provenance)
+        _write_note(figure, note)
     return figure
 
 
@@ -84,7 +83,7 @@ def _draw_interval(ax: Axes, row: int, values: pd.Series, pen: Pen, limits: tupl
     ax.plot([np.clip(values["estimate"], low, high)], [row], **marker)
 
 
-def draw_surfaces(cells: pd.DataFrame, provenance: str, formula: str = QUADRATIC) -> Figure:
+def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> Figure:
     """Draw accuracy over (N, d) for every model, and how far a regression is from it.
 
     Returns
@@ -116,7 +115,7 @@ def draw_surfaces(cells: pd.DataFrame, provenance: str, formula: str = QUADRATIC
         figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
         bar.tick_params(labelsize=7)
         bar.set_title("observed less fitted accuracy (percentage points)", size=7.5, pad=2)
-        _write_note(figure, cells, provenance)
+        _write_note(figure, note)
     return figure
 
 
@@ -158,7 +157,7 @@ def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
     return image
 
 
-def draw_rho_response(cells: pd.DataFrame, model: str, provenance: str, formula: str = QUADRATIC) -> Figure:
+def draw_rho_response(cells: pd.DataFrame, model: str, note: str, formula: str = QUADRATIC) -> Figure:
     """Draw one model's accuracy against rho in every (N, d), with the curve of a regression.
 
     Parameters
@@ -166,15 +165,16 @@ def draw_rho_response(cells: pd.DataFrame, model: str, provenance: str, formula:
     cells : DataFrame
         Cells frame.
     model : str
-    provenance : str
+    note : str
+        Where the cells come from, written below.
     formula : str
         Of the curve; nothing is drawn if its fit does not exist.
 
     Returns
     -------
     Figure
-        One panel a pair (N, d): accuracies with 90% Wilson intervals, the fitted curve and, behind reconstructed
-        cells, the range of the tables of counts that the printed numbers allow.
+        One panel a pair (N, d): accuracies with 90% Wilson intervals, the fitted curve and, behind the committed
+        reconstruction, the range of the tables of counts that the printed numbers allow.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def draw_rho_response(cells: pd.DataFrame, model: str, provenance: str, formula:
         raise ValueError(f"the cells have no model {model!r}; they have: {', '.join(order_models(cells['model']))}")
     keys = ("model", "N", "d", "ratio_pct")
     counts, fit = accuracy_by(own, *keys), fit_glm(own, formula)
-    band = spread_band(own, *keys) if provenance == "reconstructed" else None
+    band = spread_band(own, *keys)
     lengths, levels = sorted(counts["N"].unique()), sorted(counts["d"].unique())
     height = 0.75 + 1.15 * len(lengths)
     with mpl.rc_context(STYLE):
@@ -208,14 +208,16 @@ def draw_rho_response(cells: pd.DataFrame, model: str, provenance: str, formula:
         axes[0, 0].set(xlim=(0, 100), ylim=(-0.05, 1.05), xticks=(10, 50, 90), yticks=(0, 0.5, 1))
         figure.supxlabel(r"Needle ratio $\rho$ (%)", size=9, y=0.3 / height)
         figure.supylabel("Accuracy", size=9, x=0.005)
-        _write_note(figure, cells, provenance)
+        _write_note(figure, note)
     return figure
 
 
-def _draw_panel(ax: Axes, here: Callable, counts: pd.DataFrame, own: pd.DataFrame, fit: Fit, band) -> None:
+def _draw_panel(
+    ax: Axes, here: Callable, counts: pd.DataFrame, own: pd.DataFrame, fit: Fit, band: pd.DataFrame
+) -> None:
     rows = here(counts)
     ax.axhline(0.5, color="0.8", linewidth=0.6, zorder=1)
-    if band is not None:
+    if not band.empty:
         span = here(band).sort_values("ratio_pct")
         ax.fill_between(
             span["ratio_pct"], span["lowest"], span["highest"], color="#ab3f00", alpha=0.22, linewidth=0, zorder=2
@@ -229,7 +231,7 @@ def _draw_panel(ax: Axes, here: Callable, counts: pd.DataFrame, own: pd.DataFram
     ax.tick_params(labelsize=7, pad=1)
 
 
-def _write_note(figure: Figure, cells: pd.DataFrame, provenance: str) -> None:
-    if note := source_note(cells, provenance):
+def _write_note(figure: Figure, note: str) -> None:
+    if note:
         height = figure.get_size_inches()[1]
         figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")

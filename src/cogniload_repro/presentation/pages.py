@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 from myst_nb import glue
 
-from cogniload_repro import regression
 from cogniload_repro.accuracy import order_models
+from cogniload_repro.cell_tables import plain_name, read_cell_table, read_origin
 from cogniload_repro.formats import NONE, format_beta, stars
 from cogniload_repro.parquet import read_metadata
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
@@ -20,6 +20,9 @@ from cogniload_repro.presentation.table_text import caption_text, save_table, to
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.provenance import source_note
 from cogniload_repro.published import load_claims
+from cogniload_repro.regression import QUADRATIC
+from cogniload_repro.robustness import rivals
+from cogniload_repro.schemas import PROVENANCE
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 #: What the label on a page says below its title.
@@ -28,6 +31,7 @@ _ORIGINS = {
     "paper prints, and other counts would too: they are not the authors' data.",
     "imported": "Scored here from model outputs that were read from files.",
     "evaluated": "Scored here from model outputs that were collected for this build.",
+    "": "This page rests on a table of counts that a reader supplied, and that does not say where it comes from.",
 }
 
 
@@ -53,25 +57,33 @@ def escape(text: object) -> str:
     return _PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
 
 
-def read_provenance(build: str | Path) -> str:
+def read_provenance(build: str | Path, cells_path: str | Path | None = None) -> str:
     """Return the word that the build's cells carry: reconstructed, imported or evaluated.
+
+    With ``cells_path``, that of this table; "" if it carries none.
 
     Raises
     ------
     ValueError
-        If they do not say.
+        If the build's cells do not say.
     """
+    if cells_path:
+        return read_origin(cells_path)
     file = Path(build) / "cells.parquet"
     word = read_metadata(file).get("provenance")
-    if word not in _ORIGINS:
+    if word not in PROVENANCE:
         raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
     return word
 
 
-def show_provenance(build: str | Path) -> Fragment:
-    """Return the label that opens every page with results: what the data of this build are, and how many."""
-    word = read_provenance(build)
-    title, text = _note(build) or f"{word.capitalize()} outputs", _ORIGINS[word]
+def show_provenance(build: str | Path, cells_path: str | Path | None = None) -> Fragment:
+    """Return the label that opens every page with results: what the data of this build are, and how many.
+
+    With ``cells_path``, what that table is: for pages that rest on it alone.
+    """
+    word = read_provenance(build, cells_path)
+    cells = load_cells(build, cells_path)
+    title, text = describe_cells(cells, build, cells_path) or f"{word.capitalize()} outputs", _ORIGINS[word]
     return Fragment(
         f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
@@ -124,9 +136,11 @@ def load_cells(
     Raises
     ------
     ValueError
-        If a model is asked for that the cells do not have.
+        If a model is asked for that the cells do not have, or another file is no table of cells.
     """
-    cells = pd.read_parquet(cells_path or Path(build) / "cells.parquet")
+    if not cells_path and not (Path(build) / "cells.parquet").is_file():
+        raise ValueError(f"{Path(build) / 'cells.parquet'} is missing; make it with `make score`")
+    cells = read_cell_table(cells_path) if cells_path else pd.read_parquet(Path(build) / "cells.parquet")
     if models is None:
         return cells
     unknown = sorted(set(models) - set(cells["model"]))
@@ -136,30 +150,73 @@ def load_cells(
     return cells[cells["model"].isin(models)]
 
 
-def show_specification(cells: pd.DataFrame, formula: str) -> Fragment:
-    """Fit a formula model by model, and return its coefficients and its AIC beside the paper's specification.
+def describe_cells(cells: pd.DataFrame, build: str | Path, cells_path: str | Path | None = None) -> str:
+    """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
+
+    Empty for the build's outputs, if they are what they seem and cover the whole grid.
+    """
+    word = read_provenance(build, cells_path)
+    note = source_note(cells, word or "imported")
+    if not cells_path:
+        return note
+    own = f"Counts of {plain_name(cells_path)}" + ("" if word else ", whose origin is not recorded")
+    return f"{own}. {note}" if note else own
+
+
+def show_specification(
+    cells: pd.DataFrame, formula: str | None = None, family: str | None = None, note: str = ""
+) -> Fragment:
+    """Fit a formula model by model, and return its coefficients beside a comparison with the paper's specification.
 
     A fit that failed shows its status in place of numbers.
+
+    Parameters
+    ----------
+    cells : DataFrame
+    formula, family : str
+        As `regression.fit_glm` takes them; the paper's when empty.
+    note : str
+        Closes the caption: see `describe_cells`.
     """
-    fits, paper = regression.fit_table(cells, formula), regression.fit_table(cells, regression.QUADRATIC)
-    paper_aic = paper.groupby("model")["aic"].first()
+    formula, family = formula or QUADRATIC, family or "logit"
+    fits = rivals.fit_table(cells, formula, family)
+    compared = rivals.compare_fits(cells, formula, family).set_index("model")
     rows = []
     for model in order_models(fits["model"]):
-        own = fits[fits["model"] == model]
-        row = {"Model": model} | dict.fromkeys(own["term"], "") | {"AIC": "", "AIC - paper's AIC": ""}
-        if (status := own["status"].iloc[0]) == "ok":
+        own, against = fits[fits["model"] == model], compared.loc[model]
+        row = {"Model": model} | dict.fromkeys(filter(None, own["term"]), "")
+        if against["status"] == "ok":
             row |= {fit.term: format_beta(fit.coef) + stars(fit.p) for fit in own.itertuples()}
-            aic = own["aic"].iloc[0]
-            row |= {"AIC": f"{aic:.1f}"}
-            row |= {"AIC - paper's AIC": f"{aic - paper_aic[model]:+.1f}" if pd.notna(paper_aic[model]) else NONE}
-        else:
-            row["AIC"] = status
-        rows.append(row)
-    caption = f"`{formula}`, fitted model by model: log-odds with the stars of the Wald test, and AIC."
-    return show_frame(pd.DataFrame(rows).fillna(""), caption=caption)
+        rows.append(row | _compare_row(against))
+    caption = f"`{formula}` ({family}), fitted model by model: coefficients with the stars of the Wald test"
+    text = ". ".join(filter(None, [caption, "ΔAIC and ΔBIC: less the paper's", note]))
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = ["Model", *_COMPARED, *(name for name in columns if name not in ("Model", *_COMPARED))]
+    table = show_frame(pd.DataFrame(rows)[columns].fillna(""), caption=f"{text}.")
+    return table + show_sentence(rivals.summarise(compared))
 
 
-def show_frame(frame: pd.DataFrame, *, caption: str) -> Fragment:
+_COMPARED = ("AIC", "ΔAIC", "ΔBIC", "p (LR)")
+
+
+def _compare_row(against: pd.Series) -> dict[str, str]:
+    """Return the cells of one model's comparison; its status in place of an AIC that does not exist."""
+    if against["status"] != "ok":
+        return dict(zip(_COMPARED, (against["status"], "", "", ""), strict=True))
+    numbers = [
+        f"{value:{form}}" if pd.notna(value) else NONE
+        for value, form in zip(against[["aic", "daic", "dbic"]], (".1f", "+.1f", "+.1f"), strict=True)
+    ]
+    return dict(zip(_COMPARED, [*numbers, f"{against['lr_p']:.2g}" if against["larger"] else NONE], strict=True))
+
+
+def show_sentence(text: str) -> Fragment:
+    """Return a plain sentence, its first letter a capital: escaped, no markup in it is read."""
+    text = text[:1].upper() + text[1:]
+    return Fragment(escape(text), f"<p>{html.escape(text)}</p>")
+
+
+def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to show.") -> Fragment:
     """Return a frame of the book's own as a table.
 
     Parameters
@@ -168,12 +225,18 @@ def show_frame(frame: pd.DataFrame, *, caption: str) -> Fragment:
         Shown without its index; text is escaped, and so are the column names except for ``$...$``.
     caption : str
         MyST Markdown.
+    empty : str
+        The sentence that takes the table's place if it has no rows.
     """
+    if frame.empty:
+        return show_sentence(empty)
     align = ["--:" if pd.api.types.is_numeric_dtype(frame[c]) else ":--" for c in frame.columns]
     lines = [_row(map(_header, frame.columns)), _row(align)]
     lines += [_row(map(escape, values)) for values in frame.astype(object).fillna("").itertuples(index=False)]
     return Fragment(
-        "\n".join([f"```{{table}} {caption}", "", *lines, "```"]),
+        "\n".join(
+            [f":::{{table}} {caption}", "", *lines, ":::"]
+        ),  # a fence of backticks would end at code in the caption
         f"<p>{html.escape(caption)}</p>{frame.to_html(index=False)}",
     )
 

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from cogniload_repro.formats import NONE, stars
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.figures import save_figure
-from cogniload_repro.presentation.pages import Fragment, escape, read_provenance, show_frame
-from cogniload_repro.provenance import source_note
-from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.presentation.figures_beyond import draw_fingerprints
+from cogniload_repro.presentation.pages import Fragment, show_frame, show_sentence
+from cogniload_repro.regression import fit_glm
 from cogniload_repro.robustness.comparisons import TIERS
 from cogniload_repro.robustness.conclusions import Analyses, draw_conclusions
 from cogniload_repro.robustness.pooling import pool_models
@@ -24,9 +24,7 @@ _WAYS = {"paper": "as Table 3", "pairs": "no three-way product", "mean": "third 
 _TREATMENTS = {"wrong": "as wrong", "excluded": "left out", "competing": "own outcome"}
 
 
-def show_picture(
-    figure: Figure, name: str, cells: pd.DataFrame, build: str | Path, *, caption: str, alt: str
-) -> Fragment:
+def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, note: str, alt: str) -> Fragment:
     """Save a figure of the book's own as PNG and SVG, and return it with caption and downloads.
 
     Parameters
@@ -34,17 +32,17 @@ def show_picture(
     figure : Figure
     name : str
         Of the files, and the label for references.
-    cells : DataFrame
-        What it was drawn from; their provenance closes the caption.
     build : path
         Where ``figures/`` is.
     caption : str
         MyST Markdown, without the last full stop.
+    note : str
+        Where the data come from (`pages.describe_cells`); closes the caption.
     alt : str
         For readers who do not see it.
     """
     png, svg = save_figure(figure, Path(build) / "figures" / name)
-    caption = ". ".join(filter(None, [caption, source_note(cells, read_provenance(build))])) + "."
+    caption = ". ".join(filter(None, [caption, note])) + "."
     links = " · ".join(f"{{download}}`{file.suffix[1:].upper()} <../figures/{file.name}>`" for file in (png, svg))
     markdown = f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::"
     return Fragment(
@@ -76,22 +74,27 @@ def print_intervals(intervals: pd.DataFrame, point: str) -> pd.DataFrame:
     return frame
 
 
-def measure_agreement(intervals: pd.DataFrame) -> dict[str, str]:
-    """Return how far delta and bootstrap ends lie from those of the profile, in standard errors: median and largest.
+def show_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, build: str | Path, note: str) -> Fragment:
+    """Return the picture of the capacity points with intervals; a sentence if there are none."""
+    if intervals.empty:
+        return show_sentence(describe_needs(cells))
+    return show_picture(
+        draw_fingerprints(intervals, cells, note),
+        "fingerprints",
+        build,
+        caption="Capacity points with 95% profile intervals; shaded: the range of the grid; triangles: off the scale",
+        note=note,
+        alt="Three panels with one row a model: ECL50, NT50 and ID50 with intervals, sorted by ECL50.",
+    )
 
-    ECL50 and ID50 only, ECL50 as its logarithm, and of the bootstrap's random error nothing is taken off.
-    """
-    own = intervals[intervals["point"] != "nt50"].copy()
-    ends = [column for column in own if column.endswith(("_low", "_high"))]
-    lengths = own["point"] == "ecl50"
-    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
-        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends])
-    facts = {}
-    for kind in ("delta", "bootstrap"):
-        apart = np.abs([(own[f"{kind}_{end}"] - own[f"profile_{end}"]) / own["se"] for end in ("low", "high")])
-        apart = apart[np.isfinite(apart)]
-        facts |= {f"{kind}_median": f"{np.median(apart):.2f}", f"{kind}_largest": f"{apart.max():.2f}"}
-    return facts
+
+def describe_needs(cells: pd.DataFrame) -> str:
+    """Return a sentence that says why no model has a finite fit of the paper's specification."""
+    fits = (fit_glm(own).status for _, own in cells.groupby("model", sort=False, observed=True))
+    return (
+        f"This needs a finite fit of the paper's specification, and no model here has one "
+        f"({', '.join(sorted(set(fits)))}): answers must be mixed, and d, N and three values of ρ vary."
+    )
 
 
 def print_ranks(accuracy: pd.DataFrame, ecl50: pd.DataFrame) -> pd.DataFrame:
@@ -130,19 +133,21 @@ def print_open_pairs(pairs: pd.DataFrame, quantity: str, alpha: float = 0.05) ->
 
 def print_outsiders(outsiders: pd.DataFrame) -> pd.DataFrame:
     """Return how the models outside the paper's classes stand to each class: better, not told apart, worse."""
+    if outsiders.empty:
+        return outsiders
     cells = outsiders.assign(text=[f"{r.better} / {r.tied} / {r.worse}" for r in outsiders.itertuples()])
     table = cells.pivot_table("text", "model", "tier", aggfunc="first", sort=False)[list(TIERS)]
     return table.reset_index().assign(model=lambda rows: rows["model"].map(label)).rename(columns={"model": "Model"})
 
 
-def print_specifications(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary of the specifications, as text."""
-    return pd.DataFrame(
+def print_specifications(summary: pd.DataFrame, provenance: str) -> pd.DataFrame:
+    """Return the summary of the specifications, as text; what is settled matters to reconstructed cells only."""
+    frame = pd.DataFrame(
         {
             "Specification": summary["specification"],
             "Settled": summary["settled"].map({True: "yes", False: "no"}),
             "Models": summary["models"],
-            "AIC - paper's": summary["daic"].map("{:+,.0f}".format),
+            "AIC - paper's": [f"{daic:+,.0f}" if np.isfinite(daic) else NONE for daic in summary["daic"]],
             "AIC better": summary["aic_better"],
             "BIC better": summary["bic_better"],
             "Miscalibrated": summary["miscalibrated"],
@@ -154,6 +159,7 @@ def print_specifications(summary: pd.DataFrame) -> pd.DataFrame:
             "Leader": [label(model) if model else NONE for model in summary["leader"]],
         }
     )
+    return frame if provenance == "reconstructed" else frame.drop(columns="Settled")
 
 
 def print_points(fits: pd.DataFrame, point: str, specifications: Iterable[str]) -> pd.DataFrame:
@@ -179,6 +185,8 @@ def print_interactions(tests: pd.DataFrame, models: Iterable[str] | None = None)
 
 def print_interaction_counts(counts: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers of models with a significant product: negative and positive, tested in three ways."""
+    if counts.empty:
+        return counts
     cells = counts.assign(text=[f"{r.negative} / {r.positive}" for r in counts.itertuples()])
     table = cells.pivot_table("text", "term", "way", aggfunc="first", sort=False).reindex(columns=list(_WAYS))
     frame = table.fillna(NONE).reset_index().assign(term=lambda rows: rows["term"].map(_TERMS))
@@ -188,6 +196,8 @@ def print_interaction_counts(counts: pd.DataFrame) -> pd.DataFrame:
 def print_overflows(treatments: pd.DataFrame) -> pd.DataFrame:
     """Return ECL50, with the factor of its 95% interval, under each treatment of overflows, as text."""
     own = treatments[treatments["overflows"] > 0]
+    if own.empty:
+        return own
     cells = [f"{_number(r.ecl50, 1)} (×/÷ {10 ** (1.96 * r.se_log10_ecl50):.2f})" if r.status == "ok" else r.status
              for r in own.itertuples()]  # fmt: skip
     table = own.assign(text=cells).pivot_table("text", ["model", "overflows"], "treatment", aggfunc="first", sort=False)
@@ -197,6 +207,8 @@ def print_overflows(treatments: pd.DataFrame) -> pd.DataFrame:
 
 def print_dispersion(table: pd.DataFrame) -> pd.DataFrame:
     """Return dispersion, and the stars of the coefficients with three kinds of standard error, as text."""
+    if table.empty:
+        return table
     frame = pd.DataFrame({"Model": table["model"].map(label), "Dispersion": table["phi"].map("{:.2f}".format)})
     frame["Correlation"] = table["icc"].map("{:.3f}".format)
     for term, symbol in (("d", "d"), ("N", "N"), ("rho", "ρ"), ("rho2", "ρ²")):
@@ -210,7 +222,7 @@ def show_pooling(cells: pd.DataFrame) -> Fragment:
     try:
         pooled = pool_models(cells)
     except ValueError as error:
-        return Fragment(escape(error), f"<p>{html.escape(str(error))}</p>")
+        return show_sentence(str(error))
     frame = pd.DataFrame({"Model": pooled["model"].map(label)})
     kinds = (("rho2", "ρ²", 2), ("ecl50", "ECL50", 1), ("nt50", "NT50", 2), ("id50", "ID50", 1))
     for name, heading, places in kinds:
@@ -254,23 +266,8 @@ def show_conclusions(analyses: Analyses) -> Fragment:
     try:
         conclusions = draw_conclusions(analyses)
     except ValueError as error:
-        return Fragment(escape(error), f"<p>{html.escape(str(error))}</p>")
+        return show_sentence(str(error))
     return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")
-
-
-def describe_spread(cells: pd.DataFrame, provenance: str) -> str:
-    """Return a sentence on how far accuracies over (N, d) differ between the tables that agree with the paper.
-
-    Without the last full stop; empty for cells that are not reconstructed.
-    """
-    band = spread_band(cells, "model", "N", "d") if provenance == "reconstructed" else pd.DataFrame()
-    if band.empty:
-        return ""
-    points = 100 * (band["highest"] - band["lowest"])
-    return (
-        "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
-        f"{points.median():.0f} points (median), at most {points.max():.0f}"
-    )
 
 
 def print_steps(steps: pd.DataFrame) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def estimate_models(cells: pd.DataFrame) -> pd.DataFrame:
                 "se_ecl50": standard_error(quadratic, "ecl50"),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "per_cell", "accuracy", "se_accuracy", "ecl50", "se_ecl50"])
 
 
 def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -77,7 +77,8 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     DataFrame
         One row a pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), se,
         z, p (two-sided), p_holm (family-wise error controlled), p_bh (false discovery rate), needed (puzzles per
-        cell, the same for both, that show a difference of this size with power `POWER` at level `ALPHA`).
+        cell, the same for both, that show a difference of this size with power `POWER` at level `ALPHA`). Empty for
+        fewer than two models with a finite fit.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
                 "needed": puzzles_needed(difference, np.hypot(*one_puzzle)),
             }
         )
-    pairs = pd.DataFrame(rows)
+    pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "se", "z", "p", "needed"])
     for column, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
         pairs[column] = multipletests(pairs["p"], method=method)[1] if len(pairs) else []
     return pairs
@@ -151,7 +152,7 @@ def rank_intervals(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
          "best": 1 + int(better.get(model, 0)), "worst": len(models) - int(worse.get(model, 0))}
         for rank, model in enumerate(models, start=1)
     ]  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "tier", "rank", "best", "worst"])
 
 
 def check_tiers(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
@@ -238,5 +239,5 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
                 "difference": difference, "se": se, "p": 2 * norm.sf(abs(difference) / se),
             }
         )  # fmt: skip
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "difference", "se", "p"])
     return table.assign(p_holm=multipletests(table["p"], method="holm")[1] if len(table) else [])

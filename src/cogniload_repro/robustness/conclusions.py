@@ -74,9 +74,10 @@ def draw_conclusions(analyses: Analyses) -> pd.DataFrame:
     """
     missing = sorted(set(BY_NAME) - set(analyses.intervals["model"]))
     if missing:
-        raise ValueError(
-            f"conclusions about all 22 models need a finite fit of {', '.join(missing)}; use the full table"
-        )
+        named = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise ValueError(f"conclusions about all {len(BY_NAME)} models need a finite fit of {named}; use all")
+    if analyses.overflows.empty:
+        raise ValueError("conclusions about overflows need the column ctx; use a table that has it")
     checks = (
         _sensitivities, _dominant, _lead, _classes, _leaders_id50, _nt50, _curvature, _trough, _dn_count, _dn_leaders,
         _drho_count, _drho_leaders, _nrho, _gemini, _overflow,

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit
 from scipy.stats import chi2, norm
 
+from cogniload_repro.regression import dispersion
 from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
 
 _TERMS = ("0", "d", "N", "rho", "rho2")
@@ -30,11 +31,9 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for quadratic in fit_quadratics(cells):
-        p = np.clip(quadratic.accuracy, 1e-12, 1 - 1e-12)
-        pearson = ((quadratic.k - quadratic.n * p) ** 2 / (quadratic.n * p * (1 - p))).sum()
-        df = len(quadratic.n) - len(_TERMS)
+        phi, df = dispersion(quadratic.k, quadratic.n, quadratic.accuracy, len(_TERMS)), len(quadratic.n) - len(_TERMS)
         z = quadratic.fit.coef / quadratic.fit.se
-        row = {"model": quadratic.model, "phi": pearson / df, "p_phi": chi2.sf(pearson, df)}
+        row = {"model": quadratic.model, "phi": phi, "p_phi": chi2.sf(df * phi, df)}
         row |= {f"z_{term}": value for term, value in zip(_TERMS, z, strict=True)}
         row |= {f"p_{term}": 2 * norm.sf(abs(value)) for term, value in zip(_TERMS, z, strict=True)}
         quasi = z / np.sqrt(max(row["phi"], 1))

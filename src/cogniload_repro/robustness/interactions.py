@@ -15,6 +15,8 @@ from cogniload_repro.regression import INTERACTIONS, QUADRATIC, SYMBOLS, Fit, fi
 PAIRS = ("d:log10_N", "d:rho", "log10_N:rho")
 TRIPLE = "d:log10_N:rho"
 ALL_PAIRS = f"{QUADRATIC} + {' + '.join(PAIRS)}"
+#: Ways of testing a product: as the paper, without the three-way product, at the mean of the third load.
+WAYS = ("paper", "pairs", "mean")
 _THIRD = {"d:log10_N": "rho", "d:rho": "log10_N", "log10_N:rho": "d"}
 
 
@@ -49,7 +51,8 @@ def interaction_tests(cells: pd.DataFrame) -> pd.DataFrame:
                 row["beta_pairs"] = pairs.coef[pairs.terms.index(term)]
                 row["p_pairs"] = likelihood_ratio(pairs, fit_glm(own, f"{ALL_PAIRS} - {term}"))
             rows.append(row)
-    return pd.DataFrame(rows)
+    columns = ["model", "term", *(f"{kind}_{way}" for way in WAYS for kind in ("beta", "p"))]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _at_mean(full: Fit, term: str, means: dict[str, float]) -> tuple[float, float]:
@@ -71,12 +74,12 @@ def count_interactions(tests: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame
     """
     rows = []
     for term, own in tests.groupby("term", sort=False):
-        for way in ("paper", "pairs", "mean"):
+        for way in WAYS:
             beta, significant = own[f"beta_{way}"], own[f"p_{way}"] < alpha
             if beta.notna().any():
                 negative, positive = int((significant & (beta < 0)).sum()), int((significant & (beta > 0)).sum())
                 rows.append({"term": term, "way": way, "negative": negative, "positive": positive})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["term", "way", "negative", "positive"])
 
 
 def select_forward(cells: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:

@@ -15,6 +15,9 @@ from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
 
 #: Treatments of an overflow, the paper's first.
 TREATMENTS = ("wrong", "excluded", "competing")
+_COLUMNS = [
+    "model", "overflows", "treatment", "status", "beta_N", "se_N", "se_log10_ecl50", "ecl50", "nt50", "id50",
+]  # fmt: skip
 _NONE = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
 
 
@@ -27,16 +30,18 @@ def compare_treatments(cells: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     cells : DataFrame
-        Cells frame with the column ctx.
+        Cells frame; without the column ctx nothing can be said of overflows.
 
     Returns
     -------
     DataFrame
         One row a model and treatment: model, overflows (answers), treatment, status, beta_N, se_N, ecl50
         (statements), se_log10_ecl50, nt50 (fraction), id50 (units of d); NaN where a fit does not exist. A model
-        without overflows has the paper's treatment only.
+        without overflows has the paper's treatment only. Empty if overflows are not known.
     """
     rows = []
+    if "ctx" not in cells:
+        return pd.DataFrame(columns=_COLUMNS)
     for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
         overflows = int(own["ctx"].sum())
         fits = {"wrong": _describe(fit_glm(own), own)}
@@ -44,7 +49,7 @@ def compare_treatments(cells: pd.DataFrame) -> pd.DataFrame:
             fits["excluded"] = _describe(fit_glm(own.assign(n=own["n"] - own["ctx"])), own)
             fits["competing"] = _fit_competing(own)
         rows += [{"model": model, "overflows": overflows, "treatment": key, **row} for key, row in fits.items()]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _describe(fit: Fit, own: pd.DataFrame) -> dict[str, object]:

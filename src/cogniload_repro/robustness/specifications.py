@@ -5,18 +5,18 @@ answers they settle: then every table of counts that agrees with the paper gives
 belong to the table at hand.
 """
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import formulaic
 import numpy as np
 import pandas as pd
-from formulaic.errors import DataMismatchWarning
 from scipy.stats import chi2, spearmanr
 
+from cogniload_repro.formulas import name_covariates
 from cogniload_repro.reconstruction.sufficient import GRID
-from cogniload_repro.regression import INTERACTIONS, LINEAR, QUADRATIC, Fit, fit_glm
+from cogniload_repro.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm
+from cogniload_repro.robustness.courses import POINTS, find_points, lay_courses
 
 #: Columns whose sums over the correct answers the paper settles: margins of d and N, and the terms of Appendix B.
 SETTLED = "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
@@ -30,7 +30,7 @@ class Specification:
     ----------
     name : str
         Key of the specification.
-    formula, link : str
+    formula, family : str
         As `regression.fit_glm` takes them.
     length : str
         What ECL50 counts: N (statements) or prompt_mean (tokens).
@@ -38,7 +38,7 @@ class Specification:
 
     name: str
     formula: str
-    link: str = "logit"
+    family: str = "logit"
     length: str = "N"
 
 
@@ -63,17 +63,19 @@ SPECIFICATIONS = (
     Specification("three-way", INTERACTIONS),
     Specification("all that is settled", f"correct ~ {SETTLED}"),
 )
-_LENGTHS = 10 ** np.arange(0, 7.001, 0.01)
-_RATIOS = np.linspace(0, 1, 401)
-_DIFFICULTIES = np.arange(-20, 60.01, 0.25)
-#: Where a fall is looked for first: in the middle of the grid (log10 of statements, units of d).
-_USUAL = {"ecl50": 1.85, "id50": 5.0}
-BY_NAME = {specification.name: specification for specification in SPECIFICATIONS}
+_CALIBRATION = ("deviance", "pearson", "df", "hl", "p_hl", "error")
+_COLUMNS = ["specification", "model", "status", "terms", "loglik", "aic", "bic", *_CALIBRATION, *POINTS]
+
+
+def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
+    """Return all specifications and, as the last, one of the reader's own."""
+    length = "prompt_mean" if "prompt_mean" in name_covariates(formula) else "N"
+    return *SPECIFICATIONS, Specification("yours", formula, family, length)
 
 
 def is_settled(specification: Specification) -> bool:
     """Say whether the printed tables determine a specification's fit, up to the digits they print."""
-    if specification.link != "logit" or specification.length != "N":
+    if specification.family != "logit" or "prompt_mean" in name_covariates(specification.formula):
         return False
     grid = GRID.assign(log10_N=np.log10(GRID["N"].astype(float)))
     settled, own = (
@@ -97,7 +99,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     -------
     DataFrame
         One row a specification and model: specification, model, status, terms (number), loglik, aic, bic, then
-        the columns of `measure_calibration` and of `find_points`; NaN where a fit has failed.
+        the columns of `measure_calibration` and of `courses.find_points`; NaN where a fit has failed.
     """
     rows = []
     for specification in specifications:
@@ -107,7 +109,11 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
         for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
             if own[specification.length].isna().any():
                 continue
-            fit = fit_glm(own, specification.formula, specification.link)
+            try:
+                fit = fit_glm(own, specification.formula, specification.family)
+            except ValueError:  # a spline has too few values to stand on
+                rows.append({"specification": specification.name, "model": model, "status": "not identified"})
+                continue
             row = {"specification": specification.name, "model": model, "status": fit.status, "terms": len(fit.terms)}
             if fit.status == "ok":
                 row |= {"loglik": fit.loglik, "aic": fit.aic, "bic": fit.bic}
@@ -117,7 +123,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
                     courses[grid] = lay_courses(fit, own, specification.length)
                 row |= find_points(fit, courses[grid])
             rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, groups: int = 10) -> dict[str, float]:
@@ -162,74 +168,10 @@ def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, g
     }
 
 
-def find_points(fit: Fit, courses: dict[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
-    """Return capacity points of any fit: where the linear predictor, averaged over the other loads, is at one half.
-
-    Parameters
-    ----------
-    fit : Fit
-    courses : dict
-        As `lay_courses` returns it.
-
-    Returns
-    -------
-    dict
-        ecl50 (statements, or tokens; 0 below one, infinite above ten million), nt50 (fraction), id50 (units of d,
-        between -20 and 60); NaN where there is none, or where a load enters as a factor.
-    """
-    half = {"cloglog": np.log(np.log(2))}.get(fit.link, 0.0)
-    points = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
-    for point, (values, design) in courses.items():
-        points[point] = _cross(values, design @ fit.coef - half, point)
-    return points
-
-
-def lay_courses(fit: Fit, cells: pd.DataFrame, length: str = "N") -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return design matrices along each load, averaged over the levels of the others; rho is held at its mean.
-
-    For the paper's specification the averages over d and log10 N are the values at their means.
-
-    Returns
-    -------
-    dict
-        For ecl50, nt50 and id50: values of the load, shape (v,), and design matrix, shape (v, terms). A load that
-        enters as a factor has none.
-    """
-    grid = cells[["N", "d", "rho"]].drop_duplicates()
-    levels = {"d": np.sort(grid["d"].unique()), "N": np.sort(grid["N"].unique()), "rho": [grid["rho"].mean()]}
-    if length == "prompt_mean":
-        levels["N"] = 10 ** np.log10(cells["prompt_mean"]).groupby(cells["N"]).mean().to_numpy()
-    courses = {}
-    for point, load, values in (("ecl50", "N", _LENGTHS), ("nt50", "rho", _RATIOS), ("id50", "d", _DIFFICULTIES)):
-        names = [load, *(name for name in levels if name != load)]
-        mesh = pd.MultiIndex.from_product([(levels | {load: values})[name] for name in names], names=names)
-        mesh = mesh.to_frame(index=False).rename(columns={"N": length})
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DataMismatchWarning)  # a factor has no level between its levels
-            try:
-                design = fit.expand(mesh.assign(ratio_pct=100 * mesh["rho"]))
-            except DataMismatchWarning:
-                continue
-        courses[point] = values, design.reshape(len(values), -1, design.shape[1]).mean(axis=1)
-    return courses
-
-
-def _cross(at: np.ndarray, above: np.ndarray, point: str) -> float:
-    """Return where a course passes through zero: the largest ratio, or the fall nearest to the usual loads."""
-    usual = _USUAL.get(point)
-    if point == "ecl50":
-        at = np.log10(at)
-    turns = above[:-1] * above[1:] <= 0 if point == "nt50" else (above[:-1] > 0) & (above[1:] <= 0)
-    (left,) = np.nonzero(turns)
-    if len(left) == 0:
-        return (np.inf if above[0] > 0 else 0.0) if point == "ecl50" else np.nan
-    roots = at[left] - above[left] * (at[left + 1] - at[left]) / (above[left + 1] - above[left])
-    root = roots.max() if point == "nt50" else roots[np.abs(roots - usual).argmin()]
-    return float(10**root if point == "ecl50" else root)
-
-
-def summarise_specifications(fits: pd.DataFrame, intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return what each specification would change, over all models that every one of them fits.
+def summarise_specifications(
+    fits: pd.DataFrame, intervals: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS
+) -> pd.DataFrame:
+    """Return what each specification would change, over the models that it fits.
 
     Parameters
     ----------
@@ -237,6 +179,8 @@ def summarise_specifications(fits: pd.DataFrame, intervals: pd.DataFrame) -> pd.
         As `fit_specifications` returns it, with the paper's specification.
     intervals : DataFrame
         As `uncertainty.capacity_intervals` returns it.
+    specifications : iterable of Specification
+        Those that were fitted.
 
     Returns
     -------
@@ -250,37 +194,35 @@ def summarise_specifications(fits: pd.DataFrame, intervals: pd.DataFrame) -> pd.
     """
     paper = fits[fits["specification"] == SPECIFICATIONS[0].name].set_index("model")
     limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]]
+    found = {name: own.set_index("model") for name, own in fits.groupby("specification", sort=False)}
     return pd.DataFrame(
-        [
-            _summary_row(name, own.set_index("model"), paper, limits)
-            for name, own in fits.groupby("specification", sort=False)
-        ]
+        [_summary_row(one, found[one.name], paper, limits) for one in specifications if one.name in found]
     )
 
 
-def _summary_row(name: str, own: pd.DataFrame, paper: pd.DataFrame, limits: pd.DataFrame) -> dict[str, object]:
-    specification, fitted = BY_NAME[name], own[own["status"] == "ok"]
+def _summary_row(
+    specification: Specification, own: pd.DataFrame, paper: pd.DataFrame, limits: pd.DataFrame
+) -> dict[str, object]:
+    fitted = own[own["status"] == "ok"]
     daic, dbic = fitted["aic"] - paper["aic"], fitted["bic"] - paper["bic"]
     row = {
-        "specification": name, "settled": is_settled(specification), "models": len(fitted), "daic": daic.sum(),
+        "specification": specification.name, "settled": is_settled(specification), "models": len(fitted),
+        "daic": daic.sum(min_count=1),
         "aic_better": int((daic < -2).sum()), "bic_better": int((dbic < -2).sum()),
         "miscalibrated": int((fitted["p_hl"] < 0.05).sum()),
         "dispersion": (fitted["pearson"] / fitted["df"]).median(), "error": fitted["error"].median(),
     }  # fmt: skip
-    points = fitted["ecl50"].dropna()
-    if specification.length != "N" or points.empty:
-        return (
-            row
-            | dict.fromkeys(("ecl50_moved", "ecl50_left", "order"), np.nan)
-            | {"leader": points.idxmax() if len(points) else ""}
-        )
-    theirs = paper["ecl50"].reindex(points.index)
+    points = fitted["ecl50"].astype(float).dropna()
+    row |= {"ecl50_moved": np.nan, "ecl50_left": np.nan, "order": np.nan}
+    row["leader"] = points.idxmax() if len(points) else ""
+    theirs = paper["ecl50"].astype(float).reindex(points.index).dropna()
+    if specification.length != "N" or theirs.empty:
+        return row
+    points = points[theirs.index]
     both = (points > 1) & (theirs > 1) & np.isfinite(points)
     moved = np.abs(np.log(points[both] / theirs[both]))
-    outside = (points < limits["profile_low"].reindex(points.index)) | (
-        points > limits["profile_high"].reindex(points.index)
-    )
-    return row | {
-        "ecl50_moved": np.exp(moved.median()), "ecl50_left": int((outside & both).sum()),
-        "order": spearmanr(points, theirs).statistic, "leader": points.idxmax(),
-    }  # fmt: skip
+    inside = points.between(*(limits[end].astype(float).reindex(points.index) for end in limits))
+    row |= {"ecl50_moved": np.exp(moved.median()), "ecl50_left": int((~inside & both).sum())}
+    if np.ptp(points) > 0 and np.ptp(theirs) > 0:
+        row["order"] = spearmanr(points, theirs).statistic
+    return row

@@ -18,6 +18,11 @@ from cogniload_repro.reconstruction.likelihood import maximise
 from cogniload_repro.regression import Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
+_INTERVALS = (
+    "model", "point", "se", "estimate", "delta_low", "delta_high", "profile_low", "profile_high", "bootstrap_low",
+    "bootstrap_high", "present",
+)  # fmt: skip
+_TROUGHS = ("model", "trough", "low", "high", "curvature", "slope_low", "slope_high", "p_u")
 LEVEL = 0.95
 REPLICATES = 2000
 SEED = 2026
@@ -100,7 +105,7 @@ def capacity_intervals(
     for index, quadratic in enumerate(fit_quadratics(cells)):
         drawn = bootstrap_points(quadratic, replicates, np.random.default_rng([seed, index]))
         rows += [_interval_row(quadratic, point, drawn[point], level) for point in POINTS]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_INTERVALS)
 
 
 def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray, level: float) -> dict[str, object]:
@@ -255,7 +260,7 @@ def trough_table(cells: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
                 "slope_low": slopes[0], "slope_high": slopes[1], "p_u": max(norm.cdf(z[0]), norm.sf(z[1])),
             }
         )  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_TROUGHS)
 
 
 def _trough_statistic(quadratic: Quadratic, value: float) -> float:

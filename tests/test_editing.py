@@ -1,0 +1,141 @@
+"""The edits that book/edit-a-regression.md walks through, done as it says, on a copy of the mini-grid's build."""
+
+import html
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from cogniload_repro.formats import format_beta
+from cogniload_repro.presentation.notebooks import run_notebook
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "book" / "edit-a-regression.md").read_text("utf-8")
+pytestmark = pytest.mark.slow
+
+
+def blocks(language: str, text: str = PAGE) -> list[str]:
+    """The page's blocks of code in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def read_words(page: Path) -> str:
+    """What a browser shows of a page, without its markup."""
+    return html.unescape(re.sub(r"<[^>]+>", "", page.read_text("utf-8")))
+
+
+def make(folder: Path, *arguments: str) -> str:
+    """Run make on the mini-grid with this Python; return what it says."""
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "DATA"}
+    done = subprocess.run(
+        ["make", *arguments, "VENV=", f"PYTHON={sys.executable}", "GRID=mini"],
+        cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory) -> Path:
+    """A checkout with the mini-grid built; what `make smoke` has built is taken over."""
+    folder = tmp_path_factory.mktemp("checkout")
+    names = ("src", "notebooks", "book", "data/published", "data/reconstructed", "data/puzzle_ids.csv")
+    (folder / "data").mkdir()
+    for name in (*names, "Makefile", "data/tokenizers.json"):
+        (folder / name).symlink_to(ROOT / name)
+    if (ROOT / "data" / "build-mini").exists():
+        shutil.copytree(ROOT / "data" / "build-mini", folder / "data" / "build-mini")
+    make(folder, "reproduce", "SOURCE=", "FORMULA=", "FAMILY=", "DATA=")
+    return folder
+
+
+def test_one_change_goes_from_edit_to_page(checkout):
+    """The documented commands print the comparison, keep the choice and put formula and coefficients into the book."""
+    build, walk = checkout / "data" / "build-mini", PAGE.partition("## One change")[2]
+    first, second = blocks("sh", walk)[0].splitlines()
+    formula = dict(word.split("=", 1) for word in shlex.split(first) if "=" in word)["FORMULA"]
+    page = build / "book" / "_build" / "html" / "notebooks" / "04_glm.html"
+    assert formula not in read_words(page)
+    said = make(checkout, *shlex.split(first)[1:])
+    assert f"yours: {formula}, logit" in said
+    assert "LR " in said
+    make(checkout, *shlex.split(second)[1:])
+    words = read_words(page)
+    assert f"{formula} (logit)" in words
+    fits = pd.read_csv(build / "regression.csv").query("status == 'ok'")
+    assert set(fits["formula"]) == {formula}
+    assert "d:log10_N" in words
+    for coef in fits.loc[fits["term"] == "d:log10_N", "coef"]:
+        assert format_beta(coef) in words
+    assert "Nothing" not in make(checkout, *shlex.split(second)[1:])
+    back = blocks("sh", walk)[1].strip()
+    make(checkout, "data/build-mini/notebooks/04_glm.ipynb", *shlex.split(back)[2:])
+    assert not (build / "regression.csv").exists()
+    assert formula not in (build / "notebooks" / "04_glm.ipynb").read_text("utf-8")
+
+
+def test_a_notebook_takes_the_documented_parameters(checkout, tmp_path):
+    """The block of the page, pasted over the parameters of a copy, gives its formula, family and models."""
+    (block,) = blocks("python")
+    copy = checkout / "notebooks-of-mine" / "04_glm.ipynb"
+    copy.parent.mkdir()
+    notebook = nbformat.read(ROOT / "notebooks" / "04_glm.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
+    kept = [line for line in cell.source.splitlines() if line.startswith("build = ")]
+    cell.source = "\n".join([*kept, block])
+    nbformat.write(notebook, copy)
+    run_notebook(copy, tmp_path / "04_glm.ipynb", {"build": checkout / "data" / "build-mini"})
+    values: dict[str, object] = {}
+    exec(block, values)  # our own page
+    shown = nbformat.read(tmp_path / "04_glm.ipynb", as_version=4).cells[-1].outputs[0]["data"]["text/markdown"]
+    assert f"`{values['formula']}` ({values['family']})" in shown
+    rows = re.findall(r"^\| (?!Model|:--)(\S+)", shown, re.MULTILINE)
+    assert sorted(row.replace("\\", "") for row in rows) == sorted(values["models"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"formula": "correct ~ tokens"}, "says 'tokens', which is neither"),
+        ({"family": "normal"}, "no family 'normal'"),
+        ({"models": ["gpt-6"]}, "no model gpt-6"),
+        ({"cells_path": "nowhere.csv"}, "no table of cells at nowhere.csv"),
+    ],
+)
+def test_a_wrong_parameter_is_one_sentence(checkout, tmp_path, parameters, complaint):
+    """A value that cannot be used ends the run with the notebook, the cell and the reason."""
+    with pytest.raises(ValueError, match=complaint) as refusal:
+        run_notebook(
+            ROOT / "notebooks" / "06_aic.ipynb",
+            tmp_path / "06_aic.ipynb",
+            {"build": checkout / "data" / "build-mini"} | parameters,
+        )
+    assert "06_aic.ipynb, cell" in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["10_alternatives", "14_uncertainty"])
+def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name):
+    """Alternatives and uncertainty are pages for one model on part of the grid too, with its table named on them."""
+    cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
+    cells.assign(model="me/mine").to_csv(tmp_path / "mine.csv", index=False)
+    parameters = {"build": checkout / "data" / "build-mini", "cells_path": tmp_path / "mine.csv"}
+    run_notebook(ROOT / "notebooks" / f"{name}.ipynb", tmp_path / f"{name}.ipynb", parameters)
+    outputs = [
+        output
+        for cell in nbformat.read(tmp_path / f"{name}.ipynb", as_version=4).cells
+        for output in cell.get("outputs", ())
+    ]
+    assert not [output for output in outputs if output["output_type"] == "stream"]
+    shown = "\n".join(output["data"].get("text/markdown", "") for output in outputs if "data" in output)
+    assert "Counts of mine.csv, whose origin is not recorded" in shown
+    assert "me/mine" in shown.replace("\\", "")
+    if name == "14_uncertainty":
+        assert "This needs two models" in shown
