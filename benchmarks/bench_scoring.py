@@ -1,27 +1,33 @@
-"""Speed of the scorer as ratios to the literal Algorithms 1-3, all measured in this one run.
+"""Speed, memory and distribution of scoring, all measured in this one run.
 
 python benchmarks/bench_scoring.py [--json]
+
+The ratios are to the literal Algorithms 1-3 of the tests, in CPU time of one core. Rows a second, memory and Dask are
+measured with `cogniload score` and its functions on a set of long responses.
 """
 
 import json
+import os
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 import timeit
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import pyarrow as pa
 
 from cogniload_repro.catalog import puzzle_row
+from cogniload_repro.executors import open_executor
 from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.parquet import table_writer, write_table
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.scores import score_partition
+from cogniload_repro.scores import score_dataset
 from cogniload_repro.scoring import explain_response, score_response
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -29,15 +35,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference_scorer import score as reference_score
 
 TRACE_CHARS = 30_000
-ROWS = 20_000
+MODELS, ROWS = 4, 4_000  # responses of each model
 PUZZLE = draw_puzzle(100, 5, 50, 100_003)
+TOKENS = {"prompt_tokens": 4_000, "response_tokens": 9_000}
 QUESTION = {
     "poi": PUZZLE.poi,
     "gold": PUZZLE.solution,
     "domain": PUZZLE.domains[PUZZLE.category],
     "category": PUZZLE.category,
-    "prompt_tokens": 4_000,
-    "response_tokens": 9_000,
+    **TOKENS,
 }
 
 
@@ -57,105 +63,156 @@ def make_trace(chars: int, *, ascii_only: bool) -> str:
 def make_responses(*, ascii_only: bool) -> dict[str, str]:
     """Return responses of typical and of awkward shapes."""
     trace = make_trace(TRACE_CHARS, ascii_only=ascii_only)
-    final = next(
-        line.replace("{}", QUESTION["gold"])
-        for line in [f"{PUZZLE.poi} is wearing a **{{}}** hat, is at the **{{}}**, has **{{}}** hair, ate and read it."]
-    )
-    other = next(value for value in QUESTION["domain"] if value != QUESTION["gold"])
-    nameless = trace.replace(PUZZLE.poi, "Somebody")
-    pair = (
-        f"{PUZZLE.poi}: nothing new so far{'.' if ascii_only else ' → next.'}\nThe one with gloves wears them still.\n"
-    )
+    poi, gold = QUESTION["poi"], QUESTION["gold"]
+    final = f"{poi} is wearing a **{gold}** hat, is at the **{gold}**, has **{gold}** hair, ate and read it."
+    other = next(value for value in QUESTION["domain"] if value != gold)
+    nameless = trace.replace(poi, "Somebody")
+    pair = f"{poi}: nothing new so far{'.' if ascii_only else ' → next.'}\nThe one with gloves wears them still.\n"
     return {
         "typical, right": f"{trace}\n\n{final}",
-        "typical, wrong": f"{trace}\n\n{final.replace(QUESTION['gold'], other)}",
+        "typical, wrong": f"{trace}\n\n{final.replace(gold, other)}",
         "name absent": f"{nameless}\n\nit stays open",
         "one huge line": f"{trace} {final}".replace("\n", " "),
         "one huge line, name absent": f"{nameless} it stays open".replace("\n", " "),
-        "name and category, never together": pair * (TRACE_CHARS // len(pair)),
+        "name and category word in turns, never on one line": pair * (TRACE_CHARS // len(pair)),
         "short": final,
         "empty": "",
     }
 
 
 def best_times(*functions) -> list[float]:
-    """Return the shortest time of each function, in seconds; they take turns under the same load."""
-    timers = [timeit.Timer(function) for function in functions]
-    numbers = [max(1, int(0.01 / max(timer.timeit(2) / 2, 1e-7))) for timer in timers]
-    rounds = [[timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)] for _ in range(12)]
+    """Return the shortest CPU time of each function, in seconds; they take turns under the same load."""
+    timers = [timeit.Timer(function, timer=time.process_time) for function in functions]
+    numbers = [max(1, int(0.004 / max(timer.timeit(2) / 2, 1e-7))) for timer in timers]
+    rounds = [[timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)] for _ in range(25)]
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def bench_responses() -> list[tuple[str, int, list[float]]]:
-    """Return for each shape its characters, and the times of the algorithms, the scorers and `str.lower`."""
-    rows = []
+def bench_responses() -> dict[str, list[float]]:
+    """Return for each shape the times of the literal algorithms, `score_response`, `explain_response`, `str.lower`."""
+    times = {}
     for ascii_only in (True, False):
         for shape, response in make_responses(ascii_only=ascii_only).items():
             if reference_score(response, **QUESTION) != score_response(response, **QUESTION):
                 raise SystemExit(f"{shape}: the verdicts differ")
             functions = (reference_score, score_response, explain_response)
             calls = [partial(function, response, **QUESTION) for function in functions]
-            times = best_times(*calls, response.lower)
-            rows.append((shape + ("" if ascii_only else ", non-ASCII"), len(response), times))
-    return rows
+            times[shape if ascii_only else f"{shape}, non-ASCII"] = best_times(*calls, response.lower)
+    return times
 
 
-def print_responses(rows: list[tuple[str, int, list[float]]]) -> None:
-    """Print the times of one response against the literal algorithms and a plain `str.lower`."""
-    print(f"{'shape':46}{'chars':>8}{'literal µs':>12}{'score µs':>10}{'ratio':>7}{'explained':>11}{'lower':>8}")
-    for shape, chars, (literal, scored, explained, lowered) in rows:
+def print_responses(times: dict[str, list[float]]) -> None:
+    """Print all that was measured on single responses."""
+    print(f"{'shape':64}{'literal µs':>12}{'scored µs':>11}{'ratio':>8}{'explained':>11}{'lower µs':>10}")
+    for shape, (literal, scored, explained, lowered) in times.items():
         print(
-            f"{shape:46}{chars:8,}{literal * 1e6:12.1f}{scored * 1e6:10.1f}{literal / scored:6.1f}x"
-            f"{literal / explained:10.1f}x{lowered / scored:7.2f}x"
+            f"{shape:64}{literal * 1e6:12.1f}{scored * 1e6:11.2f}{literal / scored:7.1f}x"
+            f"{literal / explained:10.1f}x{lowered * 1e6:10.2f}"
         )
 
 
-def name_ratios(rows: list[tuple[str, int, list[float]]]) -> list[tuple[str, str]]:
-    """Return the ratios to the literal algorithms as rows of what and figure."""
+def name_responses(times: dict[str, list[float]]) -> list[tuple[str, str]]:
+    """Return what was measured on single responses as rows of what and figure."""
+    ratio = {shape: literal / scored for shape, (literal, scored, *_) in times.items()}
+    rows = [
+        (f"scoring against Algorithms 1-3 as printed: {shape}", f"{ratio[shape]:.1f}x, non-ASCII {other:.1f}x")
+        for shape in ratio
+        if (other := ratio.get(f"{shape}, non-ASCII"))
+    ]
+    for shape in ("typical, right", "name absent"):
+        _, scored, _, lowered = times[shape]
+        figure = f"{TRACE_CHARS / scored / 1e6:,.0f} MB/s, {TRACE_CHARS / lowered / 1e6:,.0f} MB/s"
+        rows.append((f"scoring, and a plain str.lower(), of 30 kB: {shape}", figure))
+    return rows
+
+
+def write_build(folder: Path) -> float:
+    """Write puzzles and outputs of long responses; return the size of the text in MB."""
+    response = make_responses(ascii_only=False)["typical, right"]
+    label = {"provenance": "imported"}
+    for model in range(MODELS):
+        with table_writer(folder / f"outputs/model-{model}.parquet", OUTPUTS, label) as writer:
+            for first in range(0, ROWS, 500):
+                asked = {"model": f"model-{model}", "name": PUZZLE.name, **TOKENS}
+                rows = [asked | {"response": f"{number} {response}"} for number in range(first, first + 500)]
+                writer.write_table(pa.Table.from_pylist(rows, writer.schema))
+    write_table(folder / "puzzles.parquet", pa.Table.from_pylist([puzzle_row(PUZZLE)], PUZZLES), label)
+    return MODELS * ROWS * len(response.encode()) / 1e6
+
+
+def bench_command(build: Path, megabytes: float) -> list[tuple[str, str]]:
+    """Return rows a second of CPU time, and the memory of the largest process of `cogniload score`."""
+    command = [sys.executable, "-m", "cogniload_repro", "score", "--build", str(build), "--jobs", "1"]
+    subprocess.run(command, check=True, capture_output=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    start = time.process_time()
+    score_dataset(build / "outputs", build / "puzzles.parquet", build / "here")
+    seconds = time.process_time() - start
+    figure = f"{MODELS * ROWS / seconds:,.0f} rows/s, {megabytes / seconds:,.0f} MB/s"
+    what = f"{MODELS * ROWS:,} responses in Parquet, {megabytes:,.0f} MB"
     return [
-        (f"scoring against Algorithms 1-3 as printed: {shape}", f"{literal / scored:.1f}x")
-        for shape, _, (literal, scored, *_) in rows
+        (f"scoring {what}, on one core", figure),
+        ("`cogniload score` on them, largest process", f"{peak:,.0f} MiB"),
     ]
 
 
-def score_and_measure(*paths: Path) -> tuple[float, float]:
-    """Score a partition; return seconds and this process's peak memory in MB."""
-    start = time.perf_counter()
-    score_partition(*paths)
-    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def time_executors(build: Path, executors: dict[str, Executor]) -> dict[str, float]:
+    """Score the build with each executor in turn, after a round to warm up; return the shortest times in seconds."""
+    times = {}
+    for turn in range(5):
+        for name, executor in executors.items():
+            start = time.perf_counter()
+            score_dataset(build / "outputs", build / "puzzles.parquet", build / f"{name}-{turn}", executor)
+            times[name, turn] = time.perf_counter() - start
+    return {name: min(times[name, turn] for turn in range(1, 5)) for name in executors}
 
 
-def write_partition(folder: Path) -> tuple[list[Path], float]:
-    """Write outputs and puzzles; return the paths for `score_partition` and the size of the text in MB."""
-    response = make_responses(ascii_only=False)["typical, right"]
-    paths = [folder / name for name in ("outputs.parquet", "puzzles.parquet", "scores.parquet")]
-    label, tokens = {"provenance": "imported"}, {"prompt_tokens": 4_000, "response_tokens": 9_000}
-    with table_writer(paths[0], OUTPUTS, label) as writer:
-        for first in range(0, ROWS, 1000):
-            rows = [
-                {"model": "m", "name": PUZZLE.name, "response": f"{number} {response}", **tokens}
-                for number in range(first, first + 1000)
-            ]
-            writer.write_table(pa.Table.from_pylist(rows, writer.schema))
-    write_table(paths[1], pa.Table.from_pylist([puzzle_row(PUZZLE)], PUZZLES), label)
-    return paths, ROWS * len(response.encode()) / 1e6
+def start_cluster(stack: ExitStack, folder: Path) -> str:
+    """Start a Dask scheduler and two workers as processes on this machine; return the scheduler's address."""
+    from distributed import Client
+
+    file = folder / "scheduler.json"
+    host = ("--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file))
+    for role in (("scheduler", "--port", "0"), *[("worker", "--nthreads", "1", "--no-nanny")] * 2):
+        command = [sys.executable, "-m", "dask", *role, *host]
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        while not file.exists():
+            time.sleep(0.05)
+    with Client(scheduler_file=str(file), set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        return client.scheduler.address
 
 
-def bench_partition() -> list[tuple[str, str]]:
-    """Return the speed of a whole partition on one core, and the memory of the process that scores it."""
+def bench_cluster(build: Path) -> list[tuple[str, str]]:
+    """Return the time that two Dask workers take for what two local processes do."""
+    with ExitStack() as stack:
+        address = start_cluster(stack, build)
+        places = {"local": None, "cluster": address}
+        executors = {name: stack.enter_context(open_executor(2, place)) for name, place in places.items()}
+        times = time_executors(build, executors)
+    for path in (build / "local-0").iterdir():
+        if path.read_bytes() != (build / "cluster-0" / path.name).read_bytes():
+            raise SystemExit(f"{path.name}: the cluster scored otherwise")
+    figure = f"{times['local']:.2f} s, {times['cluster']:.2f} s ({times['cluster'] / times['local']:.2f}x)"
+    return [("the same in two local processes, and by two Dask workers here, all running", figure)]
+
+
+def main() -> None:
+    """Measure everything and print it."""
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    times = bench_responses()
     with tempfile.TemporaryDirectory() as folder:
-        paths, megabytes = write_partition(Path(folder))
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-            seconds, peak = executor.submit(score_and_measure, *paths).result()
-    what = f"scoring {megabytes:,.0f} MB in {ROWS:,} responses, one process"
-    figure = f"{ROWS / seconds:,.0f} rows/s, {megabytes / seconds:,.0f} MB/s, peak {peak:,.0f} MB"
-    return [(what, figure)]
+        build = Path(folder)
+        megabytes = write_build(build)
+        rows = bench_command(build, megabytes) + bench_cluster(build)
+    if "--json" in sys.argv[1:]:
+        print(json.dumps([*name_responses(times), *rows]))
+    else:
+        print_responses(times)
+        print(*(f"\n{what}: {figure}" for what, figure in rows))
 
 
 if __name__ == "__main__":
-    responses, partition = bench_responses(), bench_partition()
-    if "--json" in sys.argv[1:]:
-        print(json.dumps([*name_ratios(responses), *partition]))
-    else:
-        print_responses(responses)
-        print(*(f"\n{what}: {figure}" for what, figure in partition))
+    main()

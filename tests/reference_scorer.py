@@ -1,4 +1,7 @@
-"""Appendix D's Algorithms 1-3, written down line by line: slow, and the reference for the real scorer."""
+"""Appendix D's Algorithms 1-3, written down line by line: slow, and the reference for the real scorer.
+
+The keywords late_drop, cut_windows and last_mention are the places where the appendix can be read twice.
+"""
 
 QUALIFIERS = {
     "location": {"at", "located", "in"},
@@ -13,6 +16,15 @@ QUALIFIERS = {
     "recent_watch": {"watch", "watched", "movie"},
     "recent_listen": {"listen", "listened", "music"},
     "recent_read": {"read", "book"},
+}
+
+SPELLINGS = {
+    "reaggea": ["reaggea", "reggae"],
+    "sci-fi": ["sci-fi", "science fiction", "science-fiction"],
+    "camp": ["camp", "campground"],
+    "potatoes": ["potatoes", "potato"],
+    "market": ["market", "marketplace"],
+    "livingroom": ["livingroom", "living room"],
 }
 
 
@@ -57,29 +69,56 @@ def check_correct_answer(gold, s):
     return check_answer(gold, s)
 
 
-def alt_flag(s, alts, gold):
+def last_place(value, s):
+    """Where the last mention starts that CheckCorrectAnswer accepts, -1 if there is none."""
+    last = -1
+    for i in range(len(s) + 1):
+        if (i == 0 or s[i - 1] in ' ["*_{(') and any(s[i:].startswith(t) for t in SPELLINGS.get(value, [value])):
+            last = i
+    return last
+
+
+def alt_flag(s, alts, gold, last_mention=False):
     s = s.lower()
     g = gold.lower()
     a_set = [a.lower() for a in alts]
     alt_present = any([check_correct_answer(a, s) for a in a_set])
     g_idx = s.rfind(g)
+    spans = False
     if g_idx != -1 and alt_present:
         g_end = g_idx + len(g)
-        spans = False
         for a in a_set:
             a_idx = s.rfind(a)
             if a_idx != -1 and a_idx <= g_idx and a_idx + len(a) >= g_end:
                 spans = True
         if not spans:
             alt_present = False
+    if last_mention:
+        any_present = any([check_correct_answer(a, s) for a in a_set])
+        alt_is_last = max([last_place(a, s) for a in a_set], default=-1) > last_place(g, s)
+        return any_present and (spans or alt_is_last)
     return alt_present
 
 
-def score(resp, *, poi, gold, domain, category, prompt_tokens=None, response_tokens=None):
+def score(
+    resp,
+    *,
+    poi,
+    gold,
+    domain,
+    category,
+    prompt_tokens=None,
+    response_tokens=None,
+    late_drop=False,
+    cut_windows=False,
+    last_mention=False,
+):
     # Algorithm 1
     poi = poi.lower()
     quals = QUALIFIERS[category]
     lines = resp.lower().split("\n")
+    if late_drop:
+        lines = [line for line in lines if line != ""] or [""]
     if lines[-1].startswith("(") and lines[-1].endswith(")"):
         lines = lines[:-1]
     lines = [line for line in lines if line != ""]
@@ -91,15 +130,17 @@ def score(resp, *, poi, gold, domain, category, prompt_tokens=None, response_tok
     poi_last = poi_lines[-1] if poi_lines else ""
     valid_poi_lines = [s for s in poi_lines if any(q in s for q in quals)]
     valid_poi_last = valid_poi_lines[-1] if valid_poi_lines else ""
+    if cut_windows:
+        poi_last, valid_poi_last = take_last_sentence(poi_last), take_last_sentence(valid_poi_last)
     if exceeded_context(prompt_tokens, response_tokens) or last_sentence == "" or len(resp) == 0:
         return "wrong_max_context"
     c_valid = check_correct_answer(gold, valid_poi_last)
     c_poi = check_correct_answer(gold, poi_last)
     c_last = check_correct_answer(gold, last_sentence)
     alts = [v for v in domain if v != gold]
-    a_valid = alt_flag(valid_poi_last, alts, gold)
-    a_poi = alt_flag(poi_last, alts, gold)
-    a_last = alt_flag(last_sentence, alts, gold)
+    a_valid = alt_flag(valid_poi_last, alts, gold, last_mention)
+    a_poi = alt_flag(poi_last, alts, gold, last_mention)
+    a_last = alt_flag(last_sentence, alts, gold, last_mention)
     if c_valid and not a_valid:
         return "correct_valid"
     elif c_poi and not a_poi:

@@ -1,14 +1,15 @@
 """The verdict on one response."""
 
 import doctest
+from dataclasses import asdict
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from endings import draw_question, draw_response, draw_tokens
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from reference_scorer import score
 
 from cogniload_repro import scoring
-from cogniload_repro.matching import SPELLINGS
 from cogniload_repro.scoring import (
     BUCKETS,
     READINGS,
@@ -21,122 +22,32 @@ from cogniload_repro.scoring import (
 
 CASE = {"poi": "Sue", "gold": "red", "domain": ["blue", "red", "green"], "category": "hair"}
 
-# Questions whose names lie in other words, whose values lie in one another or have other spellings.
-QUESTIONS = [
-    {
-        "poi": "Ali",
-        "gold": "fiction",
-        "domain": ["fiction", "non-fiction", "sci-fi"],
-        "category": "recent_read",
-    },
-    {
-        "poi": "Jan",
-        "gold": "non-fiction",
-        "domain": ["essay", "fiction", "non-fiction"],
-        "category": "recent_read",
-    },
-    {"poi": "Ian", "gold": "camp", "domain": ["camp", "campground", "bar", "park"], "category": "location"},
-    {
-        "poi": "Mark",
-        "gold": "marketplace",
-        "domain": ["marketplace", "market", "livingroom"],
-        "category": "location",
-    },
-    {"poi": "Hank", "gold": "livingroom", "domain": ["livingroom", "bar", "pier"], "category": "location"},
-    {"poi": "Sue", "gold": "red", "domain": ["blue", "red", "gray"], "category": "clothes_hat"},
-    {"poi": "Raymond", "gold": "reaggea", "domain": ["reaggea", "rap", "rock"], "category": "recent_listen"},
-    {"poi": "Zoë", "gold": "sci-fi", "domain": ["sci-fi", "action", "drama"], "category": "recent_watch"},
-    {"poi": "Chen", "gold": "Red", "domain": ["red", "Red", "blue"], "category": "hair"},
-]
-WRAPS = [
-    "{}",
-    "**{}**",
-    "*{}*",
-    "_{}_",
-    '"{}"',
-    "“{}”",
-    "`{}`",
-    "[{}]",
-    "({})",
-    "\\boxed{{{}}}",
-    "\\text{{{}}}",
-    "-{}",
-]
-CLAUSES = [
-    "{poi} is wearing a {value} hat",
-    "{poi}: {value}",
-    "- {poi} was located at the {value}",
-    "| {poi} | {value} |",
-    "the final hair color of {poi} is {value}",
-    "{poi} changes from {value} to {other}",
-    "not {other} but {value}",
-    "{value}",
-    "**Answer:** {value}",
-    "{poi} last read a {value} book, {other} before",
-    "i cannot tell",
-    "(so {poi} ends at {value})",
-]
-OTHERS = [
-    "market values",
-    "salience",
-    "in January",
-    "kitchen",
-    "İstanbul",
-    "\u212a {poi}",
-    "ΟΔΟΣ",
-    "\x00",
-    "\ud800",
-    "→ ’",
-]
-ENDS = [
-    "",
-    ".",
-    "...",
-    ". ",
-    ".\n",
-    "\r\n",
-    "\n\n",
-    "!",
-    ". Done",
-    "\n(as asked)",
-    "\n(as asked)\n",
-    "\n \n",
-    "\n\t",
-]
-
 
 @st.composite
 def scored_cases(draw):
-    """Draw a question and a response that ends as models end theirs."""
-    question = draw(st.sampled_from(QUESTIONS))
-    domain = [*question["domain"], *SPELLINGS.get(question["gold"], ()), question["gold"].lower()]
-    values = st.builds(str.format, st.sampled_from(WRAPS), st.sampled_from(domain))
-    clauses = st.builds(
-        lambda clause, poi, value, other: clause.format(poi=poi, value=value, other=other),
-        st.sampled_from(CLAUSES + OTHERS),
-        st.sampled_from([question["poi"], question["poi"].upper(), "Peter", "Alison"]),
-        values,
-        values,
-    )
-    lines = draw(st.lists(st.builds(str.__add__, clauses, st.sampled_from(ENDS)), max_size=8))
-    response = draw(st.sampled_from(["\n", "\r\n", " ", ". "])).join(lines)
-    padding = draw(st.sampled_from(["", "so on and on, line by line.\n" * 400, "in one line " * 3000]))
-    tokens = st.none() | st.integers(0, 33_000)
-    return padding + response, question, {"prompt_tokens": draw(tokens), "response_tokens": draw(tokens)}
+    """A response with what is asked and its token counts; hypothesis steers the choices, so that it can shrink them."""
+    rng = draw(st.randoms(use_true_random=False))
+    question = draw_question(rng)
+    return draw_response(rng, question), question | draw_tokens(rng)
 
 
+@pytest.mark.parametrize("reading", READINGS)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
-@given(scored_cases())
-@example(("", QUESTIONS[0], {}))
-def test_verdict_equals_the_literal_algorithms(case):
-    """Whatever the ending, the bucket is that of Algorithms 1-3, and the evidence belongs to it."""
-    response, question, tokens = case
-    bucket = score_response(response, **question, **tokens)
-    assert bucket == score(response, **question, **tokens)
-    verdict = explain_response(response, **question, **tokens)
+@given(case=scored_cases())
+@example(case=("", CASE))
+@example(case=("red", CASE | {"domain": []}))
+@example(case=("It is not", CASE | {"domain": ["red", ""]}))
+def test_verdict_equals_the_literal_algorithms(reading, case):
+    """Whatever the ending, the bucket is that of Algorithms 1-3 under each reading, and the evidence belongs to it."""
+    response, asked = case
+    assume(len(response) < 50_000 or not READINGS[reading].last_mention)  # the reference takes a minute for that
+    bucket = score_response(response, **asked, reading=READINGS[reading])
+    assert bucket == score(response, **asked, **asdict(READINGS[reading]))
+    verdict = explain_response(response, **asked, reading=READINGS[reading])
     assert verdict.bucket == bucket
     assert verdict.answer in verdict.window
-    assert (verdict.answer == "") == (bucket in ("wrong_max_context", "wrong_other"))
+    if "" not in asked["domain"]:
+        assert (verdict.answer == "") == (bucket in ("wrong_max_context", "wrong_other"))
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,7 @@ def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
 @TOKENIZERS
 @BUILD
 def count_tokens(tokenizers: Path, build: Path) -> None:
-    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet (about half a minute, once)."""
+    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet (half a minute, once)."""
     from cogniload_repro.tokens import write_prompt_counts
 
     names = write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", tokenizers)

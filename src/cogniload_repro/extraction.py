@@ -3,9 +3,8 @@
 A response is read from its end, where the answer is; the outcome is that of Algorithm 2 on the whole text.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import numpy as np
 
 #: Stems, one of which a line about the asked category contains (Appendix D.2).
 QUALIFIERS = {
@@ -40,15 +39,13 @@ _QUESTION_ENDS = {
     "recently read?": "recent_read",
 }
 
-# Blocks searched for a name, from the end backwards: characters in the first, growth from one to the next.
-_FIRST_BLOCK = 512
-_BLOCK_GROWTH = 64
-# Dotted capital I and Kelvin sign: the only characters beyond A-Z whose lower case has an ASCII letter.
-_ASCII_MAKERS = ("\u0130", "\u212a")
-_CAPITAL_SIGMA = "\u03a3"
+# Blocks of lines before the last one that are searched for a name: characters in the first, growth to the next.
+_FIRST_BLOCK = 2_048
+_BLOCK_GROWTH = 16
+# Dotted capital I and Kelvin sign, the only characters beyond A-Z whose lower case has an ASCII letter, and capital
+# sigma, the only one whose lower case depends on the letters around it.
+_CONTRARY = ("\u0130", "\u212a", "\u03a3")
 _ASCII = bytes(range(128))
-_CASE_BIT = np.uint8(0x20)
-_SMALL_BLOCK = 4_096  # characters; a smaller one is in lower case before it is in bytes
 
 
 class Windows(NamedTuple):
@@ -78,8 +75,8 @@ def categorize_question(question: str) -> str:
 
 def take_last_sentence(line: str) -> str:
     """Return what the line has before its last full stop, back to the one before; the line if it has none."""
-    head, stop, _ = line.rpartition(".")
-    return head.rpartition(".")[2] if stop else line
+    pieces = line.rsplit(".", 2)
+    return pieces[-2] if len(pieces) > 1 else line
 
 
 def find_windows(
@@ -101,19 +98,19 @@ def find_windows(
     Raises
     ------
     ValueError
-        If the category is not one of the twelve, or the name is empty or longer than a line.
+        If the category is not one of the twelve.
     """
-    if category not in QUALIFIERS:
+    qualifiers = QUALIFIERS.get(category)
+    if qualifiers is None:
         raise ValueError(f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}")
-    if not poi or "\n" in poi:
-        raise ValueError(f"the person of interest {poi!r} must be a name on one line")
     text = response.rstrip("\n") if late_drop else response
     if text.endswith(")"):
         text = _drop_remark(text)
-    valid_poi_last, poi_last = _find_poi_lines(text, poi.lower(), QUALIFIERS[category])
+    valid_poi_last, poi_last, last = _find_lines(text.rstrip("\n"), poi.lower(), qualifiers)
     if cut_windows:
         valid_poi_last, poi_last = take_last_sentence(valid_poi_last), take_last_sentence(poi_last)
-    return Windows(valid_poi_last, poi_last, _find_last_sentence(text))
+    windows = (valid_poi_last, poi_last, take_last_sentence(last))
+    return Windows(*windows) if response.isascii() else Windows(*_unfold(windows))
 
 
 def _drop_remark(text: str) -> str:
@@ -122,35 +119,40 @@ def _drop_remark(text: str) -> str:
     return text[:start] if text.startswith("(", start) else text
 
 
-def _find_last_sentence(text: str) -> str:
-    """Return the last sentence of the last line that is not empty, in lower case."""
-    text = text.rstrip("\n")
-    line = text[text.rfind("\n") + 1 :]
-    if _CAPITAL_SIGMA in line:  # its lower case depends on the letters around it, beyond full stops too
-        return take_last_sentence(line.lower())
-    return take_last_sentence(line).lower()
+def _find_lines(text: str, poi: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return the last line with the name and a qualifier, the last with the name, and the last of all, folded.
 
-
-def _find_poi_lines(text: str, poi: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
-    """Return the last line with the name and a qualifier, and the last line with the name, in lower case."""
-    name = poi if poi.isascii() else poi.encode("utf-8", "surrogatepass").decode("latin-1")
-    poi_last = ""
-    end, size = len(text), _FIRST_BLOCK
-    while end > 0:
-        start = text.rfind("\n", 0, end - size) + 1 if end > size else 0
+    The last line is looked at first, then blocks of lines before it, each larger than the one after it.
+    """
+    name = poi if poi.isascii() else _lower_bytes(poi)
+    start = text.rfind("\n") + 1
+    last = _fold(text[start:], poi)
+    poi_last = last if last.rfind(name) >= 0 else ""  # in long texts twice as fast as `in`
+    if poi_last and _has_any(last, qualifiers):
+        return last, last, last
+    end, size = start, _FIRST_BLOCK
+    while end:
+        start = text.rfind("\n", 0, max(end - size, 0)) + 1
         block = _fold(text[start:end], poi)
-        position = block.rfind(name)
-        if position >= 0:
-            line_end = block.find("\n", position)
-            line = _unfold(block[block.rfind("\n", 0, position) + 1 : line_end if line_end >= 0 else None])
-            poi_last = poi_last or line
-            if _has_any(line, qualifiers):
-                return line, poi_last
-            for line in reversed(block.split("\n")):
-                if name in line and _has_any(line, qualifiers):
-                    return _unfold(line), poi_last
+        if block.rfind(name) >= 0:
+            valid_poi_last, named = _search_block(block, name, qualifiers)
+            poi_last = poi_last or named
+            if valid_poi_last:
+                return valid_poi_last, poi_last, last
         end, size = start, size * _BLOCK_GROWTH
-    return "", poi_last
+    return "", poi_last, last
+
+
+def _search_block(block: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str]:
+    """Return the last of these lines with the name and a qualifier, and the last with the name."""
+    line = block[block.rfind("\n", 0, block.rfind(name)) + 1 :].partition("\n")[0]
+    if name in line and _has_any(line, qualifiers):
+        return line, line
+    named = [line for line in block.split("\n") if name in line]
+    together = "\n".join(named)
+    if all(together.rfind(qualifier) < 0 for qualifier in qualifiers):
+        return "", named[-1] if named else ""  # a name of two lines is on none
+    return next(line for line in reversed(named) if _has_any(line, qualifiers)), named[-1]
 
 
 def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
@@ -160,30 +162,28 @@ def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
     return False
 
 
-def _fold(block: str, name: str) -> str:
-    """Return text whose every character is a byte of UTF-8, in which a lower-case name is found as in `str.lower`.
+def _fold(text: str, name: str) -> str:
+    """Return text in which a lower-case name and words of ASCII are found as in its lower case.
 
-    Bytes are put into lower case many times faster than characters beyond ASCII. The text of a large block
-    without the name is empty: setting the bit that tells a-z from A-Z is enough to know, and faster still.
+    Characters beyond ASCII are shown as the bytes of their UTF-8, capital or not: bytes are put into lower case, and
+    searched, many times faster than such characters. `_unfold` finishes what is taken out of it.
     """
-    small = len(block) < _SMALL_BLOCK
-    if small and block.isascii():
-        return block.lower()
-    if not name.isascii() or _ASCII_MAKERS[0] in block or _ASCII_MAKERS[1] in block:
-        block = block.lower()
-    encoded = block.encode("utf-8", "surrogatepass")
-    if not small and name.isascii() and name.isalpha():
-        cased = np.frombuffer(encoded, np.uint8) | _CASE_BIT
-        if cased.tobytes().rfind(name.encode()) < 0:
-            return ""
-    return encoded.lower().decode("latin-1")
+    if text.isascii():
+        return text.lower()
+    if not name.isascii() or any(character in text for character in _CONTRARY):
+        text = text.lower()
+    return _lower_bytes(text)
 
 
-def _unfold(line: str) -> str:
-    """Return a line of folded text as it is in lower case; a final sigma's context ends with the line."""
-    if line.isascii():
-        return line
-    encoded = line.encode("latin-1")
-    text = encoded.decode("utf-8", "surrogatepass")
-    foreign = encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    return text if foreign.lower() == foreign else text.lower()
+def _lower_bytes(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").lower().decode("latin-1")
+
+
+def _unfold(lines: Iterable[str]) -> list[str]:
+    """Return pieces of folded text as they are in lower case."""
+    return [line if line.isascii() else _finish(line.encode("latin-1")) for line in lines]
+
+
+def _finish(encoded: bytes) -> str:
+    text, foreign = (piece.decode("utf-8", "surrogatepass") for piece in (encoded, encoded.translate(None, _ASCII)))
+    return text if foreign == foreign.lower() else text.lower()

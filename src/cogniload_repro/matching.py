@@ -18,24 +18,21 @@ BOUNDARIES = ' ["*_{('
 
 def is_mentioned(value: str, sentence: str) -> bool:
     """Tell whether a sentence gives the value in one of its spellings (CheckCorrectAnswer, Algorithm 3)."""
-    if value not in sentence and value not in SPELLINGS:
-        return False
     if value in SPELLINGS:
         return any(_find_spelling(spelling, sentence) >= 0 for spelling in SPELLINGS[value])
-    return _find_spelling(value, sentence) >= 0
+    return value in sentence and _find_spelling(value, sentence) >= 0
 
 
 def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
     """Return start and end of the last place that makes `is_mentioned` true; None where there is none."""
-    spans = [
-        (start, start + len(spelling))
-        for spelling in SPELLINGS.get(value, (value,))
-        if (start := _find_spelling(spelling, sentence)) >= 0
-    ]
-    return max(spans) if spans else None
+    if value not in sentence and value not in SPELLINGS:
+        return None
+    starts = [(_find_spelling(spelling, sentence), spelling) for spelling in SPELLINGS.get(value, (value,))]
+    start, spelling = max(starts)
+    return (start, start + len(spelling)) if start >= 0 else None
 
 
-def has_alternative(sentence: str, alternatives: Sequence[str], gold: str, *, last_mention: bool = False) -> bool:
+def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False) -> bool:
     """Tell whether another value speaks against the gold one (AltFlag, Algorithm 3).
 
     Where the gold value occurs as well, the flag stays only if an alternative encloses its last occurrence
@@ -45,25 +42,30 @@ def has_alternative(sentence: str, alternatives: Sequence[str], gold: str, *, la
     ----------
     sentence : str
         A window of the response, in lower case.
-    alternatives : sequence of str
-        The domain's values without the gold one.
+    domain : sequence of str
+        The domain's values; those other than the gold one are the alternatives.
     gold : str
         The right value.
     last_mention : bool
         Let the flag also stand or fall with which value is mentioned last (D.4, item 5).
     """
-    gold = gold.lower()
-    start = sentence.rfind(gold)
-    enclosed = start >= 0 and _is_enclosed(start, gold, alternatives, sentence)
+    start = sentence.rfind(gold.lower())
+    enclosed = start >= 0 and _is_enclosed(start, sentence, domain, gold)
     if start >= 0 and not enclosed and not last_mention:
         return False
-    alternatives = [value.lower() for value in alternatives]
-    for value in alternatives:
-        if is_mentioned(value, sentence):
+    for value in domain:
+        if value != gold and is_mentioned(value.lower(), sentence):
             break
     else:
         return False
-    return enclosed or not last_mention or _last_start(alternatives, sentence) > _last_start([gold], sentence)
+    if enclosed or not last_mention:
+        return True
+    return _last_start(find_alternatives(domain, gold), sentence) > _last_start([gold.lower()], sentence)
+
+
+def find_alternatives(domain: Sequence[str], gold: str) -> list[str]:
+    """Return the values of a domain other than the gold one, in lower case."""
+    return [value.lower() for value in domain if value != gold]
 
 
 def _find_spelling(spelling: str, sentence: str) -> int:
@@ -75,13 +77,14 @@ def _find_spelling(spelling: str, sentence: str) -> int:
     return start if start > 0 or sentence.startswith(spelling) else -1
 
 
-def _is_enclosed(start: int, gold: str, values: Sequence[str], sentence: str) -> bool:
-    """Tell whether some value's last occurrence covers the gold one's, which starts there."""
-    for value in map(str.lower, values):
-        if gold in value:
-            at = sentence.rfind(value)
-            if 0 <= at <= start and at + len(value) >= start + len(gold):
-                return True
+def _is_enclosed(start: int, sentence: str, domain: Sequence[str], gold: str) -> bool:
+    """Tell whether an alternative's last occurrence covers the gold one's, which starts there."""
+    if "\n".join(domain).lower().count(gold.lower()) == domain.count(gold):
+        return False  # no alternative contains the gold value: nearly always so, and told at once
+    for value in find_alternatives(domain, gold):
+        at = sentence.rfind(value)
+        if 0 <= at <= start and at + len(value) >= start + len(gold.lower()):
+            return True
     return False
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cogniload_repro.extraction import Windows, find_windows
-from cogniload_repro.matching import find_mention, has_alternative, is_mentioned
+from cogniload_repro.matching import find_alternatives, find_mention, has_alternative, is_mentioned
 
 CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
 LOGIC_BUCKETS = ("wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence")
@@ -115,9 +115,8 @@ def score_response(
     ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
     'correct_valid'
     """
-    alternatives = [value for value in domain if value != gold]
     spent = exceeds_budget(prompt_tokens, response_tokens)
-    return _judge(response, poi, gold, alternatives, category, spent, reading)[0]
+    return _judge(response, poi, gold, domain, category, spent, reading)[0]
 
 
 def explain_response(
@@ -132,12 +131,11 @@ def explain_response(
     reading: Reading = PSEUDOCODE,
 ) -> Verdict:
     """Return the bucket of one response with its evidence; parameters and errors as for `score_response`."""
-    alternatives = [value for value in domain if value != gold]
     spent = exceeds_budget(prompt_tokens, response_tokens)
-    bucket, window = _judge(response, poi, gold, alternatives, category, spent, reading)
+    bucket, window = _judge(response, poi, gold, domain, category, spent, reading)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
-    values = [gold] if bucket in CORRECT_BUCKETS else [value.lower() for value in alternatives]
+    values = [gold] if bucket in CORRECT_BUCKETS else find_alternatives(domain, gold)
     start, end = max(span for value in values if (span := find_mention(value, window)))
     return Verdict(bucket, window, window[start:end])
 
@@ -149,18 +147,20 @@ def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bo
     return prompt_tokens + response_tokens + RESERVED_TOKENS >= CONTEXT_TOKENS
 
 
-def decide(windows: Windows, gold: str, alternatives: Sequence[str], reading: Reading = PSEUDOCODE) -> tuple[str, str]:
+def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading = PSEUDOCODE) -> tuple[str, str]:
     """Return the bucket of a response with a last sentence, and the window that decided (Appendix D.5)."""
     without_gold = []
+    previous = ""
     for rank, window in enumerate(windows):
-        if not window or window in windows[:rank]:
+        if not window or window == previous:
             continue  # nothing is in an empty text, and the same text decides at its first place or not at all
+        previous = window
         if not is_mentioned(gold, window):
             without_gold.append((rank, window))
-        elif not has_alternative(window, alternatives, gold, last_mention=reading.last_mention):
+        elif not has_alternative(window, domain, gold, last_mention=reading.last_mention):
             return CORRECT_BUCKETS[rank], window
     for rank, window in without_gold:
-        if has_alternative(window, alternatives, gold, last_mention=reading.last_mention):
+        if has_alternative(window, domain, gold, last_mention=reading.last_mention):
             return LOGIC_BUCKETS[rank], window
     return OTHER_BUCKET, next(filter(None, windows))
 
@@ -169,7 +169,7 @@ def _judge(
     response: str,
     poi: str,
     gold: str,
-    alternatives: Sequence[str],
+    domain: Sequence[str],
     category: str,
     spent: bool,
     reading: Reading,
@@ -183,4 +183,4 @@ def _judge(
     windows = find_windows(response, poi, category, late_drop=reading.late_drop, cut_windows=reading.cut_windows)
     if windows.last_sentence == "":
         return CONTEXT_BUCKET, ""
-    return decide(windows, gold, alternatives, reading)
+    return decide(windows, gold, tuple(domain), reading)
