@@ -8,6 +8,7 @@ SHELL := /bin/bash
 # ---- variables that a user may set -------------------------------------------------------------------------------
 GRID ?= paper
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
+MAX_REJECTED ?= 0
 VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls; an empty one
@@ -83,6 +84,7 @@ help:  ## this list
 	@echo "Variables:"
 	@echo "  GRID=paper|mini    the paper's 140 cells, or 18 of them          (now $(GRID))"
 	@echo "  JOBS=n             processes                                     (now $(JOBS))"
+	@echo "  MAX_REJECTED=n     rows of SOURCE that may be unusable           (now $(MAX_REJECTED))"
 	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
 	@echo
 	@echo "Choices, kept for later calls; an empty one goes back to the paper's:"
@@ -127,7 +129,8 @@ render: $(INDEX)  ## notebooks and book
 
 $(BUILD)/outputs/.done: $(BUILD)/source.txt $(CORE_SRC) $(PUBLISHED) | $(ENV)
 	@echo "== outputs"
-	@$(COGNILOAD) download-outputs --build $(BUILD) --grid $(GRID) --jobs $(JOBS) --source "$$(cat $(BUILD)/source.txt)"
+	@$(COGNILOAD) download-outputs --build $(BUILD) --grid $(GRID) --jobs $(JOBS) --source "$$(cat $(BUILD)/source.txt)" \
+		--max-rejected $(MAX_REJECTED)
 	@touch $@
 
 $(BUILD)/cells.parquet: $(BUILD)/outputs/.done $(wildcard $(BUILD)/outputs/*.parquet) $(CORE_SRC) | $(ENV)

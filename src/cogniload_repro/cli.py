@@ -86,21 +86,36 @@ def download_outputs(
 
 
 @main.command()
-@click.option("--reading", default="pseudocode", show_default=True, help="How Appendix D is read: pseudocode or prose.")
+@click.option(
+    "--reading",
+    default="pseudocode",
+    show_default=True,
+    help="How Appendix D is read: pseudocode, prose, late_drop, cut_windows or last_mention. Scores of any but the "
+    "first are kept beside it, in readings/NAME.",
+)
 @click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
-@BUILD
+@click.option(
+    "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
+)
 @JOBS
-def score(reading: str, scheduler: str | None, build: Path, jobs: int) -> None:
+def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.cells import write_cells
     from cogniload_repro.executors import open_executor
+    from cogniload_repro.places import as_place
+    from cogniload_repro.readings import place_scores
     from cogniload_repro.scores import score_dataset
     from cogniload_repro.scoring import find_reading
 
+    outputs = as_place(build)
+    place = place_scores(outputs, reading)
     with open_executor(jobs, scheduler) as executor:
-        score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor, find_reading(reading))
-    cells = write_cells(build / "scores", build / "cells.parquet")
-    click.echo(f"{cells['n'].sum():,} responses of {cells['model'].nunique()} models scored in {build / 'scores'}")
+        score_dataset(
+            outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
+        )
+    cells = write_cells(place / "scores", place / "cells.parquet")
+    models = cells["model"].nunique()
+    click.echo(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
 
 
 FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
@@ -192,16 +207,15 @@ def compare(build: Path) -> None:
     from cogniload_repro.parquet import write_table
     from cogniload_repro.presentation.results import load_results
 
-    results = load_results(build)
-    fidelity = compare(results)
-    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
-    write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
+    results, prompts = load_results(build), None
     if (build / "prompt_tokens.parquet").exists():
         from cogniload_repro.presentation.prompt_pages import load_prompt_counts
         from cogniload_repro.prompt_lengths import compare_prompts, prompt_rows
 
-        rows = prompt_rows(compare_prompts(load_prompt_counts(build)))
-        write_whole(build / "fidelity_prompts.csv", rows.to_csv(index=False, lineterminator="\n"))
+        prompts = prompt_rows(compare_prompts(load_prompt_counts(build)))
+    fidelity = compare(results, prompts)
+    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
+    write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     click.echo(scoreboard(fidelity).to_string(index=False))
 
 
