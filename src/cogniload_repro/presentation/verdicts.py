@@ -58,6 +58,7 @@ def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
     rows = load_claims().merge(found, on="id")
     rows = rows[rows["location"].str.startswith(locations)]
     rows["verdict"] = rows["verdict"].str.replace("_", " ")
+    rows["location"] = rows["location"].str.split(", ").str[0]  # the section, without a paragraph's title
     names = ["Where", "Statement", "Model", "Stated", "Recomputed", "Kind", "Verdict"]
     listed = rows[["location", "claim", "model", "value", "shown", "kind", "verdict"]].set_axis(names, axis=1)
     return show_frame(listed, caption="Statements of the paper's prose, recomputed.")
