@@ -115,16 +115,16 @@ def show_spaces(measures: Measures) -> Fragment:
     rows = []
     for d, own in cast.groupby("d"):
         sizes = sorted({*own["smallest"], *own["largest"]})
-        row = {"$d$": f"{d}", "People": f"{own['people'].iloc[0]}", "Values a category": " or ".join(map(str, sizes)),
-               "States, median": _power(own["space"].median()), "$(d+1)^d$": _power((d + 1.0) ** d)}  # fmt: skip
+        row = {"$d$": f"{d}", "People": f"{own['people'].iloc[0]}", "Values": " or ".join(map(str, sizes)),
+               "States": _power(own["space"].median()), "$(d+1)^d$": _power((d + 1.0) ** d)}  # fmt: skip
         lengths = own.groupby("N")[["states", "poi_states"]].mean()
         row |= {f"Seen, $N$ = {N:,}": f"{lengths.loc[N, 'states']:.0f}" if N in lengths.index else NONE
                 for N in (cast["N"].min(), cast["N"].max())}  # fmt: skip
-        row["Of these the PoI's"] = f"{lengths['poi_states'].iloc[-1]:.0f}"
+        row["PoI's"] = f"{lengths['poi_states'].iloc[-1]:.0f}"
         rows.append(row)
     caption = (
-        "States that one person can be in (the product of the domains' sizes), and different ones that the people of a "
-        f"puzzle pass through, on average. {_extent(measures)}"
+        "Values of a category; states that one person can be in (their product, median); different ones seen in a "
+        f"puzzle, on average, and the PoI's own in the longest. {_extent(measures)}"
     )
     return show_frame(pd.DataFrame(rows), caption=caption)
 
