@@ -12,7 +12,8 @@ MAX_REJECTED ?= 0
 VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls; an empty one
-# goes back to the default.
+# goes back to the default. They are a reader's text: make must not expand them on their way into the environment.
+unexport SOURCE FORMULA FAMILY DATA
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
@@ -146,7 +147,7 @@ FORMULA_DATA = --formula "$$(cat $(BUILD)/formula.txt)" --family "$$(cat $(BUILD
 DATA_ONLY = --data "$$(cat $(BUILD)/data.txt)"
 
 $(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA)) | $(ENV)
-	@$(COGNILOAD) fit --build $(BUILD) $(FORMULA_DATA) --compare
+	@$(COGNILOAD) fit --build $(BUILD) $(FORMULA_DATA) --compare --out $@
 
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)

@@ -171,14 +171,15 @@ def test_a_formula_that_cannot_be_read_is_refused(fitted):
 
 
 def test_another_regression_is_printed_and_kept(fitted):
-    """Every fit is shown with its provenance, a failed one with its status, and all are in regression.csv."""
+    """Every fit is shown with its provenance, a failed one with its status, and all are where --out says."""
     done = run("fit", "--build", fitted, "--formula", "correct ~ d + log10_N + I(2 * d)")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
     assert "QwQ-32B: not identified" in done.stdout
-    done = run("fit", "--build", fitted, "--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B")
+    done = run("fit", "--build", fitted, "--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B",
+               "--out", fitted / "mine.csv")  # fmt: skip
     assert "gemini" not in done.stdout
-    kept = pd.read_csv(fitted / "regression.csv")
+    kept = pd.read_csv(fitted / "mine.csv")
     assert kept[["model", "term", "family"]].to_numpy().tolist() == [
         ["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"],
     ]  # fmt: skip
@@ -210,3 +211,16 @@ def test_fits_that_failed_are_reported(tmp_path):
     said = run("fit", "--build", tmp_path).stdout
     for what in ("Table 2", "interactions (Table 3)", "Table 6"):
         assert f"no fit of {what} for QwQ-32B: not identified" in said
+
+
+def test_make_evaluates_nothing_in_a_readers_text(tmp_path):
+    """A formula on make's command line is checked as it stands: no function of make or of the shell in it is run."""
+    trap = tmp_path / "trap"
+    done = subprocess.run(
+        ["make", "choices", "VENV=", f"PYTHON={sys.executable}", f"BUILD={tmp_path / 'build'}",
+         f"FORMULA=correct ~ d $(shell touch {trap}) `touch {trap}`", f"DATA=$(shell touch {trap})"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "Error:" in done.stderr
+    assert not trap.exists()

@@ -65,8 +65,10 @@ def test_documented_formulas_have_columns(formula, columns):
         ("correct ~ np.log(d - 1)", "not finite"),
         ("correct ~ log(rho - 1)", "not finite"),
         ("correct ~ bs(rho, df=1)", "cannot be built"),
-        ("correct ~ I(9**9**9)", "power that is not a number up to 9"),
-        ("correct ~ (d + rho)**40", "power above 9"),
+        ("correct ~ I(5**5**5)", "power that is not a number up to 6"),
+        ("correct ~ bs(d, df=9999999)", r"asks bs\(\) for more than 20 columns"),
+        ("correct ~ poly(d, 999999)", r"asks poly\(\) for more than 20 columns"),
+        ("correct ~ (d + rho)**40", "power above 6"),
     ],
 )
 def test_a_formula_that_cannot_be_built_is_refused(formula, complaint):

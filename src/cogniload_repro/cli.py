@@ -143,16 +143,23 @@ def choose(given: tuple[str, ...], build: Path) -> None:
 @DATA
 @click.option("--model", "models", multiple=True, help="Only this model (repeatable); all by default.")
 @click.option("--compare", is_flag=True, help="Show logLik, AIC, BIC and changed coefficients against the paper's.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to keep the coefficients in.")
 @BUILD
 def fit(
-    formula: str | None, family: str | None, data: str | None, models: tuple[str, ...], compare: bool, build: Path
+    formula: str | None,
+    family: str | None,
+    data: str | None,
+    models: tuple[str, ...],
+    compare: bool,
+    out: Path | None,
+    build: Path,
 ) -> None:
     """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or with any other option one of yours.
 
     A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
-    for the paper's specification. Yours is printed and kept in regression.csv.
+    for the paper's specification. Yours is printed, and kept where --out says.
     """
-    if (formula, family, data, models, compare) == (None, None, None, (), False):
+    if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
         return
     from cogniload_repro.files import write_whole
@@ -163,7 +170,8 @@ def fit(
     cells = load_cells(build, data or None, models or None)
     formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells, build, data or None)
     fits = rivals.fit_table(cells, formula, family).assign(formula=formula, family=family, cells=origin)
-    write_whole(build / "regression.csv", fits.to_csv(index=False, lineterminator="\n"))
+    if out is not None:
+        write_whole(out, fits.to_csv(index=False, lineterminator="\n"))
     if origin:
         click.echo(origin)
     if compare:
@@ -192,7 +200,8 @@ def _fit_paper(build: Path) -> None:
     }
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, metadata)
-    click.echo(f"fitted {cells['model'].nunique()} models")
+    models = cells["model"].nunique()
+    click.echo(f"fitted {models} model{'s' * (models != 1)}")
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
             click.echo(f"  no fit of {what} for {row.model}: {row.status}")

@@ -20,11 +20,13 @@ FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
     "np.log", "np.log2", "np.log10", "np.log1p", "np.sqrt", "np.exp", "np.abs", "np.minimum", "np.maximum",
 )  # fmt: skip
+_SPLINES = ("bs", "cr", "cc", "poly")
 _HARMLESS = (
     ast.Expression, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.List,
     ast.Tuple, ast.keyword, ast.expr_context,
 )  # fmt: skip
-_LARGEST_POWER = 9
+#: Bounds on what a formula may ask for, so that it is fitted in seconds or refused.
+_LARGEST_POWER, _LARGEST_DF, _MOST_TERMS = 6, 20, 200
 _POWER = re.compile(r"(?:\*\*|\^)[\s(]*(\d+)")
 
 
@@ -53,6 +55,8 @@ def read_formula(formula: str) -> SimpleFormula:
         raise ValueError(f"formula {formula!r} cannot be read: {_first_line(error)}") from None
     if not isinstance(parsed, SimpleFormula):
         raise ValueError(f"formula {formula!r} has more than one right side; write one regression")
+    if len(parsed) > _MOST_TERMS:
+        raise ValueError(f"formula {formula!r} has {len(parsed)} terms; use at most {_MOST_TERMS}")
     for part in {factor.expr for term in parsed for factor in term.factors}:
         _check_part(part, formula)
     return parsed
@@ -65,6 +69,12 @@ def _check_part(part: str, formula: str) -> None:
     except (SyntaxError, ValueError) as error:
         raise ValueError(f"formula {formula!r} cannot be read at {part!r}: {_first_line(error)}") from None
     called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        numbers = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+        if ast.unparse(call.func) in _SPLINES and any(isinstance(n, int) and n > _LARGEST_DF for n in numbers):
+            raise ValueError(
+                f"formula {formula!r} asks {call.func.id}() for more than {_LARGEST_DF} columns; use fewer"
+            )
     inner = {node.value for node in called if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Call, *_HARMLESS)) or node in inner:

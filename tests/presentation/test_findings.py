@@ -31,6 +31,8 @@ def test_points_outside_the_grid_are_counted():
     outside = (~ecl50.between(20, 250)).sum()
     assert f"{outside} of 4 ECL50" in findings.describe_agreement(intervals, FEW).html
     assert findings.describe_agreement(intervals.iloc[:0], FEW).html == ""
+    endless = intervals.assign(profile_high=np.inf, profile_low=0.0, delta_low=np.nan, delta_high=np.inf)
+    assert "no interval has ends" in findings.describe_agreement(endless, FEW).html
 
 
 def test_pairs_and_classes_are_counted():

@@ -80,7 +80,7 @@ def test_pages_without_fits_or_rivals_say_what_they_need(models, tmp_path):
     found = analyse(cells, replicates=5)
     shown = beyond.show_fingerprints(found.intervals, cells, tmp_path, "").html
     assert ("no model here has one (separation)" in shown) == (models == 0)
-    assert "need a finite fit of DeepSeek-R1-0528" in beyond.show_conclusions(found).html
+    assert "need a finite fit of DeepSeek-R1-0528" in beyond.show_conclusions(found, "reconstructed").html
     for table in (
         beyond.print_ranks(*(rank_intervals(pairs) for pairs in (found.accuracy_pairs, found.ecl50_pairs))),
         beyond.print_open_pairs(found.accuracy_pairs, "accuracy"),

@@ -18,26 +18,31 @@ def describe_agreement(intervals: pd.DataFrame, cells: pd.DataFrame) -> Fragment
     """
     if intervals.empty:
         return Fragment("", "")
-    facts = measure_agreement(intervals)
     outside = {}
     for point, load in (("ecl50", "N"), ("id50", "d")):
         inside = intervals.loc[intervals["point"] == point, "estimate"].between(cells[load].min(), cells[load].max())
         outside[point] = f"{(~inside).sum()} of {len(inside)}"
-    return show_sentence(
+    beyond = show_sentence(
+        f"Outside the grid: {outside['ecl50']} ECL50 and {outside['id50']} ID50 are loads that were not tested. Their "
+        "intervals say how well the line is known there, not whether accuracy follows it."
+    )
+    facts = measure_agreement(intervals)
+    if not facts:
+        return show_sentence("Agreement: no interval has ends that could be compared.") + beyond
+    agreement = show_sentence(
         f"Agreement: the ends of the delta intervals lie a median of {facts['delta_median']} and at most "
         f"{facts['delta_largest']} standard errors from those of the profile, those of the bootstrap "
         f"{facts['bootstrap_median']} and {facts['bootstrap_largest']}, its random error included. Where they differ "
         "the profile is the one to use: far from the grid the likelihood is lopsided."
-    ) + show_sentence(
-        f"Outside the grid: {outside['ecl50']} ECL50 and {outside['id50']} ID50 are loads that were not tested. Their "
-        "intervals say how well the line is known there, not whether accuracy follows it."
     )
+    return agreement + beyond
 
 
 def measure_agreement(intervals: pd.DataFrame) -> dict[str, str]:
     """Return how far delta and bootstrap ends lie from those of the profile, in standard errors: median and largest.
 
-    ECL50 and ID50 only, ECL50 as its logarithm, and of the bootstrap's random error nothing is taken off.
+    ECL50 and ID50 only, ECL50 as its logarithm, and of the bootstrap's random error nothing is taken off. Empty where
+    no interval has two ends.
     """
     own = intervals[intervals["point"] != "nt50"].copy()
     ends = [column for column in own if column.endswith(("_low", "_high"))]
@@ -48,6 +53,8 @@ def measure_agreement(intervals: pd.DataFrame) -> dict[str, str]:
     for kind in ("delta", "bootstrap"):
         apart = np.abs([(own[f"{kind}_{end}"] - own[f"profile_{end}"]) / own["se"] for end in ("low", "high")])
         apart = apart[np.isfinite(apart)]
+        if apart.size == 0:
+            return {}
         facts |= {f"{kind}_median": f"{np.median(apart):.2f}", f"{kind}_largest": f"{apart.max():.2f}"}
     return facts
 
@@ -81,7 +88,8 @@ def describe_settled(provenance: str) -> Fragment:
         "these sums for every level of d, every level of N, for ρ, ρ² and the products of Appendix B. What is built "
         "from these columns with a logit link is settled: all tables of counts that agree with the paper give the same "
         "fit, up to the printed digits. Powers of ρ beyond the second, splines in ρ, the nominal ratio, other links, "
-        "other standard errors and prompt tokens are not; what they say belongs to the table of cells at hand."
+        "other standard errors and prompt tokens are not, nor are calibration and dispersion of any fit; what they say "
+        "belongs to the table of cells at hand."
     )
 
 
@@ -96,9 +104,9 @@ def describe_specifications(summary: pd.DataFrame, provenance: str) -> Fragment:
     sure = others["settled"] | (provenance != "reconstructed")
     better = others.loc[sure & (others["aic_better"] > others["models"] / 2), "specification"]
     text = (
-        f"The paper's own is miscalibrated for {paper['miscalibrated']} of {paper['models']} models, and its residuals "
-        f"scatter {paper['dispersion']:.1f} times as far as independent answers would (variance, median). A lower AIC "
-        f"in more than half of the models{', and settled' if provenance == 'reconstructed' else ''}: "
+        f"The paper's own is miscalibrated for {paper['miscalibrated']} of {paper['models']} models, and the variance "
+        f"of its residuals is {paper['dispersion']:.1f} times that of independent answers (median). A lower AIC in more"
+        f" than half of the models{', and settled' if provenance == 'reconstructed' else ''}: "
         f"{_list(better) or 'none'}."
     )
     ranked = others[others["order"].notna() & (others["models"] > 2)]

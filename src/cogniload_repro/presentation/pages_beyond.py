@@ -165,9 +165,10 @@ def print_specifications(summary: pd.DataFrame, provenance: str) -> pd.DataFrame
 def print_points(fits: pd.DataFrame, point: str, specifications: Iterable[str]) -> pd.DataFrame:
     """Return one capacity point by model and specification, as text; the status where there is no fit."""
     places = {"ecl50": 1, "nt50": 2, "id50": 2}[point]
-    frame = pd.DataFrame({"Model": fits["model"].drop_duplicates().map(label).to_list()})
+    models = fits["model"].drop_duplicates()
+    frame = pd.DataFrame({"Model": models.map(label).to_list()})
     for name in specifications:
-        own = fits[fits["specification"] == name]
+        own = fits[fits["specification"] == name].set_index("model").reindex(models).fillna({"status": NONE})
         texts = zip(own["status"], own[point], strict=True)
         frame[name] = [_number(value, places) if status == "ok" else status for status, value in texts]
     return frame
@@ -260,13 +261,18 @@ def print_loads(loads: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def show_conclusions(analyses: Analyses) -> Fragment:
-    """Return the paper's conclusions with what became of them; a sentence where the cells do not allow any."""
+def show_conclusions(analyses: Analyses, provenance: str) -> Fragment:
+    """Return the paper's conclusions with what became of them; a sentence where the cells do not allow any.
+
+    What the printed tables settle matters to reconstructed cells only.
+    """
     names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "So it", "settled": "Settled"}
     try:
         conclusions = draw_conclusions(analyses)
     except ValueError as error:
         return show_sentence(str(error))
+    if provenance != "reconstructed":
+        conclusions = conclusions.drop(columns="settled")
     return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")
 
 
@@ -284,7 +290,9 @@ def _number(value: float, places: int) -> str:
 
 
 def _decimal(value: float, places: int) -> str:
-    """Return a number with so many decimals, or with its first digit where these would all be zero."""
+    """Return a number with so many decimals; with its first digit where these would all be zero, or far off."""
+    if abs(value) >= 1e6:  # longer than any puzzle
+        return f"{value:.1e}"
     return f"{value:,.{places}f}" if value == 0 or abs(value) >= 0.5 * 10**-places else f"{value:.0e}"
 
 

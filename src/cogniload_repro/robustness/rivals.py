@@ -1,6 +1,5 @@
 """A reader's regression, model by model, held against the paper's."""
 
-import re
 import textwrap
 from collections.abc import Iterator
 
@@ -9,9 +8,11 @@ import pandas as pd
 from scipy.stats import chi2
 
 from cogniload_repro.formats import format_name, stars
+from cogniload_repro.formulas import read_formula
 from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
 
 ALPHA = 0.05
+_LEAST_P = 1e-300  # smaller ones would print as 0
 
 
 def fit_table(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
@@ -42,9 +43,9 @@ def compare_fits(cells: pd.DataFrame, formula: str, family: str = "logit") -> pd
     DataFrame
         One row a model: model; status, df (coefficients), loglik, aic, bic of the regression and, with the prefix
         ``paper_``, of the paper's; daic and dbic (less the paper's); larger ("yours" or "paper" where one of the two
-        is nested in the other, else ""), lr (twice the gain in log-likelihood), lr_df and lr_p (likelihood-ratio
-        test) in that case; changes (coefficients of both that change sign or significance at `ALPHA`, as text). NaN
-        where a fit has failed, or, as for quasi-binomial, has no likelihood.
+        is nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain
+        in log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or
+        significance at `ALPHA`, as text). NaN where a fit has failed, or, as for quasi-binomial, has no likelihood.
     """
     rows = []
     for model, own in cells.groupby("model", sort=False, observed=True):
@@ -66,8 +67,10 @@ def _likelihood_ratio(yours: Fit, paper: Fit, own: pd.DataFrame) -> dict[str, ob
     df = len(yours.terms) - len(paper.terms)
     both = np.hstack([yours.expand(own), paper.expand(own)])
     both = both / np.abs(both).max(axis=0)
-    if df == 0 or np.linalg.matrix_rank(both, tol=1e-8) > max(len(yours.terms), len(paper.terms)):
+    if np.linalg.matrix_rank(both, tol=1e-8) > max(len(yours.terms), len(paper.terms)):
         return row
+    if df == 0:
+        return row | {"larger": "same"}
     gain = 2 * (yours.loglik - paper.loglik) * np.sign(df)
     larger = "yours" if df > 0 else "paper"
     return {"larger": larger, "lr": gain, "lr_df": abs(df), "lr_p": float(chi2.sf(max(gain, 0.0), abs(df)))}
@@ -112,7 +115,7 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     lines.append(f"{'model':30}{'':11}{'df':>3}{'logLik':>11}{'AIC':>11}{'BIC':>11}")
     for row in compared.itertuples():
         lines += _block(row)
-    if re.search(r"[*:]\s*[a-z(]", formula):
+    if any(len(term.factors) > 1 for term in read_formula(formula)):
         lines += [
             "",
             "With products, the coefficient of a load is its effect where the loads it is multiplied by are 0.",
@@ -123,7 +126,7 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
 def summarise(compared: pd.DataFrame) -> str:
     """Return one sentence on `compare_fits`: how many models each criterion favours, how many change."""
     known = compared["daic"].notna()
-    parts = [f"{len(compared)} models"]
+    parts = [f"{len(compared)} model{'s' * (len(compared) != 1)}"]
     if known.any():
         parts += [f"AIC lower than the paper's by more than 2 in {(compared['daic'] < -2).sum()}, higher in "
                   f"{(compared['daic'] > 2).sum()}", f"BIC in {(compared['dbic'] < -2).sum()} and "
@@ -140,7 +143,8 @@ def _block(row) -> Iterator[str]:
     numbers = (row.paper_df, row.paper_loglik, row.paper_aic, row.paper_bic)
     yield f"{'':30}{'paper':11}" + _numbers(row.paper_status, *numbers)
     if np.isfinite(row.daic):
-        test = f"   LR {row.lr:.1f}, p {row.lr_p:.2g}" if row.larger else "   not nested"
+        words = {"": "not nested", "same": "the same model"}
+        test = "   " + words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
         gain = row.loglik - row.paper_loglik
         yield f"{'':30}{'difference':11}{row.df - row.paper_df:+3}{gain:+11.2f}{row.daic:+11.2f}{row.dbic:+11.2f}{test}"
     if row.changes:

@@ -54,7 +54,9 @@ SPECIFICATIONS = (
     Specification("cubic in rho", "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"),
     Specification("spline in rho", "correct ~ d + log10_N + bs(rho, df=4, extrapolation='extend')"),
     Specification("cubic in d", "correct ~ d + I(d**2) + I(d**3) + log10_N + rho + I(rho**2)"),
-    Specification("spline in d", "correct ~ bs(d, df=4, extrapolation='extend') + log10_N + rho + I(rho**2)"),
+    Specification(
+        "spline in d", "correct ~ cr(d, df=3, constraints='center', extrapolation='extend') + log10_N + rho + I(rho**2)"
+    ),
     Specification("d as factor", "correct ~ C(d) + log10_N + rho + I(rho**2)"),
     Specification("probit", QUADRATIC, "probit"),
     Specification("cloglog", QUADRATIC, "cloglog"),
@@ -108,6 +110,8 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
         courses = {}
         for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
             if own[specification.length].isna().any():
+                status = f"no {specification.length}"
+                rows.append({"specification": specification.name, "model": model, "status": status})
                 continue
             try:
                 fit = fit_glm(own, specification.formula, specification.family)
@@ -219,10 +223,10 @@ def _summary_row(
     if specification.length != "N" or theirs.empty:
         return row
     points = points[theirs.index]
-    both = (points > 1) & (theirs > 1) & np.isfinite(points)
+    both = (points > 1) & (theirs > 1) & np.isfinite(points) & np.isfinite(theirs)
     moved = np.abs(np.log(points[both] / theirs[both]))
     inside = points.between(*(limits[end].astype(float).reindex(points.index) for end in limits))
     row |= {"ecl50_moved": np.exp(moved.median()), "ecl50_left": int((~inside & both).sum())}
-    if np.ptp(points) > 0 and np.ptp(theirs) > 0:
+    if len(set(points)) > 1 and len(set(theirs)) > 1:
         row["order"] = spearmanr(points, theirs).statistic
     return row
