@@ -42,7 +42,8 @@ def test_a_name_has_five_parts():
 
 
 @pytest.mark.parametrize(
-    "name", ["", "20_1_1_770487", "20_1_1_x_red", "../20_1_1_770487_red", "20_1_1_7_a/b", "²_1_1_7_a"]
+    "name",
+    ["", "20_1_1_770487", "20_1_1_x_red", "../20_1_1_770487_red", "20_1_1_7_a/b", "²_1_1_7_a"],
 )
 def test_other_names_are_none(name):
     """Whatever is not of the form is not guessed at."""
@@ -152,6 +153,22 @@ def test_an_unknown_name_is_refused_every_time():
     for _ in range(2):
         with pytest.raises(ValueError, match="has the solution 'red'"):
             catalog.place("20_1_1_770487_blue")
+
+
+@pytest.mark.parametrize(
+    "name", ["020_1_1_7_red", "20_01_1_7_red", "20_1_01_7_red", "20_1_1_07_red", "1000001_1_1_7_red"]
+)
+def test_numbers_of_a_name_are_written_in_one_way(name):
+    """Leading zeros make no name, nor do more than a million statements."""
+    assert parse_name(name) is None
+
+
+def test_a_name_written_otherwise_is_unknown():
+    """A name with leading zeros is refused as any other that is none, and nothing is added under another name."""
+    catalog = Catalog()
+    with pytest.raises(ValueError, match="not of the form"):
+        catalog.place("020_1_1_770487_red")
+    assert len(catalog) == 0
 
 
 def test_a_catalog_is_read_from_its_table(tmp_path):

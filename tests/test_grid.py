@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell, count_needles, grid_cells
 
 SIZES = st.integers(1, 10**6)
@@ -53,6 +54,7 @@ def test_port_rounding_is_the_released_expression(N, ratio_pct):
     [
         (0, 5, 1),
         (-1, 5, 1),
+        (1_000_001, 5, 1),
         (2.5, 5, 1),
         ("20", 5, 1),
         (True, 5, 1),
@@ -116,6 +118,7 @@ def test_named_grids_take_the_rounding():
         "N=2.5 ratio=5 d=1",
         "N=20,20 ratio=5 d=1",
         "N=² ratio=5 d=1",
+        f"N={'9' * 5000} ratio=5 d=1",
     ],
 )
 def test_unreadable_grid_is_refused_in_one_sentence(grid):
@@ -128,3 +131,12 @@ def test_written_grid_with_impossible_value_is_refused():
     """Values outside their range stop as they do for a cell."""
     with pytest.raises(ValueError, match="d is 13"):
         grid_cells("N=20 ratio=5 d=13")
+
+
+def test_the_largest_puzzle_has_a_million_statements():
+    """A larger N stops with the range, in a written grid and for a single puzzle."""
+    assert grid_cells("N=1000000 ratio=5 d=1")[0].needles == 50_000
+    with pytest.raises(ValueError, match="N is 1000001; give a whole number from 1 to 1,000,000"):
+        grid_cells("N=1000001 ratio=5 d=1")
+    with pytest.raises(ValueError, match="N is 1000001; give a whole number from 1 to 1,000,000"):
+        draw_puzzle(1_000_001, 1, 1, 7)

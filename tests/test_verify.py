@@ -11,7 +11,7 @@ from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzle_folders import write_set
 from cogniload_repro.puzzle_sets import describe_set, draw_rows, write_jsonl, write_parquet
-from cogniload_repro.verify import VERDICTS, verify_puzzle, verify_set
+from cogniload_repro.verify import ANOTHER_TEXT, VERDICTS, verify_puzzle, verify_set
 
 CELLS = grid_cells("N=8,40 ratio=10,60 d=1,5")
 ROWS = list(draw_rows(CELLS, 3, 4))
@@ -123,6 +123,43 @@ def test_drawing_again_finds_any_change():
         assert verify_puzzle({**ROW, "text": "\n".join(swapped)}).verdict != "right"
 
 
+@pytest.mark.parametrize("redraw", [True, False])
+@pytest.mark.parametrize("name", ["garbage", "", 7, "0" + ROW["name"], f"{ROW['name']}.txt"])
+def test_a_row_needs_the_name_of_its_puzzle(name, redraw):
+    """A whole row under any other name is a mismatch that says which name is due."""
+    found = verify_puzzle({**ROW, "name": name}, redraw=redraw)
+    assert found.verdict == "mismatch"
+    assert ROW["name"] in found.detail
+
+
+def test_a_name_that_draws_nothing_is_found():
+    """A row of a few columns with a name has to be drawn again from it, unless that is turned off."""
+    row = {"name": "0" + ROW["name"], "text": TEXT, "gold": ROW["gold"]}
+    assert "not of the form" in verify_puzzle(row).detail
+    assert verify_puzzle(row, redraw=False).verdict == "right"
+
+
+@pytest.mark.parametrize("domain", [[*ROW["domain"], "stranger"], [*ROW["domain"], ROW["gold"]], ROW["domain"][::-1]])
+def test_a_changed_domain_is_found(domain):
+    """Drawing again finds a value too many and another order."""
+    found = verify_puzzle({**ROW, "domain": domain})
+    assert found[1:] == ("mismatch", "the metadata differ from those drawn from its id, in domain")
+
+
+def test_a_newline_at_the_end_is_a_change():
+    """The text ends without a newline; only drawing it again tells."""
+    assert verify_puzzle({**ROW, "text": TEXT + "\n"})[1:] == ("mismatch", ANOTHER_TEXT)
+    assert verify_puzzle({**ROW, "text": TEXT + "\n"}, redraw=False).verdict == "right"
+
+
+def test_rows_without_a_name_are_named_by_their_place(tmp_path):
+    """The file and the line stand for the name of a row that has none."""
+    path = tmp_path / "puzzles.jsonl"
+    nameless = {"puzzle": TEXT, "solution": OTHER}
+    path.write_text("\n".join(["", *map(json.dumps, [{**ROW, "name": ""}, nameless])]))
+    assert verdicts(path) == [("puzzles.jsonl, line 2", "mismatch"), ("puzzles.jsonl, line 3", "mismatch")]
+
+
 @pytest.mark.parametrize("number", [1, 20, 40])
 def test_a_changed_value_is_found(number):
     """Another value in one statement does not pass, though the answer may stay the same."""
@@ -201,7 +238,7 @@ def test_unreadable_rows_are_named_by_their_place(tmp_path):
     bad = [b"\xff{", good[:99], b"[1]", b"[" * 100_000, good.replace(b"Solve", b"S\xf6lve"), b'{"text": "\\ud800"}']
     path.write_bytes(b"\n".join([*bad, b"", good]) + b"\n")
     found = list(verify_set(path))
-    assert [one.name for one in found] == ["line 1", "line 2", "line 3", "line 4", "line 5", "", ROW["name"]]
+    assert [one.name for one in found] == [f"puzzles.jsonl, line {number}" for number in range(1, 7)] + [ROW["name"]]
     assert [one.verdict for one in found] == ["unparsable"] * 6 + ["right"]
     assert "not UTF-8" in found[4].detail
 
@@ -217,13 +254,13 @@ def test_a_damaged_table_is_read_as_far_as_it_can_be(tmp_path):
     path = tmp_path / "puzzles.parquet"
     pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", text), path, row_group_size=3)
     expected = [(row["name"], "right") for row in rows]
-    expected[4] = ("row 5", "unparsable")
+    expected[4] = ("puzzles.parquet, row 5", "unparsable")
     assert verdicts(path) == expected
     first = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     content = bytearray(path.read_bytes())
     content[first : first + 400] = bytes(400)
     path.write_bytes(content)
-    assert verdicts(path) == expected[:6] + [(f"row {number}", "unparsable") for number in (7, 8, 9)]
+    assert verdicts(path) == expected[:6] + [(f"puzzles.parquet, row {number}", "unparsable") for number in (7, 8, 9)]
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "no rows", "no texts"])
@@ -249,17 +286,24 @@ def test_a_missing_column_is_named(tmp_path):
 def test_damaged_files_of_the_layout_are_named(tmp_path):
     """Text and metadata that are lost, changed or unreadable are found by the puzzle's name."""
     write_set(tmp_path, "layout", CELLS, 3, 4)
-    names = [row["name"] for row in ROWS[:6]]
+    names = [row["name"] for row in ROWS[:9]]
     texts, states = ([folder / f"{name}{end}" for name in names] for folder, end in (
         (tmp_path / "exp/cogniload", ".txt"), (tmp_path / "meta/cogniload", "_state.json")))  # fmt: skip
     texts[0].unlink()
     states[1].unlink()
     texts[2].write_bytes(b"\xff" + texts[2].read_bytes())
     states[3].write_text("[")
-    for place, change in ((4, {"poi": "Nobody"}), (5, {"history": {}})):
+    for place, change in (
+        (4, {"poi": "Nobody"}),
+        (5, {"history": {}}),
+        (6, {"hays": ROWS[6]["N"] - ROWS[6]["needles"] + 1}),
+    ):
         states[place].write_text(json.dumps(json.loads(states[place].read_text("utf-8")) | change))
+    states[7].write_text("[]")
+    states[8].write_text("{}")
     found = {one.name: one for one in verify_set(tmp_path) if one.verdict != "right"}
     words = ["metadata and no text", "no _state.json", "not UTF-8|decode", "Expecting", "poi is", "in history"]
+    words += ["in hays", "not a JSON object", "lack poi"]
     assert sorted(found) == sorted(names)
     assert all(re.search(word, found[name].detail) for name, word in zip(names, words, strict=True))
 

@@ -15,8 +15,8 @@ from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 
-# up to a million statements: a longer puzzle takes too long to be drawn again for the sake of a name
-_NAME = re.compile(r"(\d{1,6}|1000000)_(\d{1,2})_(\d{1,6}|1000000)_(\d{1,16})_([\w -]+)", re.ASCII)
+# numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
+_NAME = re.compile(r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)", re.ASCII)
 _NOMINAL_RATIOS = tuple(dict.fromkeys(cell.ratio_pct for cell in PAPER_GRID))
 
 
@@ -31,7 +31,10 @@ class PuzzleName(NamedTuple):
 
 
 def parse_name(name: str) -> PuzzleName | None:
-    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name."""
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name.
+
+    Numbers have no leading zeros; N and needles go up to 1,000,000.
+    """
     match = _NAME.fullmatch(name)
     return PuzzleName(*map(int, match.groups()[:4]), match[5]) if match else None
 

@@ -12,7 +12,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from cogniload_repro.grid import Cell, check_count
+from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
 from cogniload_repro.mersenne import LARGEST_POOL, SAMPLE, SHUFFLE, below, sample, shuffle
 from cogniload_repro.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzle import Move, Puzzle
@@ -49,7 +49,7 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failu
     Parameters
     ----------
     N, d, needles : int
-        Statements (at least 1), intrinsic difficulty (1 to 12), needles (1 to N).
+        Statements (1 to 1,000,000), intrinsic difficulty (1 to 12), needles (1 to N).
     puzzle_id : int
         Seed of the puzzle, not negative.
     failed : list, optional
@@ -65,7 +65,7 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failu
     >>> draw_puzzle(20, 1, 1, 770487).name
     '20_1_1_770487_red'
     """
-    N = check_count("N", N, 1)
+    N = check_count("N", N, 1, MAX_STATEMENTS)
     return _draw(
         random.Random(),
         N,

@@ -11,6 +11,9 @@ from numbers import Real
 
 ROUNDINGS = ("paper", "port")
 
+#: A puzzle of more statements takes too long to be drawn, and has no name.
+MAX_STATEMENTS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -19,7 +22,7 @@ class Cell:
     Parameters
     ----------
     N : int
-        Number of statements, at least 1.
+        Number of statements, 1 to 1,000,000.
     ratio_pct : int or float
         Nominal share of needles in percent, 0 to 100.
     d : int
@@ -39,7 +42,7 @@ class Cell:
     rounding: str = "paper"
 
     def __post_init__(self):
-        object.__setattr__(self, "N", check_count("N", self.N, 1))
+        object.__setattr__(self, "N", check_count("N", self.N, 1, MAX_STATEMENTS))
         object.__setattr__(self, "d", check_count("d", self.d, 1, 12))
         ratio_pct = self.ratio_pct
         if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not 0 <= ratio_pct <= 100:
@@ -78,7 +81,7 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
     except TypeError:
         number = None
     if number is None or number < low or (high is not None and number > high):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        limits = f"of at least {low}" if high is None else f"from {low} to {high:,}"
         raise ValueError(f"{name} is {value!r}; give a whole number {limits}")
     return number
 
@@ -157,7 +160,7 @@ _GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1
 
 def _number(grid: str, name: str, word: str) -> int | float:
     """Read one value of an axis: whole numbers, for the ratio decimals too."""
-    pattern = r"\d+(\.\d+)?" if name == "ratio" else r"\d+"
+    pattern = r"\d{1,18}(\.\d+)?" if name == "ratio" else r"\d{1,18}"
     if not re.fullmatch(pattern, word, re.ASCII):
         raise ValueError(f"grid {grid!r}: {name} has the value {word!r}, which is no such number; {_GRID_HELP}")
     return float(word) if "." in word else int(word)

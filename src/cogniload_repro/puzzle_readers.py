@@ -26,6 +26,7 @@ COLUMNS = {
 }
 _NAMES = ("name", "puzzle_name", "id", "puzzle_id", "filename", "file_name", "file")
 _STATE = "_state.json"
+_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 _BATCH_ROWS = 32
 
 
@@ -68,10 +69,13 @@ def find_sets(source: str | Path) -> list[Path]:
     return found
 
 
-def read_set(path: Path) -> Iterator[Item]:
-    """Yield the puzzles of one place of `find_sets`, those that cannot be read too."""
+def read_set(path: Path) -> Iterator[tuple[str, Item]]:
+    """Yield the puzzles of one place of `find_sets`, those that cannot be read too, each after where it stands.
+
+    A row stands in a file and row or line, such as ``puzzles.jsonl, line 3``, files under their name.
+    """
     if path.is_dir():
-        yield from _layout_files(path)
+        yield from ((item.text.stem if isinstance(item, Files) else item.name, item) for item in _layout_files(path))
     else:
         yield from (_parquet_rows if path.suffix == ".parquet" else _json_rows)(path)
 
@@ -117,7 +121,7 @@ def _find_name(item: dict) -> str:
     return next((stem for stem in stems if parse_name(stem)), names[0] if names else "")
 
 
-def _parquet_rows(path: Path) -> Iterator[Item]:
+def _parquet_rows(path: Path) -> Iterator[tuple[str, Item]]:
     with open_parquet(path) as file:
         if not set(COLUMNS["text"]) & set(file.schema_arrow.names):
             raise ValueError(
@@ -130,36 +134,39 @@ def _parquet_rows(path: Path) -> Iterator[Item]:
             try:
                 for batch in file.iter_batches(_BATCH_ROWS, [group]):
                     for place in range(batch.num_rows):
-                        yield _decode(batch.slice(place, 1), first + done + 1)
                         done += 1
+                        label = f"{path.name}, row {first + done}"
+                        yield label, _decode(batch.slice(place, 1), label)
             except (pa.ArrowException, OSError) as error:
                 for number in range(first + done, first + rows):
-                    yield Unreadable(f"row {number + 1}", f"the file is damaged here: {error}")
+                    label = f"{path.name}, row {number + 1}"
+                    yield label, Unreadable(label, f"the file is damaged here: {error}")
             first += rows
 
 
-def _decode(row: pa.RecordBatch, number: int) -> Item:
+def _decode(row: pa.RecordBatch, label: str) -> Item:
     try:
         return row.to_pylist()[0]
     except UnicodeDecodeError as error:
-        return Unreadable(f"row {number}", f"not UTF-8: {error}")
+        return Unreadable(label, f"not UTF-8: {error}")
 
 
-def _json_rows(path: Path) -> Iterator[Item]:
+def _json_rows(path: Path) -> Iterator[tuple[str, Item]]:
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                yield _parse(line, f"line {number}")
+                label = f"{path.name}, line {number}"
+                yield label, _parse(line, label)
 
 
-def _parse(line: bytes, place: str) -> Item:
+def _parse(line: bytes, label: str) -> Item:
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        return Unreadable(place, f"not UTF-8: {error}")
+        return Unreadable(label, f"not UTF-8: {error}")
     except (ValueError, RecursionError) as error:
-        return Unreadable(place, f"not JSON: {error}")
-    return row if isinstance(row, dict) else Unreadable(place, "not a JSON object")
+        return Unreadable(label, f"not JSON: {error}")
+    return row if isinstance(row, dict) else Unreadable(label, "not a JSON object")
 
 
 def _layout_files(folder: Path) -> Iterator[Item]:
@@ -180,7 +187,16 @@ def _read_files(files: Files) -> dict | Unreadable:
         row["text"] = path.read_text(encoding="utf-8")
         if files.state:
             path = files.state
-            row["state"] = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+            row["state"] = _parse_state(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         return Unreadable(row["name"], f"{path.name}: {error}")
     return row
+
+
+def _parse_state(text: str) -> dict:
+    state = json.loads(text)
+    if not isinstance(state, dict):
+        raise ValueError("not a JSON object")
+    if missing := [key for key in _STATE_KEYS if key not in state]:
+        raise ValueError(f"the metadata lack {', '.join(missing)}")
+    return state

@@ -7,7 +7,7 @@ from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
-from cogniload_repro.catalog import parse_name
+from cogniload_repro.catalog import PuzzleName, parse_name, puzzle_row
 from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.grid import ROUNDINGS, count_needles
 from cogniload_repro.puzzle import INSTRUCTION, AmbiguousPuzzleError, Puzzle, parse_puzzle
@@ -29,7 +29,7 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     name : str
-        The puzzle's name, or where it stands when it has none.
+        The puzzle's name; in a set, where it stands when it has none.
     verdict : {"right", "mismatch", "ambiguous", "unparsable"}
         mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer.
     detail : str
@@ -63,7 +63,7 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
         batches = cut(read_set(place), _CHUNK, _count_chars, _CHUNK_CHARS)
         verdict = None
         for verdict in map_batches(partial(_verify_batch, redraw), batches, jobs):
-            if verdict.name and verdict.name in seen:
+            if verdict.name in seen:
                 detail = "; ".join(filter(None, ["a puzzle of this name came before", verdict.detail]))
                 verdict = verdict._replace(verdict=verdict.verdict.replace("right", "mismatch"), detail=detail)
             seen.add(verdict.name)
@@ -79,10 +79,10 @@ def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
     ----------
     item : mapping, or Files or Unreadable of `puzzle_readers`
         Columns of the puzzles table. A text is needed, and ``gold`` or a ``name`` that ends in it; the others
-        are compared where they are present, and all have to be where most are.
+        are compared where they are present, and all have to be where most are, with the name that they give.
     redraw : bool
-        Also draw the puzzle again from its name and compare text and metadata, which finds any change at all. Turn
-        it off for puzzles of another generator.
+        Also draw the puzzle again from its name, which a row with a ``name`` needs then, and compare text and
+        metadata, which finds any change at all. Turn it off for puzzles of another generator.
     """
     row = read_row(item)
     if isinstance(row, Unreadable):
@@ -101,17 +101,24 @@ def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
         return Verdict(name, "ambiguous", str(error))
     except ValueError as error:
         return Verdict(name, "unparsable", str(error))
-    differences = [*contradictions, *_find_gaps(item), *_differences(puzzle, stated), *_irregularities(puzzle)]
+    differences = [
+        *contradictions,
+        *_find_gaps(item, name, redraw),
+        *_differences(puzzle, stated),
+        *_irregularities(puzzle),
+    ]
     if redraw and not differences and "puzzle_id" in stated:
-        differences += _redrawn(puzzle, text, stated["puzzle_id"], row.get("state", {}))
+        differences += _redrawn(puzzle, row, stated["puzzle_id"])
     return Verdict(name, "mismatch" if differences else "right", "; ".join(differences))
 
 
-def _verify_batch(redraw: bool, items: list[Item]) -> list[Verdict]:
-    return [verify_puzzle(item, redraw=redraw) for item in items]
+def _verify_batch(redraw: bool, batch: list[tuple[str, Item]]) -> list[Verdict]:
+    verdicts = [(label, verify_puzzle(item, redraw=redraw)) for label, item in batch]
+    return [verdict._replace(name=verdict.name or label) for label, verdict in verdicts]
 
 
-def _count_chars(item: Item) -> int:
+def _count_chars(labelled: tuple[str, Item]) -> int:
+    item = labelled[1]
     if isinstance(item, Files):
         return item.text.stat().st_size
     return sum(len(value) for value in item.values() if isinstance(value, str)) if isinstance(item, dict) else 0
@@ -133,11 +140,22 @@ def _collect(row: Mapping) -> tuple[dict, list[str]]:
     return stated, contradictions
 
 
-def _find_gaps(item: Item) -> Iterator[str]:
-    """Tell which columns a row of the puzzles table lacks; rows with fewer than half of them are others."""
-    missing = [column for column in PUZZLES.names if item.get(column) is None] if isinstance(item, dict) else []
-    if 0 < len(missing) < len(PUZZLES.names) / 2:
+def _find_gaps(item: Item, name: str, redraw: bool) -> Iterator[str]:
+    """Tell which columns a row of the puzzles table lacks, or that its name is not the puzzle's.
+
+    Rows with fewer than half of the columns are others; their name may come from any column of names.
+    """
+    if not isinstance(item, dict):
+        return
+    missing = [column for column in PUZZLES.names if item.get(column) is None]
+    if not missing:
+        whole = "_".join(str(item[part]) for part in PuzzleName._fields)
+        if item["name"] != whole or not parse_name(whole):
+            yield f"the row's name is {item['name']!r}, its columns give {whole!r}"
+    elif len(missing) < len(PUZZLES.names) / 2:
         yield f"the row lacks {', '.join(missing)}"
+    elif redraw and "name" not in missing and not parse_name(name):
+        yield f"the row's name is {item['name']!r}, not of the form N_d_needles_puzzleId_gold"
 
 
 def _differences(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
@@ -180,16 +198,21 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
             return
 
 
-def _redrawn(puzzle: Puzzle, text: str, puzzle_id: object, state: Mapping) -> list[str]:
+def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object) -> list[str]:
     """Compare text and metadata with those drawn from the puzzle's id."""
     try:
         drawn = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id)
     except ValueError as error:
         return [f"the puzzle cannot be drawn again: {error}"]
-    if drawn.text != text.replace("\r\n", "\n").strip():
+    if drawn.text != row["text"]:
         return [ANOTHER_TEXT]
-    own = layout_state(drawn) if state else {}
-    keys = [key for key in own if key not in ("needles", "hays") and state.get(key) != own[key]]
+    own = puzzle_row(drawn)
+    keys = [key for key in ("poi", "category", "domain") if row.get(key, own[key]) != own[key]]
+    if "state" in row:
+        own, state = layout_state(drawn), row["state"]
+        # the released program writes its counters of needles and hays, which end at 0
+        counters = [key for key in ("needles", "hays") if state.get(key) == 0]
+        keys += [key for key in own if key not in counters and state.get(key) != own[key]]
     return [f"the metadata differ from those drawn from its id, in {', '.join(keys)}"] if keys else []
 
 

@@ -196,3 +196,19 @@ def test_mixed_lines_are_read_each_by_its_own_form(tmp_path):
     found, refused = read(path)
     assert [row["model"] for row in found] == ["m", "gpt-5-2025-08-07"]
     assert refused == [(3, "failed request")]
+
+
+@pytest.mark.parametrize(
+    ("record", "named"),
+    [
+        (batch_line(f"m/{NAME}", choices=[]), NAME),
+        (batch_line(f"m/{NAME}", choices=None), NAME),
+        (harness_line(resps=[]), NAME),
+        (harness_line(resps=[[]]), NAME),
+        (harness_line(doc={"question": "Solve this."}, resps=None), "Solve this."),
+        (harness_line(doc=None, resps=None), "no puzzle named"),
+    ],
+)
+def test_a_record_without_a_response_is_refused(record, named):
+    """It does not vanish, and the puzzle is named where it is known."""
+    assert list(adapt_record(record)) == [("failed request", f"{named}: there is no response")]

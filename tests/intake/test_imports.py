@@ -197,8 +197,10 @@ def test_the_report_counts_and_shows_an_example():
         "  2 duplicate, first in 'a.jsonl', row 3: again",
     ]
     report.check(2)
-    with pytest.raises(ValueError, match=r"2 rows were rejected, 1 are allowed"):
+    with pytest.raises(ValueError, match=r"2 rows were rejected, 1 is allowed"):
         report.check(1)
+    with pytest.raises(ValueError, match=r"1 row was rejected, 0 are allowed"):
+        Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}).check()
     with pytest.raises(ValueError, match="no usable response"):
         Report({}, {}, {}).check()
 

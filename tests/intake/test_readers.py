@@ -121,7 +121,7 @@ def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
 def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
     """A small file does not keep the reader busy for ever; the rows before the limit are read."""
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.002")
-    path = write(tmp_path / f"o.{ending}", b"model,name\n" + json.dumps(ROW).encode() + b"\n" * 3_000_000)
+    path = write(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 3_000_000)
     *_, last = read_table(path, COLUMNS)
     assert last.row == 0
     assert last.refusal[0] == "unreadable file"
@@ -180,3 +180,22 @@ def test_answers_have_universal_newlines(tmp_path):
 def test_tables_are_known_by_their_ending(tmp_path, name, table):
     """Only the endings of tables count."""
     assert is_table(tmp_path / name) is bool(table)
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [("10", 10), ("10.0", 10), ("10.", 10), ("10.5", "10.5"), ("1e1", "1e1"), ("-1.0", "-1.0"), ("9" * 20, "9" * 20)],
+)
+def test_csv_counts_may_have_a_point(tmp_path, word, count):
+    """A column with unknown counts has 10.0 where pandas wrote it; what is no whole number stays as it is."""
+    content = f"model,name,response,prompt_tokens\nm,n,red,{word}\n".encode()
+    assert rows(write(tmp_path / "o.csv", content))[0]["prompt_tokens"] == count
+
+
+@pytest.mark.parametrize(("header", "is_foreign"), [("a,b", True), ("model,name,b", True), ("name,response", False)])
+def test_a_csv_with_a_foreign_header_is_refused_as_a_whole(tmp_path, header, is_foreign):
+    """The refusal says once what the header has and what it needs; the model may be named elsewhere."""
+    path = write(tmp_path / "o.csv", f"{header}\n1,2\n3,4\n".encode())
+    detail = f"the header has {header.replace(',', ', ')}; needed are model, name, response"
+    expected = [(0, ("missing field", detail))] if is_foreign else []
+    assert [(entry.row, entry.refusal) for entry in read_table(path, COLUMNS) if entry.refusal] == expected

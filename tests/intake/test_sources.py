@@ -135,3 +135,24 @@ def test_an_archive_is_unpacked_and_unwrapped(tmp_path, members, inside):
     (folder,) = (tmp_path / "cache").iterdir()
     assert found.path == folder / inside
     assert [row.file for row in found.refused] == ["x.zip/../evil"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "reason"), [("x.zip", 90, "BadZipFile"), ("x.zip", 0, "BadZipFile"), ("x.tar", 90, "ReadError")]
+)
+def test_an_archive_that_is_none_is_refused(tmp_path, name, kept, reason):
+    """Cut short or false, the sentence says why nothing came out of it and what to do, the second time too."""
+    with zipfile.ZipFile(tmp_path / "good.zip", "w") as archive:
+        archive.writestr("x.jsonl", "{}\n" * 100)
+    content = (tmp_path / "good.zip").read_bytes()[:kept]
+    with serve(content or CONTENT) as server:
+        for _ in range(2):
+            with pytest.raises(ValueError, match=rf"{server.url}/{name} cannot be unpacked \({reason}.*fetch it again"):
+                open_quickly(f"{server.url}/{name}", tmp_path / "cache")
+
+
+def test_a_sum_needs_a_file(tmp_path):
+    """A path that is missing or a folder has no sum; the sentence says what to do."""
+    for path in (tmp_path / "missing.jsonl", tmp_path):
+        with pytest.raises(ValueError, match=f"{path} is no file .*; correct the path or leave out"):
+            open_source(f"{path}#sha256={SHA256}", tmp_path / "cache")

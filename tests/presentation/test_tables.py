@@ -178,3 +178,17 @@ def test_cells_hold_strings_only():
         assert table.frame.map(lambda cell: isinstance(cell, str)).to_numpy().all(), table.name
         assert table.frame.index.tolist() == list(range(len(table.frame)))
     assert set(tables.table4(CELLS).frame["model"]) == set(BY_NAME)
+
+
+@pytest.mark.parametrize("make", [tables.table4, tables.table5])
+def test_error_tables_say_where_the_context_limit_was_not_tested(make):
+    """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
+    cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0)
+    own, total = cells["model"] == "o3-2025-04-16", CELLS["n"].sum()
+    assert own.any()
+    partly = cells.assign(output_mean=cells["output_mean"].mask(own))
+    untested = "the context limit was not tested for these."
+    assert untested not in make(CELLS).caption + make(cells).caption
+    assert f"At least {CELLS.loc[own, 'n'].sum():,} of {total:,} answers" in make(partly).caption
+    assert make(partly).caption.endswith(untested)
+    assert f"The {total:,} answers lack token counts" in make(cells.assign(prompt_mean=math.nan)).caption

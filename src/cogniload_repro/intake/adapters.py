@@ -105,7 +105,10 @@ def _inspect_rows(sample: Mapping, model: str | None) -> Iterator[Row]:
 
 
 def _rows(texts: list, **fields) -> Iterator[Row]:
-    """Yield a row for each response to one prompt; a count for several responses together belongs to none."""
+    """Yield a row for each response to one prompt, a refusal without any; a count for several together is none's."""
+    if not texts:
+        puzzle = fields.get("name") or fields.get("text") or "no puzzle named"
+        yield FAILED, f"{puzzle[:100]}: there is no response"
     if len(texts) > 1:
         fields["response_tokens"] = None
     for text in texts:

@@ -51,7 +51,8 @@ class Report:
         count = sum(self.rejected.values())
         if count > max_rejected:
             raise ValueError(
-                f"{count:,} rows were rejected, {max_rejected:,} are allowed; "
+                f"{_plural(count, 'row')} {'was' if count == 1 else 'were'} rejected, "
+                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; "
                 "see the rejected table, then mend the source or raise --max-rejected"
             )
         if not self.responses:

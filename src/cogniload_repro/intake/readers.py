@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
@@ -35,6 +36,7 @@ LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
 #: Longest row of a text file, bytes: more is no response but damage or malice.
 ROW_BYTES = 1 << 28
 
+_WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
 _BATCH_ROWS = 64
 _BLOCK_BYTES = 1 << 18
 _OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
@@ -229,6 +231,10 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
             except csv.Error as error:
                 yield Entry(row, None, (MALFORMED, f"not CSV: {error}"))
                 continue
+            if "response" in columns and not {"name", "response"} <= set(lines.fieldnames):
+                header = ", ".join(lines.fieldnames)[:200]
+                yield Entry(0, None, (MISSING_FIELD, f"the header has {header}; needed are model, name, response"))
+                return
             if None in fields:
                 yield Entry(row, None, (MALFORMED, f"{len(fields[None])} fields more than the header has"))
             else:
@@ -239,7 +245,8 @@ def _parse_csv(name: str, word: str | None) -> str | int | None:
     """Return token counts as numbers where they are ones; an empty count is an unknown one."""
     if word is None or not name.endswith("_tokens"):
         return word
-    return int(word) if word.isdecimal() and len(word) < 20 else word or None
+    whole = _WHOLE.fullmatch(word)
+    return int(whole[1]) if whole else word or None
 
 
 def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:

@@ -49,7 +49,8 @@ def open_source(
     Raises
     ------
     ValueError
-        If the address is of another form, cannot be fetched, gives a web page, or has another sum.
+        If the address is of another form, cannot be fetched, gives a web page, has another sum, or is an archive of
+        which nothing can be unpacked.
     """
     address, _, sha256 = str(source).partition("#sha256=")
     if "#sha256=" in str(source) and not _SHA256.fullmatch(sha256 := sha256.lower()):
@@ -58,11 +59,19 @@ def open_source(
         path, label = _fetch(address, sha256, Path(cache), make_downloader), _without_secrets(address)
     else:
         path, label = Path(address), Path(address).name
+        if sha256 and not path.is_file():
+            raise ValueError(
+                f"{path} is no file whose SHA-256 sum could be compared; correct the path or leave out #sha256="
+            )
         if sha256 and pooch.file_hash(path) != sha256:
             raise ValueError(f"{path} does not have the SHA-256 sum {sha256}; it was changed or damaged")
     if not (path.is_file() and is_archive(path)):
         return LocalSource(path, label, [])
     folder, refused = unpack(path, Path(cache))
+    whole = next((row for row in refused if row.file == path.name), None)
+    if whole and not any(entry.is_file() and not entry.name.startswith(".") for entry in folder.rglob("*")):
+        detail = " ".join(whole.detail.split())
+        raise ValueError(f"{label} cannot be unpacked ({detail}); delete {path} and fetch it again")
     return LocalSource(_unwrap(folder), label, refused)
 
 

@@ -138,13 +138,13 @@ def table3(interactions: pd.DataFrame) -> Table:
 def table4(cells: pd.DataFrame) -> Table:
     """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
     caption = r"Error types by difficulty $d$ and model, over all $N$ and $\rho$."
-    return Table("table4", caption, _print_errors(cells, "d"))
+    return Table("table4", caption + _describe_untested(cells), _print_errors(cells, "d"))
 
 
 def table5(cells: pd.DataFrame) -> Table:
     """Return Table 5: error types by length N, counts and accuracy in %, from a cells frame."""
     caption = r"Error types by task length $N$ and model, over all $d$ and $\rho$."
-    return Table("table5", caption, _print_errors(cells, "N"))
+    return Table("table5", caption + _describe_untested(cells), _print_errors(cells, "N"))
 
 
 def table6(aic: pd.DataFrame) -> Table:
@@ -253,6 +253,17 @@ def _print_errors(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
     order = sorted(order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold()))
     rank = counts["model"].map(order.index)
     return shown.loc[rank.sort_values(kind="stable").index].reset_index(drop=True)
+
+
+def _describe_untested(cells: pd.DataFrame) -> str:
+    """Return a sentence on the answers of cells without token counts; of cells with some, nobody knows how many."""
+    if not {"prompt_mean", "output_mean"} <= set(cells.columns):
+        return ""
+    total, untested = cells["n"].sum(), cells.loc[cells[["prompt_mean", "output_mean"]].isna().any(axis=1), "n"].sum()
+    if not untested:
+        return ""
+    share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
+    return f" {share} answers lack token counts; the context limit was not tested for these."
 
 
 def _short_name(name: str) -> str:
