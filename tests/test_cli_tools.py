@@ -86,7 +86,8 @@ def test_verify_counts_and_names(small, jobs):
     code, said, _ = run("verify", small, "--jobs", jobs)
     name, again = (json.loads(line)["name"] for line in (first, rest[0]))
     assert code == 1
-    assert [line.partition(": ")[0] for line in said.splitlines()] == [name, "puzzles.jsonl, line 4", again, "5 puzzles"]
+    labels = [line.partition(": ")[0] for line in said.splitlines()]
+    assert labels == [name, "puzzles.jsonl, line 4", again, "5 puzzles"]
     assert said.endswith("\n5 puzzles: 2 right, 1 mismatch, 2 unparsable\n")
 
 
