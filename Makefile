@@ -12,14 +12,15 @@ MAX_REJECTED ?= 0
 VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls; an empty one
-# goes back to the default. They are a reader's text: make must not expand them on their way into the environment.
-unexport SOURCE FORMULA FAMILY DATA
+# goes back to the default.
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
 # ---- choices: given in this call, or kept by an earlier one (now: NAME,file) ------------------------------------------
 GIVEN := $(strip $(foreach name,SOURCE FORMULA FAMILY DATA,$(if $(filter undefined default,$(origin $(name))),,$(name))))
+# a reader's text: make must not expand it on its way into the environment (and this line defines what is not)
+unexport SOURCE FORMULA FAMILY DATA
 CHOICES := $(addprefix $(BUILD)/,source.txt formula.txt family.txt data.txt)
 now = $(if $(filter $(1),$(GIVEN)),$(value $(1)),$(shell cat $(BUILD)/$(2).txt 2>/dev/null))
 OWN_SOURCE := $(filter-out reconstructed,$(call now,SOURCE,source))
