@@ -40,7 +40,7 @@ ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*
 CORE := accuracy capacity catalog cells executors extraction files formulas generate grid matching mersenne models ontology outputs \
 	parquet paths places published puzzle puzzle_ids puzzle_sets regression schemas scores scoring statement \
 	$(addprefix intake/,adapters archives downloads imports inspect_logs layout readers sources) \
-	$(addprefix reconstruction/,buckets counts likelihood prose_windows reconstruct stand_ins sufficient token_draws)
+	$(addprefix reconstruction/,buckets constraints counts likelihood prose_windows reconstruct stand_ins sufficient token_draws)
 CORE_SRC := $(CORE:%=src/cogniload_repro/%.py)
 PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/*) data/tokenizers.json

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro import generate
-from cogniload_repro.generate import draw_grid, draw_ids, draw_puzzle, draw_puzzles
+from cogniload_repro.generate import draw_grid, draw_ids, draw_puzzle
 from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 
 HERE = Path(__file__).parent
@@ -113,19 +113,6 @@ def test_ids_are_those_of_the_chain():
     ids = draw_ids(PAPER_GRID[:10], 2, 5)
     assert ids == [puzzle.puzzle_id for puzzle in draw_grid(PAPER_GRID[:10], 2, 5)]
     assert all(100_000 <= one <= 999_999 for one in ids)
-
-
-def test_any_number_of_processes_draws_the_same():
-    """Two processes give the same texts in the same order as one; requests may be an iterator."""
-    requests = [(cell.N, cell.d, cell.needles, one) for one in range(20) for cell in SMALL]
-    alone = [puzzle.text for puzzle in draw_puzzles(requests)]
-    assert [puzzle.text for puzzle in draw_puzzles(iter(requests), jobs=2)] == alone
-
-
-def test_error_in_another_process_arrives():
-    """A request out of range stops a parallel run with the sentence of a serial one."""
-    with pytest.raises(ValueError, match="needles is 9; give a whole number from 1 to 5"):
-        list(draw_puzzles([(5, 1, 9, 1)], jobs=2))
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])

@@ -1,15 +1,11 @@
-"""Draw puzzles: one from its id, whole grids along the id chain, many ids in parallel.
+"""Draw puzzles: one from its id, whole grids along the id chain.
 
 Byte for byte what the authors' released Python code draws; every choice below keeps the order of its draws.
 """
 
 import random
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
-from multiprocessing import get_context
 from typing import NamedTuple
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
@@ -106,52 +102,6 @@ def draw_grid(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -
 def draw_ids(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -> list[int]:
     """Return only the ids of `draw_grid`, in its order; every puzzle has to be drawn to find the next id."""
     return [puzzle.puzzle_id for puzzle in draw_grid(cells, puzzles_per_cell, seed)]
-
-
-def draw_puzzles(
-    requests: Iterable[Request], jobs: int = 1, convert: Callable[[Puzzle], object] | None = None
-) -> Iterator:
-    """Draw independent puzzles, in several processes when asked; same order and bytes for any `jobs`.
-
-    Parameters
-    ----------
-    requests : iterable of (N, d, needles, puzzle_id)
-        The arguments of `draw_puzzle`; read as it is needed, so it may be longer than memory.
-    jobs : int
-        Number of processes.
-    convert : function of a module, optional
-        Applied to each puzzle where it was drawn; its results are yielded in place of the puzzles.
-
-    Raises
-    ------
-    ValueError
-        If a request is out of range, or no statement is allowed in 51 attempts.
-    """
-    jobs = check_count("jobs", jobs, 1)
-    if jobs == 1:
-        for request in requests:
-            yield from _draw_chunk([request], convert)
-        return
-    requests = iter(requests)
-    pending = deque()
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-    try:
-        while chunk := list(islice(requests, _CHUNK)):
-            pending.append(pool.submit(_draw_chunk, chunk, convert))
-            if len(pending) > 4 * jobs:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_CHUNK = 32
-
-
-def _draw_chunk(requests: list[Request], convert: Callable[[Puzzle], object] | None) -> list:
-    puzzles = (draw_puzzle(*request) for request in requests)
-    return list(puzzles if convert is None else map(convert, puzzles))
 
 
 def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int) -> Iterator[Puzzle]:

@@ -6,11 +6,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from cogniload_repro.parquet import write_table
+from cogniload_repro.presentation import findings
 from cogniload_repro.presentation import pages_beyond as beyond
 from cogniload_repro.presentation.pages import describe_cells
 from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.robustness.analyses import analyse
 from cogniload_repro.robustness.comparisons import compare_pairs, place_outsiders, rank_intervals
-from cogniload_repro.robustness.conclusions import analyse
 from cogniload_repro.robustness.interactions import count_interactions
 from cogniload_repro.robustness.overflows import compare_treatments
 from cogniload_repro.robustness.uncertainty import capacity_intervals
@@ -80,7 +81,7 @@ def test_pages_without_fits_or_rivals_say_what_they_need(models, tmp_path):
     found = analyse(cells, replicates=5)
     shown = beyond.show_fingerprints(found.intervals, cells, tmp_path, "").html
     assert ("no model here has one (separation)" in shown) == (models == 0)
-    assert "need a finite fit of DeepSeek-R1-0528" in beyond.show_conclusions(found, "reconstructed").html
+    assert "need a finite fit of DeepSeek-R1-0528" in findings.show_conclusions(found, "reconstructed").html
     for table in (
         beyond.print_ranks(*(rank_intervals(pairs) for pairs in (found.accuracy_pairs, found.ecl50_pairs))),
         beyond.print_open_pairs(found.accuracy_pairs, "accuracy"),

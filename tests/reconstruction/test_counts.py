@@ -9,14 +9,8 @@ from flint import fmpz_mat
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import correct_by, load_claims
 from cogniload_repro.reconstruction import counts
-from cogniload_repro.reconstruction.counts import (
-    constrain,
-    draw_counts,
-    exchanges,
-    expected_accuracy,
-    surprise,
-    walk,
-)
+from cogniload_repro.reconstruction.constraints import constrain, expected_accuracy, surprise
+from cogniload_repro.reconstruction.counts import draw_counts, exchanges, walk
 from cogniload_repro.reconstruction.prose_windows import PROSE_RATIOS
 from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows, recover
 

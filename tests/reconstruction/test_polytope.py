@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cogniload_repro.reconstruction.counts import Constraints
+from cogniload_repro.reconstruction.constraints import Constraints
 from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
 from cogniload_repro.reconstruction.reconstruct import load_cells
 

@@ -6,7 +6,9 @@ from functools import cache
 import pytest
 
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, analyse, draw_conclusions
+from cogniload_repro.robustness import conclusions
+from cogniload_repro.robustness.analyses import analyse
+from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, draw_conclusions
 
 CELLS = load_cells()
 
@@ -69,3 +71,27 @@ def test_part_of_the_models_allows_no_conclusions():
     fewer = replace(found, intervals=found.intervals[found.intervals["model"] != "o3-2025-04-16"])
     with pytest.raises(ValueError, match="need a finite fit of o3-2025-04-16"):
         draw_conclusions(fewer)
+
+
+def test_a_leader_that_is_beaten_does_not_lead():
+    """One pair in which another model is ahead of a leader is enough, however sure the other pairs are."""
+    found, statement = analyses(), "gpt-5 and o3 lead by a wide margin, with an ECL50 above 300."
+    assert "They lead all others" in rows(found).loc[statement, "finding"]
+    pairs = found.ecl50_pairs.copy()
+    row = pairs.index[(pairs["first"] == "gpt-5-2025-08-07") & (pairs["second"] == "QwQ-32B")]
+    assert len(row) == 1
+    pairs.loc[row, ["first", "second"]] = ["QwQ-32B", "gpt-5-2025-08-07"]
+    beaten = rows(replace(found, ecl50_pairs=pairs)).loc[statement]
+    assert beaten["finding"].startswith("They do not lead all others")
+    assert beaten["verdict"] == FAILS
+
+
+def test_the_paper_s_numbers_come_from_its_claims(monkeypatch):
+    """A conclusion quotes the published claims, and its verdict is measured against them."""
+    found = analyses()
+    counted = "d x N is negative and significant (p < 0.01) in {} of 22."
+    assert rows(found).loc[counted.format(17), "verdict"] == HOLDS
+    claims = conclusions.load_claims()
+    other = claims.assign(value=claims["value"].mask(claims["id"] == "C075", "8"))
+    monkeypatch.setattr(conclusions, "load_claims", lambda: other)
+    assert rows(found).loc[counted.format(8), "verdict"] == FAILS

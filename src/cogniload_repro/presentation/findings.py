@@ -1,14 +1,16 @@
-"""Sentences of the pages on uncertainty and alternatives, made from the results."""
+"""What the analyses say, in words: sentences of the pages on uncertainty and alternatives, and what survives."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.presentation.pages import Fragment, show_sentence
+from cogniload_repro.presentation.pages import Fragment, show_frame, show_sentence
 from cogniload_repro.presentation.pages_beyond import label
 from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.robustness.analyses import Analyses
 from cogniload_repro.robustness.comparisons import TIER_OF, check_tiers
+from cogniload_repro.robustness.conclusions import draw_conclusions
 
 
 def describe_agreement(intervals: pd.DataFrame, cells: pd.DataFrame) -> Fragment:
@@ -138,3 +140,18 @@ def describe_spread(cells: pd.DataFrame) -> str:
         "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
         f"{points.median():.0f} points (median), at most {points.max():.0f}"
     )
+
+
+def show_conclusions(analyses: Analyses, provenance: str) -> Fragment:
+    """Return the paper's conclusions with what became of them; a sentence where the cells do not allow any.
+
+    What the printed tables settle matters to reconstructed cells only.
+    """
+    names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "So it", "settled": "Settled"}
+    try:
+        conclusions = draw_conclusions(analyses)
+    except ValueError as error:
+        return show_sentence(str(error))
+    if provenance != "reconstructed":
+        conclusions = conclusions.drop(columns="settled")
+    return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")

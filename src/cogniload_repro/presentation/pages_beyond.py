@@ -16,7 +16,6 @@ from cogniload_repro.presentation.figures_beyond import draw_fingerprints
 from cogniload_repro.presentation.pages import Fragment, show_frame, show_sentence
 from cogniload_repro.regression import fit_glm
 from cogniload_repro.robustness.comparisons import TIERS
-from cogniload_repro.robustness.conclusions import Analyses, draw_conclusions
 from cogniload_repro.robustness.pooling import pool_models
 
 _TERMS = {"dN": "d × N", "drho": "d × ρ", "Nrho": "N × ρ", "dNrho": "d × N × ρ"}
@@ -259,21 +258,6 @@ def print_loads(loads: pd.DataFrame) -> pd.DataFrame:
             "Larger": np.where(apart, larger, "not told apart"),
         }
     )
-
-
-def show_conclusions(analyses: Analyses, provenance: str) -> Fragment:
-    """Return the paper's conclusions with what became of them; a sentence where the cells do not allow any.
-
-    What the printed tables settle matters to reconstructed cells only.
-    """
-    names = {"where": "Where", "statement": "The paper", "finding": "Here", "verdict": "So it", "settled": "Settled"}
-    try:
-        conclusions = draw_conclusions(analyses)
-    except ValueError as error:
-        return show_sentence(str(error))
-    if provenance != "reconstructed":
-        conclusions = conclusions.drop(columns="settled")
-    return show_frame(conclusions.rename(columns=names), caption="The paper's conclusions and what becomes of them.")
 
 
 def print_steps(steps: pd.DataFrame) -> pd.DataFrame:

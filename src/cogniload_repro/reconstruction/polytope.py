@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.special import logsumexp
 
 from cogniload_repro.models import find_model
-from cogniload_repro.reconstruction.counts import Constraints, constrain
+from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.sufficient import GRID, PRINTED, Recovered, X
 
 

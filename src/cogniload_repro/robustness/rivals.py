@@ -10,8 +10,8 @@ from scipy.stats import chi2
 from cogniload_repro.formats import format_name, stars
 from cogniload_repro.formulas import read_formula
 from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
+from cogniload_repro.robustness.comparisons import ALPHA
 
-ALPHA = 0.05
 _LEAST_P = 1e-300  # smaller ones would print as 0
 
 
