@@ -35,13 +35,11 @@ NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=noteboo
 NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
 EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
 INDEX := $(BUILD)/book/_build/html/index.html
-ALL_SRC := $(filter-out %/cli.py %/cli_tools.py,$(wildcard src/cogniload_repro/*.py src/cogniload_repro/*/*.py))
-# the modules that outputs and scores are made with (a test holds this list against the imports)
-CORE := accuracy capacity catalog cells executors extraction files formulas generate grid matching mersenne models ontology outputs \
-	parquet paths places published puzzle puzzle_ids puzzle_sets regression schemas scores scoring statement \
-	$(addprefix intake/,adapters archives downloads imports inspect_logs layout readers sources) \
-	$(addprefix reconstruction/,buckets constraints counts likelihood prose_windows reconstruct stand_ins sufficient token_draws)
-CORE_SRC := $(CORE:%=src/cogniload_repro/%.py)
+SRC := src/cogniload_repro
+ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
+# what outputs and scores are made with: foundation, four folders, and of the statistics what sums and counts are made of
+CORE_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(addprefix $(SRC)/,puzzles/*.py outputs/*.py scoring/*.py reconstruction/*.py \
+	$(addprefix statistics/,design.py likelihood.py accuracy.py capacity.py))))
 PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/*) data/tokenizers.json
 # prompts are counted with the models' tokenizers where `make tokens` has fetched them

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2, norm
 
-from cogniload_repro.capacity import many_points
-from cogniload_repro.reconstruction.likelihood import maximise
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.regression import fit_glm
 from cogniload_repro.robustness.comparisons import TIER_OF
 from cogniload_repro.robustness.specifications import SETTLED
 from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
+from cogniload_repro.statistics.capacity import many_points
+from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.regression import fit_glm
 
 TABLES = 4000
 LEVEL = 0.95

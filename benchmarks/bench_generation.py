@@ -19,10 +19,10 @@ from collections.abc import Callable
 
 import reference_generator
 
-from cogniload_repro.generate import draw_grid, draw_puzzle
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.puzzle import solve_text
-from cogniload_repro.puzzle_sets import draw_rows
+from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.sets import draw_rows
+from cogniload_repro.puzzles.text import solve_text
 
 SEED = 42
 LENGTHS = (250, 2_500, 20_000)

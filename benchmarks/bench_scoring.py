@@ -22,13 +22,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cogniload_repro.catalog import puzzle_row
 from cogniload_repro.executors import open_executor
-from cogniload_repro.generate import draw_puzzle
-from cogniload_repro.parquet import table_writer, write_table
+from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.scores import score_dataset
-from cogniload_repro.scoring import explain_response, score_response
+from cogniload_repro.scoring.scores import score_dataset
+from cogniload_repro.scoring.verdict import explain_response, score_response
+from cogniload_repro.storage import table_writer, write_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

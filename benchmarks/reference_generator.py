@@ -7,7 +7,7 @@ is made although the last one implies two of the others. Shares only the word li
 import random
 from types import SimpleNamespace
 
-from cogniload_repro.ontology import CATEGORIES, PHRASES, ontology
+from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES, ontology
 
 INSTRUCTION = (
     "Solve this logic puzzle. You MUST finalize your response with a single sentence about the asked "

@@ -154,7 +154,7 @@ def test_verify_finds_a_damaged_puzzle(tmp_path):
 @pytest.fixture
 def fitted(tmp_path) -> Path:
     """A build with the reconstructed cells of two models."""
-    from cogniload_repro.parquet import write_table
+    from cogniload_repro.storage import write_table
 
     cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model in ['QwQ-32B', 'gemini-2.5-pro']")
     write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})

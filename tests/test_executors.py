@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.catalog import draw_named, rows_table
-from cogniload_repro.cells import write_cells
 from cogniload_repro.executors import open_executor
-from cogniload_repro.parquet import write_table
+from cogniload_repro.puzzles.catalog import draw_named, rows_table
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scores import score_dataset
+from cogniload_repro.scoring.cells import write_cells
+from cogniload_repro.scoring.scores import score_dataset
+from cogniload_repro.storage import write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 LABEL = {"provenance": "imported"}

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from web import serve
 
 from cogniload_repro.cli import main
-from cogniload_repro.parquet import write_table
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scores import score_dataset
+from cogniload_repro.scoring.scores import score_dataset
+from cogniload_repro.storage import write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 LABEL = {"provenance": "imported"}
@@ -30,7 +30,7 @@ LABEL = {"provenance": "imported"}
 IMPORT = """
 import sys, time
 from pathlib import Path
-from cogniload_repro.intake import imports
+from cogniload_repro.outputs import imports
 
 def wait_in_the_middle(*arguments, read=imports.read_outputs, **options):
     for place, item in enumerate(read(*arguments, **options)):
@@ -50,7 +50,7 @@ SCORE = """
 import sys
 from pathlib import Path
 from cogniload_repro.executors import open_executor
-from cogniload_repro.scores import score_dataset
+from cogniload_repro.scoring.scores import score_dataset
 
 build = Path(sys.argv[1])
 with open_executor(2) as executor:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell, count_needles, grid_cells
+from cogniload_repro.puzzles.generate import draw_puzzle
 
 SIZES = st.integers(1, 10**6)
 RATIOS = st.integers(0, 100) | st.decimals(0, 100, places=2).map(float)

@@ -9,13 +9,13 @@ import pandas as pd
 from click.testing import CliRunner
 
 from cogniload_repro.cli import main
-from cogniload_repro.generate import draw_puzzle
+from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.parquet import read_metadata
 from cogniload_repro.presentation import tables
-from cogniload_repro.presentation.results import load_results
-from cogniload_repro.provenance import source_note
 from cogniload_repro.published import load_table
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.storage import read_metadata
 
 O3 = "o3-2025-04-16"
 #: Capacity points and coefficients: numbers that exist only with a fit.

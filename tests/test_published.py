@@ -12,8 +12,8 @@ from scipy.stats import chi2
 from cogniload_repro.formats import stars
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.paths import ICLR2026, PUBLISHED
 from cogniload_repro.published import ERRORS, TABLES, correct_by, load_claims, load_printed, load_table
+from cogniload_repro.storage import ICLR2026, PUBLISHED
 
 pytestmark = pytest.mark.filterwarnings("error")
 

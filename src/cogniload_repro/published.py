@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.paths import ICLR2026
+from cogniload_repro.storage import ICLR2026
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
+
+#: Tables 7 to 10, one a task length.
+TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)}
 
 #: An accuracy difference that the prose calls none: less than the largest standard error that the difference of two
 #: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.

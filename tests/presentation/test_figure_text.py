@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 
-from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import FIGURES
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.accuracy import accuracy_by
 
 CELLS = provisional_cells()
 NOTE = "Reconstructed from the paper's tables, not raw outputs."

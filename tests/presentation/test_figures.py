@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, draw_figure, save_figure, spread
-from cogniload_repro.presentation.pens import OTHERS_COLOR, pens
+from cogniload_repro.presentation.style import OTHERS_COLOR, pens
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.accuracy import accuracy_by
 
 CELLS = provisional_cells()
 HOSTILE = "my $model$_</text>-->&"

@@ -1,11 +1,11 @@
 """The numbers in the sentences on the generator."""
 
 import pytest
-from test_generator_checks import table_of
+from samples import table_of
 
-from cogniload_repro import generator_checks as checks
 from cogniload_repro.formats import NONE
 from cogniload_repro.presentation import generation_facts as facts
+from cogniload_repro.puzzles import measure as checks
 
 ALL = (facts.describe_sample, facts.describe_needles, facts.describe_failures, facts.describe_values,
        facts.describe_people)  # fmt: skip

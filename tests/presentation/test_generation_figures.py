@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from test_generator_checks import table_of
+from samples import table_of
 
-from cogniload_repro import generator_checks as checks
 from cogniload_repro.presentation import generation_figures as figures
 from cogniload_repro.presentation.figures import save_figure
+from cogniload_repro.puzzles import measure as checks
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from test_generator_checks import table_of
+from samples import table_of
 
-from cogniload_repro import generator_checks as checks
-from cogniload_repro.generate import draw_puzzle
 from cogniload_repro.presentation import generation_pages as pages
+from cogniload_repro.puzzles import measure as checks
+from cogniload_repro.puzzles.generate import draw_puzzle
 
 PIECES = (pages.show_draws, pages.show_failures, pages.show_spaces, pages.show_domains, pages.show_sameness)
 

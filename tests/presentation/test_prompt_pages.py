@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
-from test_prompt_lengths import GPT5, counts_like
+from samples import GPT5, counts_like
 
-from cogniload_repro import prompt_lengths
-from cogniload_repro.parquet import write_table
 from cogniload_repro.presentation import prompt_pages
-from cogniload_repro.tokens import KEYS
+from cogniload_repro.prompts import comparison as prompt_lengths
+from cogniload_repro.prompts.counts import KEYS
+from cogniload_repro.storage import write_table
 
 EMPTY = pd.DataFrame(columns=KEYS)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.presentation.scoring_pages import EXAMPLES, MEANINGS, show_ambiguous, show_consequences, show_moves
-from cogniload_repro.readings import OTHERS
+from cogniload_repro.scoring.readings import OTHERS
 
 MOVES = pd.DataFrame(
     [

@@ -11,6 +11,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import tables
 from cogniload_repro.published import ERRORS, load_printed, load_table
+from cogniload_repro.scoring.cells import token_stats
 
 CELLS = provisional_cells()
 BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
@@ -153,7 +154,7 @@ def test_token_stats():
         {"model": "m", "N": [20] * 11 + [50], "d": 1, "prompt_tokens": [*range(11), 7],
          "response_tokens": pd.array([None, *range(100, 1100, 100), None], dtype="Int64")}
     )  # fmt: skip
-    stats = tables.token_stats(scores)
+    stats = token_stats(scores)
     assert stats.iloc[0, 3:].tolist() == [
         5.0,
         9.0,

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from cogniload_repro.fidelity import COLUMNS, VERDICTS
+from cogniload_repro.fidelity.ledger import COLUMNS, VERDICTS
 from cogniload_repro.presentation import verdicts
 from cogniload_repro.published import load_claims
 

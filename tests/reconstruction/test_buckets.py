@@ -16,7 +16,7 @@ from cogniload_repro.reconstruction.buckets import (
     spread_errors,
 )
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.scoring import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 pytestmark = pytest.mark.filterwarnings("error")
 

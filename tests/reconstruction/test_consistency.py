@@ -20,9 +20,10 @@ from cogniload_repro.reconstruction.consistency import (
     table3_test,
 )
 from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all
-from cogniload_repro.reconstruction.likelihood import maximise, solve_aic
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.reconstruction.sufficient import X, exact_statistics, puzzles_per_cell
+from cogniload_repro.reconstruction.sufficient import exact_statistics, puzzles_per_cell
+from cogniload_repro.statistics.design import X
+from cogniload_repro.statistics.likelihood import maximise, solve_aic
 
 ODD = "DeepSeek-R1-Distill-Qwen-32B"
 

@@ -9,10 +9,10 @@ from flint import fmpz_mat
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import correct_by, load_claims
 from cogniload_repro.reconstruction import counts
-from cogniload_repro.reconstruction.constraints import constrain, expected_accuracy, surprise
+from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, constrain, expected_accuracy, surprise
 from cogniload_repro.reconstruction.counts import draw_counts, exchanges, walk
-from cogniload_repro.reconstruction.prose_windows import PROSE_RATIOS
-from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows, recover
+from cogniload_repro.reconstruction.sufficient import predict, printed_windows, recover
+from cogniload_repro.statistics.design import GRID, X
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -18,8 +18,8 @@ from cogniload_repro.reconstruction.derivation import (
     needle_shares,
 )
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.reconstruction.sufficient import GRID
-from cogniload_repro.regression import glm_table
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.regression import glm_table
 
 
 @pytest.mark.parametrize("rule", RULES)

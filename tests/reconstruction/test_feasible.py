@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import correct_by
 from cogniload_repro.reconstruction import feasible
+from cogniload_repro.reconstruction.constraints import prose_windows
 from cogniload_repro.reconstruction.feasible import (
     COUNT,
     draw_tables,
@@ -18,9 +18,10 @@ from cogniload_repro.reconstruction.feasible import (
     spread_band,
     write_tables,
 )
-from cogniload_repro.reconstruction.prose_windows import prose_windows
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.reconstruction.sufficient import GRID, X, predict, printed_windows
+from cogniload_repro.reconstruction.sufficient import predict, printed_windows
+from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.design import GRID, X
 
 CELLS, TABLES = load_cells(), load_tables()
 

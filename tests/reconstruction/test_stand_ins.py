@@ -9,16 +9,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_repro.cells import BUCKET_COLUMNS
 from cogniload_repro.grid import PAPER_GRID, grid_cells
-from cogniload_repro.parquet import read_metadata
 from cogniload_repro.published import ERRORS
-from cogniload_repro.puzzle_sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.reconstruction.stand_ins import SEED, stand_in_outputs, write_stand_ins
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scoring import CORRECT_BUCKETS, score_response
+from cogniload_repro.scoring.cells import BUCKET_COLUMNS
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
+from cogniload_repro.storage import read_metadata
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -10,16 +10,9 @@ from scipy.optimize import brentq
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.likelihood import maximise
 from cogniload_repro.reconstruction.sufficient import (
-    FULL,
-    GRID,
-    INTERACTIONS,
-    LINEAR,
     PRINTED,
-    QUADRATIC,
     UNSETTLED,
-    X,
     centre_step,
     exact_statistics,
     fit_statistics,
@@ -29,7 +22,9 @@ from cogniload_repro.reconstruction.sufficient import (
     recover,
     table2_misfit,
 )
-from cogniload_repro.regression import fit_glm
+from cogniload_repro.statistics.design import FULL, GRID, INTERACTIONS, LINEAR, QUADRATIC, X
+from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.regression import fit_glm
 
 pytestmark = pytest.mark.filterwarnings("error")
 

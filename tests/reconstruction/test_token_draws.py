@@ -11,7 +11,7 @@ from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.reconstruction.token_draws import draw_tokens, printed_tokens
-from cogniload_repro.scoring import exceeds_budget
+from cogniload_repro.scoring.verdict import exceeds_budget
 
 pytestmark = pytest.mark.filterwarnings("error")
 

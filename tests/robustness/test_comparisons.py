@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.robustness.comparisons import (
@@ -22,6 +21,7 @@ from cogniload_repro.robustness.comparisons import (
     rank_intervals,
 )
 from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.statistics.accuracy import accuracy_by
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])]

@@ -7,8 +7,7 @@ import pytest
 
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.robustness import conclusions
-from cogniload_repro.robustness.analyses import analyse
-from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, draw_conclusions
+from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, analyse, draw_conclusions
 
 CELLS = load_cells()
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.capacity import grid_means
 from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.regression import fit_glm, likelihood_ratio
 from cogniload_repro.robustness.interactions import ALL_PAIRS, count_interactions, interaction_tests, select_forward
+from cogniload_repro.statistics.capacity import grid_means
+from cogniload_repro.statistics.regression import fit_glm, likelihood_ratio
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]

@@ -10,7 +10,6 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.regression import fit_glm
 from cogniload_repro.robustness.specifications import (
     SETTLED,
     SPECIFICATIONS,
@@ -22,6 +21,7 @@ from cogniload_repro.robustness.specifications import (
     summarise_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals
+from cogniload_repro.statistics.regression import fit_glm
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]

@@ -10,7 +10,6 @@ from scipy.stats import chi2
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.capacity import many_points
 from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.robustness.uncertainty import (
@@ -25,6 +24,7 @@ from cogniload_repro.robustness.uncertainty import (
     standard_error,
     trough_table,
 )
+from cogniload_repro.statistics.capacity import many_points
 
 CELLS = load_cells()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.

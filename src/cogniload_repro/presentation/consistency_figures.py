@@ -6,12 +6,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_repro.accuracy import accuracy_by
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.figures import STYLE as STYLE
-from cogniload_repro.provenance import origin_note
 from cogniload_repro.reconstruction.derivation import RULES
 from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.provenance import origin_note
 
 _WIDTH_IN, _ROW_IN = 7.2, 0.185
 _HIT, _MISS, _SILENT = "#1861d3", "#c04a00", "0.62"

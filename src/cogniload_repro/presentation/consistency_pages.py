@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.presentation.consistency_figures import SPREADS, draw_lattice, draw_spread, half_widths
 from cogniload_repro.presentation.figures import save_figure
-from cogniload_repro.presentation.pages import Fragment, glue_facts, show_download, show_frame
-from cogniload_repro.provenance import origin_note
+from cogniload_repro.presentation.fragments import Fragment, glue_facts, show_download, show_frame
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.consistency import (
     aic_region,
@@ -28,7 +26,10 @@ from cogniload_repro.reconstruction.consistency import (
 from cogniload_repro.reconstruction.derivation import BETAS, POINTS, RULES, Derived
 from cogniload_repro.reconstruction.feasible import load_tables, spread_band
 from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
-from cogniload_repro.reconstruction.sufficient import GRID, exact_statistics
+from cogniload_repro.reconstruction.sufficient import exact_statistics
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.provenance import origin_note
+from cogniload_repro.storage import write_whole
 
 _SYMBOLS = dict(zip((*BETAS, *POINTS), (
     r"$\beta_0$", r"$\beta_d$", r"$\beta_N$", r"$\beta_\rho$", r"$\beta_{\rho^2}$",

@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from cogniload_repro.presentation.figures import save_figure
-from cogniload_repro.presentation.pages import Fragment
+from cogniload_repro.presentation.fragments import Fragment
 
 
 def show_drawing(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str) -> Fragment:

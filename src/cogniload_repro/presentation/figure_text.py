@@ -3,8 +3,8 @@
 import pandas as pd
 
 from cogniload_repro.presentation.figures import AXES, Panel, find_panels, panel_accuracy
-from cogniload_repro.presentation.pens import pens
-from cogniload_repro.provenance import source_note
+from cogniload_repro.presentation.style import pens
+from cogniload_repro.statistics.provenance import source_note
 
 _SPOKEN = {"d": "intrinsic difficulty d", "N": "task length N", "ratio_pct": "needle ratio rho"}
 _UNITS = {"d": "", "N": "", "ratio_pct": "%"}

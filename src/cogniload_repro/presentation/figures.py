@@ -15,11 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from cogniload_repro.accuracy import accuracy_by, order_models
-from cogniload_repro.files import write_whole
-from cogniload_repro.presentation.pens import FAMILY_COLORS, OTHERS, Pen, pens
-from cogniload_repro.provenance import source_note
+from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, Pen, pens
 from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.statistics.accuracy import accuracy_by, order_models
+from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.storage import write_whole
 
 #: Symbol and axis label of each dimension of the grid.
 AXES = {

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.presentation.pages import Fragment, show_frame, show_sentence
-from cogniload_repro.presentation.pages_beyond import label
+from cogniload_repro.presentation.fragments import Fragment, show_frame, show_sentence
+from cogniload_repro.presentation.robustness_pages import label
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.robustness.analyses import Analyses
 from cogniload_repro.robustness.comparisons import TIER_OF, check_tiers
-from cogniload_repro.robustness.conclusions import draw_conclusions
+from cogniload_repro.robustness.conclusions import Analyses, draw_conclusions
 
 
 def describe_agreement(intervals: pd.DataFrame, cells: pd.DataFrame) -> Fragment:

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from cogniload_repro.formats import NONE
-from cogniload_repro.generate import MAX_FAILURES
-from cogniload_repro.generator_checks import REASONS, Measures, attempts, count_failures, profile_places
+from cogniload_repro.puzzles.generate import MAX_FAILURES
+from cogniload_repro.puzzles.measure import REASONS, Measures, attempts, count_failures, profile_places
 
 
 def describe_sample(measures: Measures) -> dict[str, str]:

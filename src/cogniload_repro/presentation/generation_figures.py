@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_repro.generator_checks import Measures, count_failures, profile_places
 from cogniload_repro.presentation.figures import STYLE as STYLE
+from cogniload_repro.puzzles.measure import Measures, count_failures, profile_places
 
 _WIDTH_IN, _PANEL_IN, _FOOT_IN = 7.2, 1.6, 0.85
 _ACROSS = 5  # panels a row

@@ -9,13 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from cogniload_repro.formats import NONE
-from cogniload_repro.generator_checks import REASONS, Measures, check_draws, count_failures
-from cogniload_repro.ontology import ontology
 from cogniload_repro.presentation import generation_figures
 from cogniload_repro.presentation.drawings import show_drawing
-from cogniload_repro.presentation.pages import Fragment, show_frame
-from cogniload_repro.puzzle import Puzzle
-from cogniload_repro.statement import Statement
+from cogniload_repro.presentation.fragments import Fragment, show_frame
+from cogniload_repro.puzzles.measure import REASONS, Measures, check_draws, count_failures
+from cogniload_repro.puzzles.ontology import ontology
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.statement import Statement
 
 _NOTHING = "Nothing to measure: no puzzle of this build is what the generator draws from its name."
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation.drawings import show_drawing
 from cogniload_repro.presentation.figures import STYLE as STYLE
-from cogniload_repro.presentation.pages import Fragment, show_download, show_frame
-from cogniload_repro.presentation.pens import FAMILY_COLORS
+from cogniload_repro.presentation.fragments import Fragment, show_download, show_frame
+from cogniload_repro.presentation.style import FAMILY_COLORS
 from cogniload_repro.presentation.verdicts import show_scoreboard
-from cogniload_repro.prompt_lengths import uncounted_models
-from cogniload_repro.tokenizer_files import find_tokenizers
-from cogniload_repro.tokens import KEYS
+from cogniload_repro.prompts.comparison import uncounted_models
+from cogniload_repro.prompts.counts import KEYS
+from cogniload_repro.prompts.tokenizers import find_tokenizers
+from cogniload_repro.storage import write_whole
 
 _COUNTS = "prompt_tokens.parquet"
 _QUANTITY = {"prompt_mean": "mean", "prompt_p90": "90th percentile"}

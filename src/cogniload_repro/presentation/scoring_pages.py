@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cogniload_repro.presentation.pages import Fragment, show_frame, show_sentence
-from cogniload_repro.readings import OTHERS, read_all_ways
-from cogniload_repro.scores import Question
-from cogniload_repro.scoring import CORRECT_BUCKETS, score_response
+from cogniload_repro.presentation.fragments import Fragment, show_frame, show_sentence
+from cogniload_repro.scoring.readings import OTHERS, read_all_ways
+from cogniload_repro.scoring.scores import Question
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
 #: What each reading does otherwise than Algorithms 1 to 3.
 MEANINGS = {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cogniload_repro.accuracy import errors_by, order_models
 from cogniload_repro.formats import (
     format_aic,
     format_beta,
@@ -24,12 +23,13 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.ontology import CATEGORIES, ontology
+from cogniload_repro.published import TOKEN_TABLES
+from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
+from cogniload_repro.statistics.accuracy import errors_by, order_models
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
 #: Tables 7 to 10, one a task length.
-TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(_LEVELS["N"], start=7)}
 
 _STARS = "*** $p < 0.001$, ** $p < 0.01$, * $p < 0.05$."
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
@@ -162,31 +162,6 @@ def table6(aic: pd.DataFrame) -> Table:
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
     caption = r"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{LR} < 0.05$."
     return Table("table6", caption, frame, bold)
-
-
-def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and 90th percentile of prompt and output tokens by model, N and d (paper, Appendix H).
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One row a puzzle: model, N, d, prompt_tokens, response_tokens; unknown counts are left out.
-
-    Returns
-    -------
-    DataFrame
-        Columns model, N, d, prompt_mean, prompt_p90, output_mean, output_p90 (tokens; NaN if none is known).
-    """
-    tokens = scores[["prompt_tokens", "response_tokens"]].astype("float64")
-    groups = tokens.assign(**{key: scores[key] for key in ("model", "N", "d")}).groupby(["model", "N", "d"])
-    kinds = {"prompt": "prompt_tokens", "output": "response_tokens"}
-    return pd.DataFrame(
-        {
-            f"{kind}_{name}": groups[column].mean() if name == "mean" else groups[column].quantile(0.9)
-            for kind, column in kinds.items()
-            for name in ("mean", "p90")
-        }
-    ).reset_index()
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:

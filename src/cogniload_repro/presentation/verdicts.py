@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from cogniload_repro.fidelity import VERDICTS, scoreboard
-from cogniload_repro.presentation.pages import Fragment, show_frame
+from cogniload_repro.fidelity.ledger import VERDICTS, scoreboard
+from cogniload_repro.presentation.fragments import Fragment, show_frame
 from cogniload_repro.published import load_claims
 
 #: Verdicts as a reader sees them.

@@ -22,16 +22,15 @@ from cogniload_repro.reconstruction.derivation import (
     missing_ratios,
     on_lattice,
 )
-from cogniload_repro.reconstruction.likelihood import maximise
 from cogniload_repro.reconstruction.sufficient import (
-    GRID,
     PRINTED,
-    X,
     exact_statistics,
     predict,
     printed_windows,
     puzzles_per_cell,
 )
+from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.statistics.likelihood import maximise
 
 
 def sums_by_level(model: str, dimension: str) -> pd.DataFrame:

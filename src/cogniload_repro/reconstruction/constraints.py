@@ -3,20 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.stats import binom
 
-from cogniload_repro.published import correct_by
-from cogniload_repro.reconstruction.likelihood import maximise
-from cogniload_repro.reconstruction.prose_windows import prose_windows
-from cogniload_repro.reconstruction.sufficient import (
-    GRID,
-    UNSETTLED,
-    Recovered,
-    X,
-    predict,
-    printed_windows,
-    significant,
-)
+from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
+from cogniload_repro.reconstruction.sufficient import UNSETTLED, Recovered, predict, printed_windows, significant
+from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.statistics.likelihood import maximise
 
 #: Accuracies in the prose have two decimals: half a unit without ties at the edge of rounding, and with them.
 HALF_UNITS = (0.00499, 0.00501)
@@ -108,3 +101,43 @@ def _levels(model: str) -> list[tuple[np.ndarray, int]]:
         for frame in [correct_by(table)]
         for level, correct in frame.loc[frame["model"] == model, [key, "correct"]].to_numpy()[:last]
     ]
+
+
+#: The ends of the arrows along rho in the prose (section 3), read as nominal ratios in percent.
+PROSE_RATIOS = {"rho: low end": 5, "rho: middle": 50, "rho: high end": 95}
+
+#: How the claims call the comparison of the two ends, and the differences of accuracy that its signs stand for: as
+#: much as 1 either way, and `published.ABOUT_NONE` for "about none".
+ENDS = "rho: low end minus rho: high end"
+_SIGNS = {">0": (0.001, 1.0), "<0": (-1.0, -0.001), "~0": (-ABOUT_NONE, ABOUT_NONE)}
+
+
+def prose_along_rho(model: str) -> pd.DataFrame:
+    """Return the claims that state a model's accuracy at a place along rho, or compare the two ends."""
+    claims = load_claims()
+    stated = claims["condition"].isin([*PROSE_RATIOS, ENDS]) & claims["quantity"].str.startswith("accuracy")
+    return claims[stated & (claims["model"] == model)]
+
+
+def prose_windows(model: str, n: np.ndarray, half_unit: float) -> list[tuple[np.ndarray, tuple[float, float]]]:
+    """Return what the claims of `prose_along_rho` ask of a table: weights of the cells, and bounds of their sum.
+
+    Parameters
+    ----------
+    model : str
+    n : ndarray, shape (140,)
+        Puzzles per cell.
+    half_unit : float
+        By how much an accuracy may differ from the two stated decimals.
+    """
+    windows = []
+    for claim in prose_along_rho(model).itertuples():
+        low, high = ((GRID["ratio_pct"] == PROSE_RATIOS[f"rho: {end} end"]).to_numpy(float) for end in ("low", "high"))
+        if claim.condition == ENDS:
+            row, (lowest, highest) = low / (low @ n) - high / (high @ n), _SIGNS[claim.value]
+        else:
+            cells = (GRID["ratio_pct"] == PROSE_RATIOS[claim.condition]).to_numpy(float)
+            row, stated = cells / (cells @ n), float(claim.value)
+            lowest, highest = stated - half_unit, stated + half_unit
+        windows.append((row * n.max(), (lowest * n.max(), highest * n.max())))
+    return windows

@@ -14,7 +14,8 @@ from scipy.stats import binom
 
 from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
 from cogniload_repro.reconstruction.constraints import HALF_UNITS, Constraints, constrain, expected_accuracy, surprise
-from cogniload_repro.reconstruction.sufficient import Recovered, X, predict, printed_windows
+from cogniload_repro.reconstruction.sufficient import Recovered, predict, printed_windows
+from cogniload_repro.statistics.design import X
 
 # The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
 # spread over their buckets.

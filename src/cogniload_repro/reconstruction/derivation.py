@@ -17,9 +17,10 @@ import pandas as pd
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.likelihood import maximise, solve_aic
-from cogniload_repro.reconstruction.sufficient import GRID, X, exact_statistics, puzzles_per_cell
-from cogniload_repro.regression import capacity_points, grid_means
+from cogniload_repro.reconstruction.sufficient import exact_statistics, puzzles_per_cell
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.statistics.likelihood import maximise, solve_aic
 
 #: Readings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
 RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal ratio"}

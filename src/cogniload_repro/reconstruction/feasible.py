@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
-from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.reconstruct import SEED, load_cells
-from cogniload_repro.reconstruction.sufficient import GRID, recover
+from cogniload_repro.reconstruction.sufficient import recover
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.storage import RECONSTRUCTED, write_whole
 
 #: The committed tables, and how many there are of each model.
 TABLES = RECONSTRUCTED / "feasible.csv"

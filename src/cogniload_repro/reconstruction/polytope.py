@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 
 from cogniload_repro.models import find_model
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
-from cogniload_repro.reconstruction.sufficient import GRID, PRINTED, Recovered, X
+from cogniload_repro.reconstruction.sufficient import PRINTED, Recovered
+from cogniload_repro.statistics.design import GRID, X
 
 
 def constraints_around(cells: pd.DataFrame, model: str) -> Constraints:

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME, MODELS, Model
-from cogniload_repro.paths import RECONSTRUCTED
 from cogniload_repro.published import ERRORS
 from cogniload_repro.reconstruction.buckets import OF_CONDITION, spread_errors
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.sufficient import GRID, Recovered, recover
+from cogniload_repro.reconstruction.sufficient import Recovered, recover
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.storage import RECONSTRUCTED, write_whole
 
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"

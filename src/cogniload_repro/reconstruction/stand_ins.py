@@ -18,14 +18,13 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.intake.imports import partition_path
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.ontology import PHRASES
-from cogniload_repro.parquet import remove_parts, write_table
 from cogniload_repro.published import ERRORS
+from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.reconstruction.token_draws import draw_tokens
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scoring import score_response
+from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.storage import partition_path, remove_parts, write_table
 
 #: Seed of the stand-ins.
 SEED = 2026

@@ -12,23 +12,12 @@ import pandas as pd
 from scipy.optimize import brentq, linprog
 from scipy.stats import chi2
 
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import Model
 from cogniload_repro.published import correct_by, load_printed, load_table
-from cogniload_repro.reconstruction.likelihood import maximise
-from cogniload_repro.regression import capacity_points, grid_means
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.design import FULL, GRID, INTERACTIONS, LINEAR, QUADRATIC, X
+from cogniload_repro.statistics.likelihood import maximise
 
-#: The 140 cells of the paper's grid, in grid order.
-GRID = pd.DataFrame(
-    [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
-    columns=["N", "d", "ratio_pct", "needles", "rho"],
-)
-_D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), GRID["rho"].to_numpy(float)
-
-#: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
-X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
-LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
-INTERACTIONS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 #: Columns whose statistics Tables 4 and 5 do not settle.
 UNSETTLED = (3, 4, 5, 6, 7, 8)
 

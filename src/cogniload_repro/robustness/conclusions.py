@@ -4,6 +4,8 @@ Every sentence is made from the tables of `uncertainty`, `comparisons`, `interac
 and `overflows`; the verdict is decided by a rule, not by hand.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
@@ -11,8 +13,19 @@ from scipy.stats import norm
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_claims
-from cogniload_repro.robustness.analyses import Analyses
-from cogniload_repro.robustness.comparisons import ALPHA, TIERS, check_tiers, place_outsiders
+from cogniload_repro.robustness.comparisons import (
+    ALPHA,
+    TIERS,
+    check_tiers,
+    compare_pairs,
+    dominant_load,
+    place_outsiders,
+)
+from cogniload_repro.robustness.dispersion import dispersion_table
+from cogniload_repro.robustness.interactions import interaction_tests
+from cogniload_repro.robustness.overflows import compare_treatments
+from cogniload_repro.robustness.specifications import SPECIFICATIONS, fit_specifications, is_settled
+from cogniload_repro.robustness.uncertainty import capacity_intervals, trough_table
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")
 HOLDS, PARTLY, FAILS = "holds", "in part", "does not hold"
@@ -20,6 +33,41 @@ HOLDS, PARTLY, FAILS = "holds", "in part", "does not hold"
 
 #: The longest task of the paper's grid, in statements.
 _LONGEST = max(cell.N for cell in PAPER_GRID)
+
+
+@dataclass(frozen=True)
+class Analyses:
+    """The tables that conclusions are drawn from, all of the same cells; see the functions that make them.
+
+    Of the specifications only those that the printed tables settle, for the frontier class.
+    """
+
+    intervals: pd.DataFrame
+    troughs: pd.DataFrame
+    accuracy_pairs: pd.DataFrame
+    ecl50_pairs: pd.DataFrame
+    loads: pd.DataFrame
+    interactions: pd.DataFrame
+    specifications: pd.DataFrame
+    dispersion: pd.DataFrame
+    overflows: pd.DataFrame
+
+
+def analyse(cells: pd.DataFrame, replicates: int = 1000) -> Analyses:
+    """Return every analysis of a cells frame."""
+    return Analyses(
+        intervals=capacity_intervals(cells, replicates=replicates),
+        troughs=trough_table(cells),
+        accuracy_pairs=compare_pairs(cells, "accuracy"),
+        ecl50_pairs=compare_pairs(cells, "ecl50"),
+        loads=dominant_load(cells),
+        interactions=interaction_tests(cells),
+        specifications=fit_specifications(
+            cells[cells["model"].isin(TIERS["frontier"])], [one for one in SPECIFICATIONS if is_settled(one)]
+        ),
+        dispersion=dispersion_table(cells),
+        overflows=compare_treatments(cells),
+    )
 
 
 def draw_conclusions(analyses: Analyses) -> pd.DataFrame:

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit
 from scipy.stats import chi2, norm
 
-from cogniload_repro.regression import dispersion
 from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
+from cogniload_repro.statistics.regression import dispersion
 
 _TERMS = ("0", "d", "N", "rho", "rho2")
 _LOG_PRECISION = (-3.0, 15.0)  # of the beta distribution; at the upper end it is binomial

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.capacity import grid_means
-from cogniload_repro.regression import INTERACTIONS, QUADRATIC, SYMBOLS, Fit, fit_glm, likelihood_ratio
+from cogniload_repro.statistics.capacity import grid_means
+from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC, SYMBOLS, Fit, fit_glm, likelihood_ratio
 
 PAIRS = ("d:log10_N", "d:rho", "log10_N:rho")
 TRIPLE = "d:log10_N:rho"

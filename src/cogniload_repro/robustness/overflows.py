@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.discrete.discrete_model import MNLogit
 
-from cogniload_repro.capacity import capacity_points, grid_means
-from cogniload_repro.regression import QUADRATIC, Fit, fit_glm
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 #: Treatments of an overflow, the paper's first.
 TREATMENTS = ("wrong", "excluded", "competing")

@@ -8,8 +8,8 @@ measured from the means of the grid, where they are nearly independent of one an
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.capacity import many_points
 from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
+from cogniload_repro.statistics.capacity import many_points
 
 _TERMS = ("0", "d", "N", "rho", "rho2")
 

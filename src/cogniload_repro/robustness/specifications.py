@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2, spearmanr
 
-from cogniload_repro.formulas import name_covariates
-from cogniload_repro.reconstruction.sufficient import GRID
-from cogniload_repro.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm
-from cogniload_repro.robustness.courses import POINTS, find_points, lay_courses
+from cogniload_repro.robustness.crossings import POINTS, find_points, lay_courses
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.formulas import name_covariates
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm
 
 #: Columns whose sums over the correct answers the paper settles: margins of d and N, and the terms of Appendix B.
 SETTLED = "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"

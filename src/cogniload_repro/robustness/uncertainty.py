@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import chi2, norm
 
-from cogniload_repro.capacity import grid_means, many_points
-from cogniload_repro.reconstruction.likelihood import maximise
-from cogniload_repro.regression import Fit, fit_glm
+from cogniload_repro.statistics.capacity import grid_means, many_points
+from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.regression import Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
 _INTERVALS = (

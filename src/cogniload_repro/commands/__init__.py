@@ -1,0 +1,1 @@
+"""The commands behind `cogniload`, one module a group."""

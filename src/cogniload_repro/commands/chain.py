@@ -1,0 +1,181 @@
+"""The steps that the Makefile chains, from outputs to the comparison with the paper."""
+
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS
+
+
+@click.command("download-outputs")
+@click.option(
+    "--source",
+    default="reconstructed",
+    show_default=True,
+    help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
+    "with #sha256=... where the sum is known.",
+)
+@click.option(
+    "--grid", default="paper", show_default=True, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'."
+)
+@click.option(
+    "--max-rejected", type=click.IntRange(min=0), default=0, show_default=True, help="Rejected rows to put up with."
+)
+@click.option("--model", default=None, help="Model of rows that name none.")
+@click.option("--add", is_flag=True, help="Keep the outputs of other models that are there.")
+@BUILD
+@JOBS
+def download_outputs(
+    source: str, grid: str, max_rejected: int, model: str | None, add: bool, build: Path, jobs: int
+) -> None:
+    """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
+    if source != "reconstructed":
+        from cogniload_repro.outputs.imports import import_outputs
+        from cogniload_repro.outputs.sources import open_source
+
+        local = open_source(source, build / "downloads")
+        places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
+        report = import_outputs(local.path, *places, label=local.label, model=model, refused=local.refused, keep=add)
+        click.echo(report.summary())
+        report.check(max_rejected)
+        return
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED
+    from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+    from cogniload_repro.reconstruction.reconstruct import cells_in
+    from cogniload_repro.reconstruction.stand_ins import write_stand_ins
+
+    chosen = grid_cells(grid)
+    cells = cells_in(chosen)
+    rows = tqdm(
+        draw_rows(chosen, scheme="default", jobs=jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None
+    )
+    description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
+    count = write_parquet(build / "puzzles.parquet", rows, description)
+    with open_executor(jobs) as executor:
+        outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
+    click.echo(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
+
+
+@click.command()
+@click.option(
+    "--reading",
+    default="pseudocode",
+    show_default=True,
+    help="How Appendix D is read: pseudocode, prose, late_drop, cut_windows or last_mention. Scores of any but the "
+    "first are kept beside it, in readings/NAME.",
+)
+@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
+@click.option(
+    "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
+)
+@JOBS
+def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
+    """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.scoring.cells import write_cells
+    from cogniload_repro.scoring.readings import place_scores
+    from cogniload_repro.scoring.scores import score_dataset
+    from cogniload_repro.scoring.verdict import find_reading
+    from cogniload_repro.storage import as_place
+
+    outputs = as_place(build)
+    place = place_scores(outputs, reading)
+    with open_executor(jobs, scheduler) as executor:
+        score_dataset(
+            outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
+        )
+    cells = write_cells(place / "scores", place / "cells.parquet")
+    models = cells["model"].nunique()
+    click.echo(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
+
+
+@click.command()
+@FORMULA
+@FAMILY
+@DATA
+@click.option("--model", "models", multiple=True, help="Only this model (repeatable); all by default.")
+@click.option("--compare", is_flag=True, help="Show logLik, AIC, BIC and changed coefficients against the paper's.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="CSV file to keep the coefficients in.")
+@BUILD
+def fit(
+    formula: str | None,
+    family: str | None,
+    data: str | None,
+    models: tuple[str, ...],
+    compare: bool,
+    out: Path | None,
+    build: Path,
+) -> None:
+    """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or with any other option one of yours.
+
+    A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
+    for the paper's specification. Yours is printed, and kept where --out says.
+    """
+    if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
+        _fit_paper(build)
+        return
+    from cogniload_repro.presentation.fragments import describe_cells, load_cells
+    from cogniload_repro.robustness import fit_comparison as rivals
+    from cogniload_repro.statistics.regression import QUADRATIC
+    from cogniload_repro.storage import write_whole
+
+    cells = load_cells(build, data or None, models or None)
+    formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells, build, data or None)
+    fits = rivals.fit_table(cells, formula, family).assign(formula=formula, family=family, cells=origin)
+    if out is not None:
+        write_whole(out, fits.to_csv(index=False, lineterminator="\n"))
+    if origin:
+        click.echo(origin)
+    if compare:
+        click.echo(rivals.print_comparison(rivals.compare_fits(cells, formula, family), formula, family))
+    else:
+        click.echo(rivals.print_fits(fits))
+
+
+def _fit_paper(build: Path) -> None:
+    import pandas as pd
+
+    from cogniload_repro.scoring.cells import read_scores, token_stats
+    from cogniload_repro.statistics import regression
+    from cogniload_repro.storage import read_metadata, write_table
+
+    path = build / "cells.parquet"
+    if not path.exists():
+        raise ValueError(f"{path} is missing; make it with `make score`")
+    cells, metadata = pd.read_parquet(path), read_metadata(path)
+    tables = {
+        "tokens": token_stats(read_scores(build / "scores")),
+        "interactions": regression.interactions_table(cells),
+        "aic": regression.aic_table(cells),
+        "glm": regression.glm_table(cells),
+    }
+    for name, table in tables.items():
+        write_table(build / f"{name}.parquet", table, metadata)
+    models = cells["model"].nunique()
+    click.echo(f"fitted {models} model{'s' * (models != 1)}")
+    for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
+        for row in tables[name].query("status != 'ok'").itertuples():
+            click.echo(f"  no fit of {what} for {row.model}: {row.status}")
+
+
+@click.command()
+@BUILD
+def compare(build: Path) -> None:
+    """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
+    from cogniload_repro.fidelity.ledger import compare, scoreboard
+    from cogniload_repro.fidelity.results import load_results
+    from cogniload_repro.storage import write_table, write_whole
+
+    results, prompts = load_results(build), None
+    if (build / "prompt_tokens.parquet").exists():
+        from cogniload_repro.presentation.prompt_pages import load_prompt_counts
+        from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
+
+        prompts = prompt_rows(compare_prompts(load_prompt_counts(build)))
+    fidelity = compare(results, prompts)
+    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
+    write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
+    click.echo(scoreboard(fidelity).to_string(index=False))

@@ -1,0 +1,37 @@
+"""Options that several commands share, and how a command ends when it is stopped by hand."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+BUILD = click.option(
+    "--build", type=click.Path(path_type=Path, file_okay=False), default=Path("data/build"), show_default=True,
+    help="Build folder that the step reads and writes.",
+)  # fmt: skip
+JOBS = click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores",
+    help="Processes; the results do not depend on it.",
+)  # fmt: skip
+TOKENIZERS = click.option(
+    "--tokenizers",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("data/tokenizers"),
+    show_default=True,
+    help="Folder of the tokenizer files.",
+)
+FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
+FAMILY = click.option("--family", default=None, help="logit, probit, cloglog or quasi-binomial; logit when empty.")
+DATA = click.option("--data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's.")
+
+
+@contextmanager
+def ended_by_hand(hint: str) -> Iterator[None]:
+    """Turn Ctrl-C into one sentence on standard error and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"\nStopped; {hint}", err=True)
+        raise click.exceptions.Exit(130) from None

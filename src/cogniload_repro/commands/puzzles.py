@@ -1,0 +1,112 @@
+"""Sets of puzzles, drawn and verified."""
+
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from cogniload_repro.commands.options import JOBS, ended_by_hand
+
+
+@click.command()
+@click.option("--grid", default="paper", show_default=True, help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.")
+@click.option("--per-cell", type=click.IntRange(min=1), default=100, show_default=True, help="Puzzles a cell.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=42,
+    show_default=True,
+    help="Seed of the whole set.",
+)
+@click.option(
+    "--rounding",
+    type=click.Choice(["paper", "port"]),
+    default="paper",
+    show_default=True,
+    help="Halves of a needle up (as in the paper's data), or to even (as in the released port).",
+)
+@click.option(
+    "--scheme",
+    type=click.Choice(["chain", "spawn"]),
+    default="chain",
+    show_default=True,
+    help="Ids along the authors' chain (drawn by one process, but for the default set), or independent of order, for "
+    "new experiments.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["parquet", "jsonl", "layout"]),
+    default="parquet",
+    show_default=True,
+    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release.",
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
+@JOBS
+def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kind: str, out: Path, jobs: int) -> None:
+    """Draw a set of puzzles, byte for byte as the authors' released generator draws them.
+
+    The same command goes on where it was stopped; a folder with another set is refused. A grid names its statements
+    N, nominal needle ratios in percent and difficulties d from 1 to 12.
+
+    \b
+    Examples:
+      cogniload puzzles --out sets/paper
+      cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --format jsonl --out sets/small
+      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
+    """
+    from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.folders import write_set
+
+    cells = grid_cells(grid, rounding)
+    with (
+        ended_by_hand("the same command goes on from here"),
+        tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
+    ):
+        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, jobs=jobs, watch=bar.update)
+    click.echo(f"{count:,} puzzles in {out}")
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--redraw/--no-redraw",
+    default=True,
+    show_default=True,
+    help="Also draw each puzzle again from its name; turn off for puzzles of another generator.",
+)
+@JOBS
+def verify(source: Path, redraw: bool, jobs: int) -> None:
+    """Solve every puzzle of SOURCE from its text, and name those that are not right.
+
+    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The exit code is 0
+    when all are right, 1 when some are not, and 2 when nothing can be read.
+
+    \b
+    Examples:
+      cogniload verify sets/paper
+      cogniload verify --no-redraw length_20.jsonl
+    """
+    from collections import Counter
+
+    from cogniload_repro.puzzles.readers import count_set, find_sets
+    from cogniload_repro.puzzles.verify import ANOTHER_TEXT, VERDICTS, verify_set
+
+    counts: Counter[str] = Counter()
+    sizes = [count_set(place) for place in find_sets(source)]
+    total = None if None in sizes else sum(sizes)
+    with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
+        for verdict in verify_set(source, redraw=redraw, jobs=jobs):
+            counts[verdict.verdict] += 1
+            counts["redrawn"] += verdict.detail == ANOTHER_TEXT
+            bar.update()
+            if verdict.verdict != "right":
+                line = f"{verdict.name}: {verdict.verdict}: {verdict.detail}"
+                # texts of strangers may hold what a terminal obeys
+                tqdm.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line))
+    found = {word: counts[word] for word in VERDICTS if counts[word]}
+    click.echo(f"{sum(found.values()):,} puzzles: " + ", ".join(f"{count:,} {word}" for word, count in found.items()))
+    if counts["redrawn"] == sum(found.values()):
+        click.echo("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
+    if set(found) != {"right"}:
+        raise click.exceptions.Exit(1)

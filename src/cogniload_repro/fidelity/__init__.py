@@ -1,0 +1,1 @@
+"""Printed against recomputed: every number of the paper's tables and prose."""

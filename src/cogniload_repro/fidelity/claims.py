@@ -1,0 +1,145 @@
+"""Every number and statement of the paper's prose, recomputed from a build's results.
+
+What a claim is about is found here for one model and in `over_models` for several; `evidence` gives the
+numbers or refuses; `prose` reads the published words and judges.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+from scipy.stats import norm
+
+from cogniload_repro.fidelity.evidence import Evidence, UnsettledError, cells_at
+from cogniload_repro.fidelity.over_models import TOKENS, find_over_models
+from cogniload_repro.fidelity.results import Results
+from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import ERRORS, load_claims
+from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, prose_along_rho
+from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.statistics.accuracy import ALPHA
+
+COLUMNS = (
+    "id", "location", "claim", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict",
+    "reason",
+)  # fmt: skip
+
+#: Claims about the scorer and the intervals, which no outputs bear on.
+CONSTANTS: dict[str, Number] = {
+    "C007": CONTEXT_TOKENS,
+    "C008": CONTEXT_TOKENS,
+    "C009": RESERVED_TOKENS,
+    "C149": float(norm.ppf(1 - ALPHA / 2)),
+}
+
+_TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
+_TABLE3 = r"(beta|p)_(dN|drho|Nrho|dNrho)\b"
+_ALONG_RHO = r"rho:|over rho|rho of"
+
+
+def evaluate_claims(
+    results: Results, claims: pd.DataFrame | None = None, others: Iterable[pd.DataFrame] = ()
+) -> pd.DataFrame:
+    """Recompute the claims of the paper's prose.
+
+    Parameters
+    ----------
+    results : Results
+    claims : DataFrame, optional
+        Rows such as `published.load_claims` gives, the default.
+    others : iterable of DataFrame
+        Cells in place of the results' own that agree with the paper's tables as well (`feasible.other_cells`).
+
+    Returns
+    -------
+    DataFrame
+        One row a claim, in the given order, columns `COLUMNS`: published is the string of the claims file; recomputed
+        the number (NaN if there are several or none); shown the same as the paper prints it, several as "low to high",
+        a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of the last
+        printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown, or
+        one of the others leads to another verdict); reason the last, if that is it. For kind see `kind_of`.
+    """
+    evidence = Evidence(results)
+    others = [Evidence(replace(results, cells=cells)) for cells in others]
+    rows = []
+    for claim in (load_claims() if claims is None else claims).to_dict("records"):
+        judged, reason = _judge(claim, evidence), ""
+        kind = kind_of(claim, results.provenance)
+        if kind == "derived" and re.search(_ALONG_RHO, f"{claim['quantity']} {claim['condition']}"):
+            agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
+            if agreeing < len(others):
+                reason = f"the printed tables leave it open: {judged.shown} here, and {len(others) - agreeing} of "
+                reason += f"{len(others)} other possible tables of counts lead to another verdict"
+                judged = NOT_COMPUTABLE
+        rows.append(claim | judged._asdict() | {"published": claim["value"], "kind": kind, "reason": reason})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def kind_of(claim: dict[str, str], provenance: str) -> str:
+    """Say what agreement with a claim is worth: input, constraint, derived or independent (see `fidelity`).
+
+    Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by
+    the table that a claim rests on; along rho what the prose states of single models are constraints.
+    """
+    model, quantity, condition = claim["model"], claim["quantity"], claim["condition"]
+    about = f"{quantity} {condition}"
+    if claim["id"] in CONSTANTS or quantity == "samples expected":
+        return "input"
+    if provenance != "reconstructed":
+        return "independent"
+    if "p_lr" in about or re.search(_TABLE3, about):
+        return "constraint"
+    if re.search(_TABLE2, about):
+        return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
+    if re.search(_ALONG_RHO, about):
+        return "constraint" if claim["id"] in set(prose_along_rho(model)["id"]) else "derived"
+    return "input"
+
+
+def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
+    try:
+        found = _find(claim, evidence)
+        return judge_claim(claim["value"], found, claim["quantity"], "most models" in claim["condition"])
+    except UnsettledError:
+        return NOT_COMPUTABLE
+
+
+def _find(claim: dict[str, str], evidence: Evidence) -> Share | list[Number]:
+    if claim["id"] in CONSTANTS:
+        return [CONSTANTS[claim["id"]]]
+    if claim["model"]:
+        return [_find_number(claim["model"], claim["quantity"], claim["condition"], evidence)]
+    return find_over_models(claim["quantity"], claim["condition"], evidence)
+
+
+def _find_number(model: str, quantity: str, condition: str, evidence: Evidence) -> Number:
+    low, minus, high = condition.partition(" minus ")
+    if quantity == "accuracy difference" and minus:
+        return evidence.accuracy(model, **_levels(low)) - evidence.accuracy(model, **_levels(high))
+    if condition == "no star":  # a statement about the coefficient's p-value
+        return evidence.fit(model, quantity.replace("beta_", "p_"))
+    levels = _levels(condition)
+    if quantity == "accuracy":
+        return evidence.accuracy(model, **levels)
+    if quantity == "samples expected" and model in BY_NAME:
+        return BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
+    if quantity in ("samples", *ERRORS) and len(levels) == 1:
+        ((key, level),) = levels.items()
+        return evidence.count(model, quantity, key, level)
+    if quantity in TOKENS and set(levels) == {"N", "d"}:
+        return evidence.tokens(model, quantity, **levels)
+    if not levels:
+        return evidence.fit(model, quantity)
+    raise UnsettledError(f"no reading of a claim on {quantity} of {model} with condition {condition!r}")
+
+
+def _levels(condition: str) -> dict[str, int]:
+    """Read "N=250 d=1", "rho: low end" or nothing as levels of the grid."""
+    if condition in PROSE_RATIOS:
+        return {"ratio_pct": PROSE_RATIOS[condition]}
+    pairs = [re.fullmatch(r"(N|d)=(\d+)", part) for part in condition.split()]
+    if None in pairs:
+        raise UnsettledError(f"the condition {condition!r} cannot be read")
+    return {pair[1]: int(pair[2]) for pair in pairs}

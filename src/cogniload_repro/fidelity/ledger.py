@@ -1,0 +1,233 @@
+"""Printed number against recomputed number, one row each, with the kind of agreement.
+
+On reconstructed data four kinds of agreement must not be mixed up:
+
+input
+    put into the reconstruction, so it comes out: Tables 4 and 5, the AICs of Table 6, token lengths.
+constraint
+    the reconstruction was chosen to meet it: Table 3, the p-values of Table 6, accuracies along rho in the prose;
+    and Table 2 for models with missing puzzles, where its row chose the puzzles' ratio.
+derived
+    follows from inputs and could have failed: Table 2 with stars and capacity points.
+independent
+    everything, once the outputs are real; and prompts of Tables 7 to 10, drawn and counted here.
+"""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro import formats
+from cogniload_repro.fidelity.claims import evaluate_claims
+from cogniload_repro.fidelity.evidence import Evidence, UnsettledError
+from cogniload_repro.fidelity.results import Results
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
+from cogniload_repro.reconstruction.feasible import other_cells
+from cogniload_repro.statistics.accuracy import percent
+
+COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict", "reason")
+VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
+KINDS = ("input", "constraint", "derived", "independent")
+
+_TABLE2 = {
+    **dict.fromkeys(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), formats.format_beta),
+    "ecl50": formats.format_ecl50,
+    "nt50": formats.format_nt50,
+    "id50": formats.format_id50,
+}
+_TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_quadratic": formats.format_aic}
+_COUNTS = ("samples", "acc_pct", *ERRORS)
+_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+
+
+def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one.
+
+    Parameters
+    ----------
+    results : Results
+    prompts : DataFrame, optional
+        More rows of this kind, on prompts (`prompt_lengths.prompt_rows`); they follow those of their tables.
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
+        condition (such as "d=3"), kind, published (as printed), recomputed (number), shown (recomputed as it would
+        be printed), verdict (exact: the same string, or a true statement; unit: one unit of the last printed digit
+        apart; within: two samples that differ by chance; differs; not_computable: the outputs lack what it takes),
+        reason (why it is not computable).
+    """
+    evidence = Evidence(results)
+    rows = [*_compare_fits(results, evidence), *_compare_errors(results, evidence), *_compare_tokens(results, evidence)]
+    tables = pd.DataFrame(rows, columns=COLUMNS)
+    if prompts is not None and len(prompts):  # an empty frame has no types to join with
+        tables = pd.concat([tables, prompts], ignore_index=True)
+    tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
+    others = other_cells(results.cells) if results.provenance == "reconstructed" else ()
+    claims = evaluate_claims(results, others=others)
+    claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
+    claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
+    return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
+
+
+def judge(published: str, shown: str) -> str:
+    """Return the verdict on two printed strings: exact, unit or differs.
+
+    Examples
+    --------
+    >>> judge("-2.07", "-2.05"), judge("4.1", "4.11"), judge("7.18e-05", "7.19e-05")
+    ('differs', 'unit', 'unit')
+    """
+    if shown == published:
+        return "exact"
+    try:
+        printed, computed = Decimal(published), Decimal(shown)
+    except ArithmeticError:  # "--", stars
+        return "differs"
+    unit = Decimal(1).scaleb(min(printed.as_tuple().exponent, computed.as_tuple().exponent))
+    return "unit" if abs(printed - computed) <= unit else "differs"
+
+
+def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts by table and kind.
+
+    Returns
+    -------
+    DataFrame
+        Columns table, kind, numbers, exact, unit, differs, not_computable; tables in the paper's order.
+    """
+    counts = pd.crosstab([fidelity["table"], fidelity["kind"]], fidelity["verdict"])
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
+    counts.insert(2, "numbers", counts[list(VERDICTS)].sum(axis=1))
+    order = {table: place for place, table in enumerate(fidelity["table"].unique())}
+    place = counts["table"].map(order) * len(KINDS) + counts["kind"].map(KINDS.index)
+    return counts.loc[place.sort_values().index].reset_index(drop=True).rename_axis(columns=None)
+
+
+def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
+    """Fill in why a number is not computable where that is not said yet; one reason for all of an absent model."""
+    unknown = rows["verdict"] == "not_computable"
+    absent = unknown & (rows["model"] != "") & ~rows["model"].isin(models)
+    rows.loc[absent, "reason"] = "no outputs of this model"
+    rows.loc[unknown & (rows["reason"] == ""), "reason"] = "the outputs do not settle it"
+    return rows
+
+
+def _compare_fits(results: Results, evidence: Evidence) -> Iterator[tuple]:
+    """Tables 2, 3 and 6: regressions over the whole grid."""
+    for table, computed, kind in (
+        ("table2", results.glm, lambda model: "constraint" if BY_NAME[model].missing else "derived"),
+        ("table3", results.interactions, lambda model: "constraint"),
+        ("table6", results.aic, None),
+    ):
+        computed = computed.set_index("model")
+        for printed in load_printed(table).to_dict("records"):
+            model = printed["model"]
+            own, reason = _fitted(computed, model, _quantities(table)[0][0], evidence)
+            for quantity, form, p in _quantities(table):
+                sort = kind(model) if kind else ("constraint" if quantity == "p_lr" else "input")
+                head = (table, model, quantity, "", _kind(sort, results))
+                if own is None:
+                    yield _refused(head, printed[quantity] or formats.NONE, reason)
+                else:  # a threshold that does not exist is printed, too
+                    yield _row(head, printed[quantity] or formats.NONE, own[quantity], form)
+                if p:
+                    head, words = (table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"]
+                    yield _refused(head, words, reason) if own is None else _row(head, words, own[p], formats.stars)
+
+
+def _fitted(computed: pd.DataFrame, model: str, quantity: str, evidence: Evidence) -> tuple[pd.Series | None, str]:
+    """Return a model's fit if it is one on the paper's puzzles, or why it is none."""
+    try:
+        _require(evidence, model)
+        status = computed.loc[model, "status"]
+        if status != "ok":
+            return None, f"no fit: {status}"
+        evidence.fit(model, quantity)
+    except UnsettledError as error:
+        return None, str(error)
+    return computed.loc[model], ""
+
+
+def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:
+    """Return quantity, format and the p-value column of its printed stars, if it has any."""
+    if table == "table2":
+        return [(name, form, name.replace("beta_", "p_") if "beta" in name else "") for name, form in _TABLE2.items()]
+    if table == "table6":
+        return [(name, form, "") for name, form in _TABLE6.items()]
+    return [
+        (f"{kind}_{term}", form, f"p_{term}" if kind == "p" else "")
+        for term in ("dN", "drho", "Nrho", "dNrho")
+        for kind, form in (("beta", formats.format_beta), ("p", formats.format_p))
+    ]
+
+
+def _compare_errors(results: Results, evidence: Evidence) -> Iterator[tuple]:
+    """Tables 4 and 5: samples, accuracy and error buckets by d and by N."""
+    for table, key in (("table4", "d"), ("table5", "N")):
+        for printed in load_printed(table).to_dict("records"):
+            model, level = printed["model"], int(printed[key])
+            for quantity in _COUNTS:
+                head = (table, model, quantity, f"{key}={level}", _kind("input", results))
+                find = partial(_count, evidence, model, quantity)
+                yield _found(head, printed[quantity], find, {key: level}, formats.format_count, evidence)
+
+
+def _count(evidence: Evidence, model: str, quantity: str, **levels: int) -> int:
+    if quantity != "acc_pct":
+        return evidence.count(model, quantity, *levels.popitem())
+    accuracy = evidence.accuracy(model, **levels)
+    return percent(accuracy.numerator, accuracy.denominator)
+
+
+def _compare_tokens(results: Results, evidence: Evidence) -> Iterator[tuple]:
+    """Tables 7 to 10: what is printed, also where a digit looks misread."""
+    for printed in load_printed("tokens").to_dict("records"):
+        model, N, d = printed["model"], int(printed["N"]), int(printed["d"])
+        for quantity in _TOKENS:
+            if not printed[quantity]:
+                continue
+            head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", _kind("input", results))
+            find = partial(evidence.tokens, model, quantity)
+            yield _found(head, printed[quantity], find, {"N": N, "d": d}, "{:.0f}".format, evidence)
+
+
+def _found(
+    head: tuple,
+    published: str,
+    find: Callable[..., float],
+    levels: dict[str, int],
+    form: Callable[[float], str],
+    evidence: Evidence,
+) -> tuple:
+    """Return the row of a number that is found at some levels of N and d, if it rests on the paper's puzzles."""
+    try:
+        _require(evidence, head[1], **levels)
+        return _row(head, published, find(**levels), form)
+    except UnsettledError as error:
+        return _refused(head, published, str(error))
+
+
+def _require(evidence: Evidence, model: str, **levels: int) -> None:
+    try:
+        evidence.require(model, **levels)
+    except UnsettledError:
+        raise UnsettledError("cells without the paper's number of puzzles") from None
+
+
+def _row(head: tuple, published: str, value: float, form: Callable[[float], str]) -> tuple:
+    shown = form(value)
+    return (*head, published, float(value), shown, judge(published, shown), "")
+
+
+def _refused(head: tuple, published: str, reason: str) -> tuple:
+    return (*head, published, np.nan, "", "not_computable", reason)
+
+
+def _kind(sort: str, results: Results) -> str:
+    return sort if results.provenance == "reconstructed" else "independent"

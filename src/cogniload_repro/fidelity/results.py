@@ -1,0 +1,62 @@
+"""What a build has computed, in one place: the frames that tables, figures and the comparison are made from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.storage import read_metadata
+
+
+@dataclass(frozen=True)
+class Results:
+    """The frames of one build.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        Counts by model and cell (`cells.count_cells`).
+    glm, interactions, aic : DataFrame
+        One row a model (`regression.glm_table`, `interactions_table`, `aic_table`).
+    tokens : DataFrame
+        Token statistics by model, N and d (`tables.token_stats`).
+    provenance : str
+        reconstructed, imported or evaluated.
+    """
+
+    cells: pd.DataFrame
+    glm: pd.DataFrame
+    interactions: pd.DataFrame
+    aic: pd.DataFrame
+    tokens: pd.DataFrame
+    provenance: str
+
+    @cached_property
+    def by_d(self) -> pd.DataFrame:
+        """Table 4 as numbers."""
+        return errors_by(self.cells, "d")
+
+    @cached_property
+    def by_N(self) -> pd.DataFrame:  # noqa: N802
+        """Table 5 as numbers."""
+        return errors_by(self.cells, "N")
+
+
+def load_results(build: str | Path) -> Results:
+    """Read the frames of a build folder.
+
+    Raises
+    ------
+    ValueError
+        If one is missing; the message says which step makes it.
+    """
+    build = Path(build)
+    frames = {}
+    for name in ("cells", "glm", "interactions", "aic", "tokens"):
+        path = build / f"{name}.parquet"
+        if not path.exists():
+            raise ValueError(f"{path} is missing; make it with `make {'score' if name == 'cells' else 'fit'}`")
+        frames[name] = pd.read_parquet(path)
+    return Results(**frames, provenance=read_metadata(build / "cells.parquet")["provenance"])

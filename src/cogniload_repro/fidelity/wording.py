@@ -1,0 +1,193 @@
+"""How a number or a word of the paper's prose is read, and whether what was found agrees with it.
+
+A statement is a number ("0.62", "7.18e-5"), a bound (">0.3"), a range ("25-50") or a word ("most"). About several
+models or conditions a number, a bound or a range holds if it holds for each of them.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+import pandas as pd
+
+from cogniload_repro import formats
+from cogniload_repro.fidelity.evidence import UnsettledError
+from cogniload_repro.published import ABOUT_NONE
+
+Number = int | float | Fraction
+
+
+class Share(NamedTuple):
+    """How many of so many models or cells something holds for."""
+
+    count: int
+    of: int
+
+
+class Judgement(NamedTuple):
+    """A claim's recomputed number (NaN if it is none or several), the same in print, and the verdict."""
+
+    recomputed: float
+    shown: str
+    verdict: str
+
+
+NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
+
+
+class Reading(NamedTuple):
+    """A word read as an interval for numbers, their format, and whether more than half of them inside will do."""
+
+    inside: pd.Interval
+    form: str
+    most: bool = False
+
+
+#: The level at which the paper gives a star, hence calls a coefficient significant (Table 2).
+SIGNIFICANT = 0.05
+
+#: Words about numbers.
+#: ~0: see `published.ABOUT_NONE`. For > 0 and < 0 the sign alone counts.
+#: A few percent: no more than five.
+#: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties; the text adds "frequently", so more than
+#: half of the numbers will do.
+WORDS = {
+    "~0": Reading(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "neither"), "+.3f"),
+    "not significant": Reading(pd.Interval(SIGNIFICANT, 1, "both"), ".3g"),
+    "a few percent": Reading(pd.Interval(0, 5, "both"), ".0f"),
+    "mid-20000s": Reading(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
+}
+
+#: Words about a share, as the least share that they stand for and whether it is enough itself. "nearly all": nine in
+#: ten, for 22 models all but two, the number that section 3.1.2 itself excepts when it says "except for two models".
+SHARES = {"most": (Fraction(1, 2), False), "nearly all": (Fraction(9, 10), True)}
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_ENDS = {">": "neither", ">=": "left", "<": "neither", "<=": "right"}
+
+
+def judge_claim(published: str, found: Share | Sequence[Number], quantity: str = "", most: bool = False) -> Judgement:
+    """Hold what was found against what the prose says.
+
+    Parameters
+    ----------
+    published : str
+        A number, bound, range or word.
+    found : Share or sequence of numbers
+        A count, or the number of each model or cell that the statement is about.
+    quantity : str
+        Decides how a number is printed that is held against a bound.
+    most : bool
+        The statement is made of most of the numbers, not of all.
+
+    Returns
+    -------
+    Judgement
+        verdict: exact (the same print, or a true statement), unit (one unit of the last printed place apart), differs.
+
+    Raises
+    ------
+    UnsettledError
+        If the statement cannot be read, or nothing was found.
+
+    Examples
+    --------
+    >>> judge_claim("0.97", [Fraction(273, 280)])
+    Judgement(recomputed=0.975, shown='0.98', verdict='unit')
+    >>> judge_claim("most", Share(20, 22)).shown
+    '20 of 22'
+    """
+    if isinstance(found, Share):
+        return _judge_share(published, found)
+    if len(found) == 0:
+        raise UnsettledError("there is nothing to hold the statement against")
+    if published in WORDS:
+        word = WORDS[published]
+        return _judge_inside(found, found, word.inside, [format(float(x), word.form) for x in found], word.most)
+    if bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
+        sign, limit = bound[1], float(bound[2])
+        inside = pd.Interval(*((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign])
+        return _judge_inside(found, found, inside, [_print_by_quantity(quantity, x) for x in found], most)
+    if ends := re.fullmatch(rf"({_NUMBER})-({_NUMBER})", published):
+        printed = [print_like(ends[1], x) for x in found]
+        inside = pd.Interval(*sorted(map(float, ends.groups())), "both")
+        return _judge_inside(found, [float(text) for text in printed], inside, printed, most)
+    _require_number(published)
+    printed = [print_like(published, x) for x in found]
+    verdicts = [_judge_number(published, text) for text in printed]
+    worst = max(verdicts, key=["exact", "unit", "differs"].index)
+    return Judgement(_single(found), _span(found, printed), worst)
+
+
+def print_like(published: str, number: Number) -> str:
+    """Return a number with the decimals, sign and exponent of a published one; exact ties go to even.
+
+    Examples
+    --------
+    >>> print_like("7.18e-5", 7.1849e-5), print_like("+0.56", 0.561), print_like("32K", 32768)
+    ('7.18e-5', '+0.56', '32K')
+    """
+    mantissa, exponent, _ = published.partition("e")
+    if mantissa.endswith("K"):
+        return print_like(mantissa[:-1], number / 1024) + "K"
+    decimals = len(mantissa.partition(".")[2])
+    if exponent:
+        digits, power = f"{float(number):.{decimals}e}".split("e")
+        return f"{digits}e{int(power)}"
+    rounded = round(number, decimals) if isinstance(number, Fraction) else number
+    return f"{float(rounded):{'+' if published.startswith('+') else ''}.{decimals}f}"
+
+
+def _judge_share(published: str, found: Share) -> Judgement:
+    if published not in SHARES:
+        _require_number(published)
+        shown = str(found.count)
+        return Judgement(float(found.count), shown, _judge_number(published, shown))
+    least, itself = SHARES[published]
+    share = Fraction(found.count, found.of)
+    holds = share > least or (itself and share == least)
+    return Judgement(float(found.count), f"{found.count} of {found.of}", "exact" if holds else "differs")
+
+
+def _judge_inside(
+    found: Sequence[Number], compared: Sequence[Number], inside: pd.Interval, printed: list[str], most: bool
+) -> Judgement:
+    hits = Share(sum(float(x) in inside for x in compared), len(compared))
+    if most:
+        return _judge_share("most", hits)
+    return Judgement(_single(found), _span(found, printed), "exact" if hits.count == hits.of else "differs")
+
+
+def _require_number(published: str) -> None:
+    if not re.fullmatch(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?", published):
+        raise UnsettledError(f"{published!r} is no number, bound, range or known word")
+
+
+def _judge_number(published: str, shown: str) -> str:
+    printed, computed = Decimal(published.removesuffix("K")), Decimal(shown.removesuffix("K"))
+    if shown == published:
+        return "exact"
+    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(printed.as_tuple().exponent) else "differs"
+
+
+def _single(found: Sequence[Number]) -> float:
+    return float(found[0]) if len(set(found)) == 1 else math.nan
+
+
+def _span(found: Sequence[Number], printed: list[str]) -> str:
+    """Return the least and the greatest number in print, or the one if they print alike."""
+    low, high = (printed[found.index(end)] for end in (min(found), max(found)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _print_by_quantity(quantity: str, number: Number) -> str:
+    if quantity == "p_lr":
+        return formats.format_p_lr(number)
+    if quantity.startswith("p_"):
+        return formats.format_p(number)
+    if quantity.startswith("beta_"):
+        return formats.format_beta(number)
+    return formats.format_ecl50(number) if quantity == "ecl50" else f"{float(number):+.3f}"

@@ -1,0 +1,170 @@
+"""Records of other programs -> rows of outputs: OpenAI batch lines, lm-evaluation-harness and Inspect samples.
+
+A record is recognised by its keys. The puzzle is named where one of the record's texts is a puzzle's name;
+elsewhere the row carries the prompt as `text`, by which the puzzle can be found.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from cogniload_repro.puzzles.catalog import parse_name
+
+FAILED = "failed request"
+
+# Files of one run of the harness end in the same date.
+_HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz|\.zst)?")
+
+#: Fields of a row, or the reason why there is none and what exactly was found.
+Row = dict | tuple[str, str]
+
+
+def adapt_record(record: dict, model: str | None = None) -> Iterator[Row]:
+    """Yield the rows of one JSON object: several where a model was asked several times, itself if it is a row.
+
+    Parameters
+    ----------
+    record : dict
+        A line of a JSONL file.
+    model : str, optional
+        The model of a record that names none.
+    """
+    if "custom_id" in record and ("response" in record or "error" in record):
+        yield from _batch_rows(record)
+    elif "doc" in record and "resps" in record:
+        yield from _harness_rows(record, model)
+    elif "epoch" in record and "output" in record:
+        yield from _inspect_rows(record, model)
+    else:
+        yield record
+
+
+def find_harness_model(samples: Path) -> str | None:
+    """Return the model of an lm-evaluation-harness sample log, which only the results beside it name."""
+    run = _HARNESS_RUN.fullmatch(samples.name)
+    for results in sorted(samples.parent.glob(f"*_{run[1]}.json")) if run else ():
+        try:
+            name = json.loads(results.read_bytes()).get("model_name")
+        except (OSError, ValueError, AttributeError, RecursionError):
+            continue
+        if isinstance(name, str) and name:
+            return Path(name).name if Path(name).is_absolute() else name
+    return None
+
+
+def _batch_rows(line: Mapping) -> Iterator[Row]:
+    """Read a line of a batch's output or error file; chat completions and responses have bodies of their own."""
+    custom_id, response = line["custom_id"], line.get("response") or {}
+    body = _mapping(response.get("body") if isinstance(response, dict) else None)
+    error = line.get("error") or body.get("error")
+    if error or _mapping(response).get("status_code", 200) != 200 or not ("choices" in body or "output" in body):
+        yield FAILED, f"{custom_id}: {json.dumps(error or response)[:200]}"
+        return
+    asked, slash, name = str(custom_id).rpartition("/")
+    texts = [_message_text(_mapping(choice).get("message")) for choice in _list(body.get("choices"))]
+    if "choices" not in body:
+        texts = [_join(_response_texts(_list(body["output"])))]
+    usage = _mapping(body.get("usage"))
+    yield from _rows(
+        texts,
+        model=asked if slash else body.get("model"),
+        name=name,
+        prompt_tokens=usage.get("prompt_tokens", usage.get("input_tokens")),
+        response_tokens=usage.get("completion_tokens", usage.get("output_tokens")),
+    )
+
+
+def _harness_rows(sample: Mapping, model: str | None) -> Iterator[Row]:
+    """Read a harness sample: the raw responses, not what its filters have made of them; tokens are not logged."""
+    doc, texts = _mapping(sample["doc"]), []
+    for repeats in _list(sample["resps"]):
+        texts += repeats if isinstance(repeats, list) else [repeats]
+    prompts = [text for text in doc.values() if isinstance(text, str)]
+    yield from _rows(texts, model=model, **_identify(prompts))
+
+
+def _inspect_rows(sample: Mapping, model: str | None) -> Iterator[Row]:
+    """Read an Inspect sample: what the model was thinking and what it answered."""
+    output, prompt = _mapping(sample["output"]), sample.get("input")
+    if sample.get("error") or not _list(output.get("choices")):
+        error = _mapping(sample.get("error")).get("message", "there is no output")
+        yield FAILED, f"{sample.get('id')}: {error}"[:200]
+        return
+    if isinstance(prompt, list):
+        users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
+        prompt = _message_text(users[-1]) if users else None
+    usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
+    yield from _rows(
+        [_message_text(_mapping(choice).get("message")) for choice in output["choices"]],
+        model=model,
+        prompt_tokens=_sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
+        response_tokens=usage.get("output_tokens"),
+        **_identify([sample.get("id"), *metadata.values(), prompt]),
+    )
+
+
+def _rows(texts: list, **fields) -> Iterator[Row]:
+    """Yield a row for each response to one prompt, a refusal without any; a count for several together is none's."""
+    if not texts:
+        puzzle = fields.get("name") or fields.get("text") or "no puzzle named"
+        yield FAILED, f"{puzzle[:100]}: there is no response"
+    if len(texts) > 1:
+        fields["response_tokens"] = None
+    for text in texts:
+        yield {**fields, "response": text}
+
+
+def _identify(texts: Iterable) -> dict[str, str]:
+    """Return the first text that is a puzzle's name; without one, the longest text as the prompt."""
+    texts = [text for text in texts if isinstance(text, str)]
+    for text in texts:
+        if parse_name(text.removesuffix(".txt")):
+            return {"name": text.removesuffix(".txt")}
+    return {"text": max(texts, key=len)} if texts else {}
+
+
+def _message_text(message: object) -> object:
+    """Return the text of a chat message: its reasoning, where that is readable, and its content.
+
+    A content of an unknown form is returned as it stands, to be refused by its type.
+    """
+    message = _mapping(message)
+    content = message.get("content")
+    if content is None or isinstance(content, str):
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        return _join([reasoning, content or message.get("refusal")])
+    return _join(map(_part_text, content)) if isinstance(content, list) else content
+
+
+def _part_text(part: object) -> object:
+    """Return the text of one part of a content; reasoning that is encrypted has at most a summary."""
+    part = _mapping(part)
+    if part.get("type") == "reasoning":
+        return (not part.get("redacted") and part.get("reasoning")) or part.get("summary")
+    return part.get("text") or part.get("refusal")
+
+
+def _response_texts(items: Iterable) -> Iterator[object]:
+    """Yield the texts of a body of the responses endpoint: summaries of the reasoning, then the answer."""
+    for item in map(_mapping, items):
+        for part in (*_list(item.get("summary")), *_list(item.get("content"))):
+            yield _part_text(part)
+
+
+def _sum_tokens(usage: Mapping, *names: str) -> object:
+    """Return tokens that are counted in parts, or the first part where it is unknown or no number."""
+    first, *others = (usage.get(name) for name in names)
+    return first + sum(part for part in others if type(part) is int) if type(first) is int else first
+
+
+def _join(texts: Iterable) -> str:
+    return "\n\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def _mapping(value: object) -> Mapping:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list:
+    return value if isinstance(value, list) else []

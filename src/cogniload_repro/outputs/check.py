@@ -1,0 +1,181 @@
+"""What a source of outputs holds, told before a long run: cells, missing puzzles, token counts, possible tables."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.formats import format_name
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, Model
+from cogniload_repro.outputs.imports import Report
+from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.published import TOKEN_TABLES
+from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.statistics.accuracy import order_models
+
+_CELL = ["N", "ratio_pct", "d"]
+_PAPER = {(cell.N, float(cell.ratio_pct), cell.d) for cell in PAPER_GRID}
+_COLUMNS = ["model", "responses", "cells", "outside", "fewest", "most", "missing", "complete",
+            "prompt_counts", "response_counts", "empty", "tables", "obstacles"]  # fmt: skip
+_LEGEND = f"""
+  cells     of the paper's {len(PAPER_GRID)} with a response; a cell: responses in each
+  missing   puzzles that a model lacks in its cells, as against its fullest one
+  complete  cells with the paper's number of puzzles; only these are held against the paper's numbers
+  tokens    responses with both token counts; without, the context limit is not tested
+  tables    of the paper, that can be computed; 2, 3 and 6 if answers are neither all right nor all wrong
+"""
+
+
+def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = None) -> tuple[pd.DataFrame, Report]:
+    """Read a source without writing anything, and count what is there.
+
+    Parameters
+    ----------
+    source : path
+        A local file or folder, see `cogniload_repro.outputs.rows.read_outputs`.
+    catalog : Catalog
+        Known puzzles, against which missing ones are counted.
+    model : str, optional
+        The model of rows that name none.
+
+    Returns
+    -------
+    frame : DataFrame
+        One row a model, the paper's first: model, responses, cells (with at least one response), outside (of these,
+        cells that the paper does not have), fewest, most (responses in a cell), missing (puzzles that the model lacks
+        in those cells, as against its fullest one and, if there were any, the puzzles known before), complete (cells
+        with the paper's number of puzzles; missing for models that the paper does not have), prompt_counts,
+        response_counts (responses with a token count), empty (responses without text), tables (numbers of the
+        paper's tables that can be computed from it), obstacles (why the others can not, by reason).
+    report : Report
+        Responses by model and rejected rows by reason, duplicates among them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such source or it holds no outputs.
+    """
+    answers: dict[str, list[tuple[int, bool, bool, bool]]] = defaultdict(list)
+    rejected: Counter[str] = Counter()
+    examples: dict[str, Rejected] = {}
+    are_known = len(catalog) > 0
+    for item in read_outputs(source, catalog, model=model):
+        if isinstance(item, Output):
+            counted = item.prompt_tokens is not None, item.response_tokens is not None
+            answers[item.model].append((catalog.place(item.name), *counted, item.response == ""))
+        else:
+            rejected[item.reason] += 1
+            examples.setdefault(item.reason, item)
+    puzzles = catalog.table().select([*_CELL, "rho"]).to_pandas()
+    known = puzzles.groupby(_CELL).size() if are_known else None
+    rows = [_summarise(name, answers[name], puzzles, known) for name in order_models(answers)]
+    return pd.DataFrame(rows, columns=_COLUMNS), Report(
+        {name: len(found) for name, found in answers.items()}, rejected, examples
+    )
+
+
+def print_check(frame: pd.DataFrame, report: Report) -> str:
+    """Return what `check_outputs` has found as text: a table, what cannot be computed and why, rejected rows."""
+    if frame.empty:
+        return report.summary()
+    rows = list(frame.itertuples())
+    table = pd.DataFrame(
+        {
+            "model": [format_name(row.model) for row in rows],
+            "responses": [f"{row.responses:,}" for row in rows],
+            "cells": [f"{row.cells - row.outside}" + f" + {row.outside} others" * (row.outside > 0) for row in rows],
+            "a cell": [f"{row.fewest}" + f"-{row.most}" * (row.most > row.fewest) for row in rows],
+            "missing": [f"{row.missing:,}" for row in rows],
+            "complete": ["not in the paper" if pd.isna(row.complete) else f"{row.complete:.0f}" for row in rows],
+            "tokens": [_share(min(row.prompt_counts, row.response_counts), row.responses) for row in rows],
+            "empty": [f"{row.empty:,}" for row in rows],
+            "tables": [_ranges(row.tables) for row in rows],
+        }
+    )
+    obstacles = defaultdict(list)
+    for row in rows:
+        for why, numbers in row.obstacles.items():
+            obstacles[_ranges(numbers), why].append(format_name(row.model))
+    lines = [f"no Table {numbers} without {why}: {_name_some(models)}" for (numbers, why), models in obstacles.items()]
+    return "\n".join([table.to_string(index=False), _LEGEND, *lines, report.summary()])
+
+
+def _summarise(
+    name: str, answers: list[tuple[int, bool, bool, bool]], puzzles: pd.DataFrame, known: pd.Series | None
+) -> tuple:
+    places, prompts, responses, empty = (list(column) for column in zip(*answers, strict=True))
+    answered = puzzles.iloc[places].assign(counted=np.logical_and(prompts, responses))
+    sizes = answered.groupby(_CELL).size()
+    fullest = sizes.max() if known is None else known.reindex(sizes.index).clip(upper=sizes.max())
+    inside = sizes[[cell in _PAPER for cell in sizes.index]]
+    lacking = int((fullest - sizes).sum())
+    complete = sum(_is_complete(BY_NAME[name], *cell, n) for cell, n in inside.items()) if name in BY_NAME else None
+    obstacles = _find_obstacles(answered)
+    failing = {number for numbers in obstacles.values() for number in numbers}
+    return (
+        name, len(answers), len(sizes), len(sizes) - len(inside), sizes.min(), sizes.max(), lacking, complete,
+        sum(prompts), sum(responses), sum(empty), [n for n in range(2, 11) if n not in failing], obstacles,
+    )  # fmt: skip
+
+
+def _is_complete(model: Model, N: int, ratio_pct: float, d: int, n: int) -> bool:
+    """Tell whether the paper may have had so many puzzles in a cell: the ratio of a missing one is not printed."""
+    return model.puzzles_per_cell - model.missing.count((d, N)) <= n <= model.puzzles_per_cell
+
+
+def _find_obstacles(answered: pd.DataFrame) -> dict[str, list[int]]:
+    """Return what the covered cells lack, and the numbers of the paper's tables that need it."""
+    cells = answered.drop_duplicates(_CELL)
+    d, log10_N, rho = cells["d"], np.log10(cells["N"]), cells["rho"]
+    quadratic = [d**0, d, log10_N, rho, rho**2]
+    interactions = [*quadratic, d * log10_N, d * rho, log10_N * rho, d * log10_N * rho]
+    obstacles = defaultdict(list)
+    for number, columns in ((2, quadratic), (3, interactions), (6, quadratic)):
+        if not _is_estimable(columns):
+            obstacles[_name_lack(cells)].append(number)
+    present, counted = set(cells["N"]), set(answered.loc[answered["counted"], "N"])
+    absent = ", ".join(f"{N}" for N in TOKEN_TABLES if N not in present)
+    for number, N in enumerate(TOKEN_TABLES, start=7):
+        if N not in counted:
+            obstacles["token counts" if N in present else f"answers at N = {absent}"].append(number)
+    return dict(obstacles)
+
+
+def _is_estimable(columns: list[pd.Series]) -> bool:
+    """Tell whether a regression on these columns has one solution."""
+    design = np.column_stack([column.to_numpy(float) for column in columns])
+    design /= np.abs(design).max(axis=0).clip(min=1e-300)
+    return np.linalg.matrix_rank(design) == design.shape[1]
+
+
+def _name_lack(cells: pd.DataFrame) -> str:
+    """Say what levels a regression lacks."""
+    least = {"d": 2, "N": 2, "ratio_pct": 3}
+    lacking = [name for name, count in least.items() if cells[name].nunique() < count]
+    words = {"d": "a second d", "N": "a second N", "ratio_pct": "three ratios"}
+    return ", ".join(words[name] for name in lacking) or "cells in more places of the grid"
+
+
+def _share(count: int, total: int) -> str:
+    """Return how many of a total, with words for all and none."""
+    return {total: "all", 0: "none"}.get(count, f"{count:,}")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return increasing whole numbers with dashes for those that follow one another, such as "2, 4-7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
+def _name_some(models: list[str]) -> str:
+    """Return up to three names, and how many more there are."""
+    rest = len(models) - 3
+    return ", ".join(models[:3]) + (f" and {rest} more" if rest > 0 else "")

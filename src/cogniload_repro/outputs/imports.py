@@ -1,0 +1,206 @@
+"""Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from cogniload_repro import __version__
+from cogniload_repro.outputs.layout import Layout, find_files
+from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.storage import (
+    UNFINISHED,
+    part_writer,
+    partition_path,
+    read_metadata,
+    remove_parts,
+    replacing,
+    weakest_provenance,
+)
+
+#: Responses are kept in memory up to this many characters, then the fullest partition is written on.
+BUFFER_CHARS = 64_000_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an import has found: responses by model, rejected rows by reason, one example of each reason."""
+
+    responses: Mapping[str, int]
+    rejected: Mapping[str, int]
+    examples: Mapping[str, Rejected]
+
+    def summary(self) -> str:
+        """Return the report in a few lines."""
+        total, rejected = sum(self.responses.values()), sum(self.rejected.values())
+        counted = f"{_plural(total, 'response')} of {_plural(len(self.responses), 'model')}"
+        lines = [f"{counted}, {_plural(rejected, 'row')} rejected"]
+        for reason, count in sorted(self.rejected.items()):
+            first = self.examples[reason]
+            lines.append(f"  {count:,} {reason}, first in {first.file!r}, row {first.row}: {first.detail}")
+        return "\n".join(lines)
+
+    def check(self, max_rejected: int = 0) -> None:
+        """Refuse an import with too many rejected rows.
+
+        Raises
+        ------
+        ValueError
+            If more rows were rejected than allowed, or none was accepted.
+        """
+        count = sum(self.rejected.values())
+        if count > max_rejected:
+            raise ValueError(
+                f"{_plural(count, 'row')} {'was' if count == 1 else 'were'} rejected, "
+                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; "
+                "see the rejected table, then mend the source or raise --max-rejected"
+            )
+        if not self.responses:
+            raise ValueError("the source has no usable response; see the rejected table")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def import_outputs(
+    source: str | Path,
+    outputs_dir: str | Path,
+    puzzles_path: str | Path,
+    rejected_path: str | Path,
+    *,
+    provenance: str = "imported",
+    label: str | None = None,
+    model: str | None = None,
+    refused: Sequence[Rejected] = (),
+    keep: bool = False,
+) -> Report:
+    """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
+
+    Files appear together, when the whole source is read and written. If this is interrupted while they take
+    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. The
+    report is to be checked by the caller.
+
+    Parameters
+    ----------
+    source : path
+        A local file or folder, see `read_outputs`.
+    outputs_dir, puzzles_path, rejected_path : path
+        What is written. Puzzles that are there already stay known; new ones are added to them.
+    provenance : {"imported", "evaluated"}
+        Where the responses come from; tables that carry a weaker word themselves keep it.
+    label : str, optional
+        How the source is called in the files' metadata; by default its own name without the folders above.
+    model : str, optional
+        The model of rows that name none.
+    refused : sequence of Rejected
+        What was refused before, such as members of an archive.
+    keep : bool
+        Keep the partitions of other models that are there already.
+
+    Raises
+    ------
+    ValueError
+        If there is no such source or it holds no outputs.
+    """
+    source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
+    metadata = {
+        "provenance": weakest_provenance([provenance, *_own_provenances(find_files(source))]),
+        "source": label or source.name,
+        "version": __version__,
+        "command": "cogniload download-outputs",
+    }
+    mark = outputs_dir / UNFINISHED
+    if keep and mark.exists() and (other := mark.read_text(encoding="utf-8")) != metadata["source"]:
+        raise ValueError(f"the import of {other} was interrupted; run it again before you add other outputs")
+    for folder in {outputs_dir, puzzles_path.parent, Path(rejected_path).parent}:
+        remove_parts(folder)
+    catalog = read_catalog(puzzles_path) if puzzles_path.exists() else Catalog()
+    known, rejected = len(catalog), list(refused)
+    with _tables_together(metadata, mark) as open_table:
+        partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
+        for item in tqdm(read_outputs(source, catalog, model=model), "import", unit=" rows", disable=None):
+            rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
+        partitions.flush_all()
+        if len(catalog) > known or not puzzles_path.exists():
+            open_table(puzzles_path, PUZZLES).write_table(catalog.table())
+        rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
+        open_table(rejected_path, REJECTED).write_table(rows)
+    if not keep:
+        _remove_others(outputs_dir, partitions.rows)
+    mark.unlink()
+    examples = {row.reason: row for row in reversed(rejected)}
+    return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples)
+
+
+def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
+    for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, model) for model in models}:
+        stale.unlink()
+
+
+@contextmanager
+def _tables_together(
+    metadata: Mapping[str, str], mark: Path
+) -> Iterator[Callable[[str | Path, pa.Schema], pq.ParquetWriter]]:
+    """Give a function that opens tables; all of them appear when the block ends without an error.
+
+    The mark, a file with the source's name, is there from when the first takes its place.
+    """
+    with ExitStack() as places:
+        with ExitStack() as writers:
+
+            def open_table(path: str | Path, schema: pa.Schema) -> pq.ParquetWriter:
+                part = places.enter_context(replacing(path))
+                return writers.enter_context(part_writer(part, schema, metadata))
+
+            yield open_table
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.write_text(metadata["source"], encoding="utf-8")
+
+
+class _Partitions:
+    """Rows of many models, gathered in a common buffer and written to one file a model."""
+
+    def __init__(self, open_writer: Callable[[str], pq.ParquetWriter]):
+        self.rows: Counter[str] = Counter()
+        self._open_writer = open_writer
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._buffers: dict[str, list[Output]] = defaultdict(list)
+        self._chars: Counter[str] = Counter()
+
+    def add(self, output: Output) -> None:
+        self.rows[output.model] += 1
+        self._buffers[output.model].append(output)
+        self._chars[output.model] += len(output.response) + len(output.name)
+        if self._chars.total() > BUFFER_CHARS:
+            self._flush(max(self._chars, key=self._chars.__getitem__))
+
+    def flush_all(self) -> None:
+        for model in sorted(self._buffers):
+            self._flush(model)
+
+    def _flush(self, model: str) -> None:
+        if model not in self._writers:
+            self._writers[model] = self._open_writer(model)
+        rows = [output._asdict() for output in self._buffers.pop(model)]
+        self._writers[model].write_table(pa.Table.from_pylist(rows, self._writers[model].schema))
+        del self._chars[model]
+
+
+def _own_provenances(layout: Layout) -> Iterator[str]:
+    """Yield the words that the source's own Parquet files carry."""
+    for path in layout.tables:
+        if path.suffix == ".parquet":
+            try:
+                word = read_metadata(path).get("provenance")
+            except (ValueError, OSError):
+                continue  # reported when the rows are read
+            if word:
+                yield word

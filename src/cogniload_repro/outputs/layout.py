@@ -1,0 +1,147 @@
+"""What a folder of model outputs holds: tables, single answers, and puzzles of its own.
+
+Read are the authors' layout (answers ``N_d_needles_puzzleId_gold.*`` under one folder a model, puzzle texts
+``exp/**/NAME.txt``, metadata ``meta/**/NAME_state.json``) and tables of outputs; a table named ``puzzles.*``
+holds puzzles.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from cogniload_repro.outputs.readers import Entry, Refusal, is_table, read_answer, read_table
+from cogniload_repro.puzzles.catalog import Catalog, check_row, layout_row, nominal_ratio, parse_name
+from cogniload_repro.schemas import PUZZLES
+
+BAD_PUZZLE = "bad puzzle"
+NOT_AN_ANSWER = "not an answer"
+
+#: Folders that hold the models' folders and are no model themselves.
+CONTAINERS = ("outputs", "answers", "responses", "results")
+_STATE = "_state.json"
+
+
+@dataclass
+class Layout:
+    """The files of a source, sorted by path, by what they are.
+
+    Attributes
+    ----------
+    root : Path
+        The folder, or the folder of a single file.
+    tables, puzzle_tables : list of Path
+        Tables of outputs and of puzzles.
+    texts, states : dict of str to Path
+        Puzzle texts and metadata by puzzle name.
+    answers : list of (str or None, Path)
+        Single answers with their model, None for those in no folder.
+    others : list of Path
+        Files among a model's answers that are none.
+    """
+
+    root: Path
+    tables: list[Path] = field(default_factory=list)
+    puzzle_tables: list[Path] = field(default_factory=list)
+    texts: dict[str, Path] = field(default_factory=dict)
+    states: dict[str, Path] = field(default_factory=dict)
+    answers: list[tuple[str | None, Path]] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+
+    def label(self, path: Path) -> str:
+        """Return a file's name in reports: its path below the root."""
+        return path.relative_to(self.root).as_posix()
+
+
+def find_files(source: Path) -> Layout:
+    """Sort the files of a source.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file or folder, or it holds no outputs.
+    """
+    if source.is_file():
+        if not is_table(source):
+            raise ValueError(
+                f"{source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs"
+            )
+        return Layout(source.parent, tables=[source])
+    if not source.is_dir():
+        raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
+    layout = Layout(source)
+    for path in sorted(source.rglob("*"), key=lambda path: path.relative_to(source).parts):
+        parts = path.relative_to(source).parts
+        if path.is_file() and not any(part.startswith(".") for part in parts):
+            _sort_in(layout, path, parts)
+    answering = {model for model, _ in layout.answers}
+    layout.others = [path for path in layout.others if _model_folder(path.relative_to(source).parts[:-1]) in answering]
+    if not layout.tables and not layout.answers:
+        raise ValueError(
+            f"{source} holds no outputs; expected are JSONL, CSV or Parquet files, logs of Inspect, "
+            "or answers N_d_needles_puzzleId_gold.* under one folder a model"
+        )
+    return layout
+
+
+def read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
+    """Add the source's own puzzles to the catalog; yield those that are refused."""
+    for name, path in layout.states.items():
+        try:
+            catalog.add(_read_state(name, path, layout.texts.get(name)))
+        except ValueError as error:
+            yield path, Entry(0, None, (BAD_PUZZLE, f"{name}: {error}"))
+    for path in layout.puzzle_tables:
+        for entry in read_table(path, PUZZLES.names):
+            if entry.refusal:
+                yield path, entry
+                continue
+            try:
+                catalog.add(check_row(_complete(entry.fields)))
+            except ValueError as error:
+                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{entry.fields.get('name')}: {error}"))
+
+
+def answer_name(path: PurePath) -> str:
+    """Return the puzzle that an answer file is about: its name up to the first full stop."""
+    return path.name.partition(".")[0]
+
+
+def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
+    folders = parts[:-1]
+    if "exp" in folders and path.suffix == ".txt":
+        layout.texts[path.stem] = path
+    elif "meta" in folders and path.name.endswith(_STATE):
+        layout.states[path.name.removesuffix(_STATE)] = path
+    elif parse_name(answer_name(path)):
+        layout.answers.append((_model_folder(folders), path))
+    elif is_table(path):
+        (layout.puzzle_tables if path.name.startswith("puzzles.") else layout.tables).append(path)
+    elif _model_folder(folders):
+        layout.others.append(path)
+
+
+def _model_folder(folders: tuple[str, ...]) -> str | None:
+    return next((folder for folder in folders if folder not in CONTAINERS), None)
+
+
+def _read_state(name: str, state: Path, text: Path | None) -> dict:
+    if text is None:
+        raise ValueError("the metadata have no text; add exp/**/NAME.txt")
+    contents: list[str | Refusal] = [read_answer(text), read_answer(state)]
+    for content in contents:
+        if not isinstance(content, str):
+            raise ValueError(": ".join(content))
+    return layout_row(name, *contents)
+
+
+def _complete(fields: dict) -> dict:
+    """Fill in the columns of a puzzle that follow from its name."""
+    parts = parse_name(fields["name"]) if isinstance(fields.get("name"), str) else None
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
+    return {
+        **parts._asdict(),
+        **derived,
+        **{key: value for key, value in fields.items() if value is not None},
+    }

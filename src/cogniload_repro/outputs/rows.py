@@ -1,0 +1,157 @@
+"""Sources of model outputs, read as responses and rejected rows.
+
+A row that cannot be used never stops the others and never vanishes: it is yielded with its reason.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from cogniload_repro.outputs.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
+from cogniload_repro.outputs.readers import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_answer, read_table
+from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.schemas import OUTPUTS
+
+UNKNOWN_PUZZLE = "unknown puzzle"
+DUPLICATE = "duplicate"
+UNSAFE_NAME = "unsafe name"
+
+
+class Output(NamedTuple):
+    """One response, as in the outputs table."""
+
+    model: str
+    name: str
+    response: str
+    prompt_tokens: int | None
+    response_tokens: int | None
+
+
+class Rejected(NamedTuple):
+    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why."""
+
+    file: str
+    row: int
+    reason: str
+    detail: str
+
+
+def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
+    """Read the responses of a file or folder, one by one, in the order of paths and rows.
+
+    Parameters
+    ----------
+    source : path
+        A JSONL, CSV or Parquet file with the columns of the outputs table (JSONL and CSV may be compressed,
+        ending in .gz or .zst), an output file of OpenAI's batch endpoint, a sample log of lm-evaluation-harness,
+        a log of Inspect (.eval or .json), or a folder of such files, or of answers in the authors' layout.
+    catalog : Catalog
+        Known puzzles; the source's own and those drawn again from their names are added.
+    model : str, optional
+        The model of rows that name none.
+
+    Yields
+    ------
+    Output or Rejected
+        A response, or a row that cannot be used.
+
+    Raises
+    ------
+    ValueError
+        If there is no such source or it holds no outputs.
+    """
+    layout = find_files(Path(source))
+    seen: dict[str, set[int]] = defaultdict(set)
+    for path, entry in _entries(layout, catalog):
+        checked = entry.refusal or _name(entry.fields, catalog) or _check(entry.fields, model)
+        if isinstance(checked, Output):
+            checked = _check_puzzle(checked, catalog, seen[checked.model]) or checked
+        if isinstance(checked, Output):
+            yield checked
+        else:
+            reason, detail = checked
+            yield Rejected(layout.label(path), entry.row, reason, _printable(detail))
+
+
+def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
+    yield from read_puzzles(layout, catalog)
+    for path in layout.tables:
+        yield from ((path, entry) for entry in read_table(path, OUTPUTS.names))
+    for model, path in layout.answers:
+        content = read_answer(path)
+        if isinstance(content, str):
+            yield path, Entry(0, {"model": model, "name": answer_name(path), "response": content})
+        else:
+            yield path, Entry(0, None, content)
+    for path in layout.others:
+        yield path, Entry(0, None, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"))
+
+
+def _name(fields: dict, catalog: Catalog) -> Refusal | None:
+    """Find the puzzle of a row that tells only its text; return why there is none."""
+    text = fields.pop("text", None)
+    if fields.get("name") is None and isinstance(text, str):
+        fields["name"] = catalog.find_text(text)
+        if fields["name"] is None:
+            return (
+                UNKNOWN_PUZZLE,
+                f"no known puzzle has the text {text[:60]!r}...; give its name, or make the puzzles first",
+            )
+    return None
+
+
+def _check(fields: dict, default_model: str | None) -> Output | Refusal:
+    """Return the fields as a response if they are one."""
+    fields = {name: value for name, value in fields.items() if value is not None}
+    if default_model is not None:
+        fields.setdefault("model", default_model)
+    for name in ("model", "name", "response"):
+        if name not in fields:
+            return MISSING_FIELD, "model; name it with --model" if name == "model" else name
+        if not isinstance(fields[name], str):
+            return WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text"
+        try:
+            fields[name].encode()
+        except UnicodeEncodeError as error:
+            return NOT_UTF8, f"{name}, character {error.start}: {error.reason}"
+    for name in ("prompt_tokens", "response_tokens"):
+        count = fields.get(name)
+        if isinstance(count, float) and count.is_integer():
+            fields[name] = count = int(count)
+        if count is not None and (type(count) is not int or not 0 <= count < 2**63):
+            return WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens"
+    for name in ("model", "name"):
+        if not _is_safe(fields[name], slash=name == "model"):
+            return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
+    return Output(**{name: fields.get(name) for name in OUTPUTS.names})
+
+
+def _printable(detail: str) -> str:
+    """Return what can be written of a detail, which may quote a source."""
+    return detail[:1000].encode("utf-8", "backslashreplace").decode()
+
+
+def _is_safe(name: str, *, slash: bool) -> bool:
+    """Tell whether a name is plain text that names no place outside its folder."""
+    parts = name.split("/")
+    return (
+        name.isprintable()
+        and "\\" not in name
+        and (slash or len(parts) == 1)
+        and all(part and not part.startswith(".") for part in parts)
+        and len(quote(name)) <= 200
+    )
+
+
+def _check_puzzle(output: Output, catalog: Catalog, seen: set[int]) -> Refusal | None:
+    """Return why a response belongs to no puzzle, or to one that the model has answered already."""
+    try:
+        place = catalog.place(output.name)
+    except ValueError as error:
+        return UNKNOWN_PUZZLE, f"{output.name}: {error}"
+    if place in seen:
+        return DUPLICATE, f"{output.model} has answered {output.name} already"
+    seen.add(place)
+    return None

@@ -1,0 +1,237 @@
+"""Figures that the paper does not have: fingerprints, accuracy over (N, d), the response to rho cell by cell."""
+
+from collections.abc import Callable
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cogniload_repro.presentation.figures import STYLE as STYLE
+from cogniload_repro.presentation.style import Pen, pens
+from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.statistics.accuracy import accuracy_by, order_models
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
+
+_WIDTH_IN = 7.2
+#: Points of a fingerprint: title, axis limits, range of the grid, ticks.
+_FINGERPRINT = {
+    "ecl50": (r"$\mathrm{ECL}_{50}$ (statements)", (1.0, 1000.0), (20, 250), (1, 10, 100)),
+    "nt50": (r"$\mathrm{NT}_{50}$ (share of needles)", (0.0, 1.0), (0.05, 0.95), (0.1, 0.5, 0.9)),
+    "id50": (r"$\mathrm{ID}_{50}$ (units of $d$)", (-6.0, 26.0), (1, 10), (-5, 1, 10, 20)),
+}
+#: Colour scale of residuals, in percentage points either way.
+RESIDUAL_LIMIT = 30
+_BLUE = "#1861d3"
+
+
+def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -> Figure:
+    """Draw the three capacity points of every model with 95% profile intervals.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As `uncertainty.capacity_intervals` returns it.
+    cells : DataFrame
+        The cells behind it.
+    note : str
+        Where they come from (`pages.describe_cells`), written below.
+
+    Returns
+    -------
+    Figure
+        One panel a point, one row a model, the largest ECL50 on top. A triangle stands for a value off the scale;
+        where no NT50 exists, words say on which side of one half the curve stays, and in which share of the
+        bootstrap tables it does not.
+    """
+    points = {point: own.set_index("model") for point, own in intervals.groupby("point", sort=False)}
+    order = points["ecl50"]["estimate"].sort_values().index
+    drawn = pens(list(order))
+    height = 0.75 + 0.19 * len(order)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(_WIDTH_IN, height))
+        axes = figure.subplots(1, 3, sharey=True)
+        figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.1)
+        for ax, (point, (title, limits, tested, ticks)) in zip(axes, _FINGERPRINT.items(), strict=True):
+            ax.axvspan(*tested, color="0.955", zorder=0)
+            ax.set(xlim=limits, xlabel=title, xscale="log" if point == "ecl50" else "linear")
+            ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+            for row, model in enumerate(order):
+                above = points["ecl50"].loc[model, "estimate"] > 10 ** np.log10(cells["N"].astype(float)).mean()
+                _draw_interval(ax, row, points[point].loc[model], drawn[model], limits, above)
+        axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order])
+        axes[0].set_ylim(-0.7, len(order) - 0.3)
+        _write_note(figure, note)
+    return figure
+
+
+def _draw_interval(ax: Axes, row: int, values: pd.Series, pen: Pen, limits: tuple[float, float], above: bool) -> None:
+    low, high = limits
+    if np.isnan(values["estimate"]):
+        words = f"{'above' if above else 'below'} ½"
+        words += " throughout" if values["present"] < 0.05 else f"; crosses it in {values['present']:.0%}"
+        ax.text(sum(limits) / 2, row, words, size=7, color="0.4", ha="center", va="center_baseline")
+        return
+    inside = low <= values["estimate"] <= high
+    ends = np.clip([values["profile_low"], values["profile_high"]], low, high)
+    if inside:
+        ax.plot(ends, [row, row], color=pen.color, linewidth=1.6, solid_capstyle="butt", zorder=3)
+    marker = (
+        pen.dots() if inside else pen.dots() | {"marker": ">" if values["estimate"] > high else "<", "clip_on": False}
+    )
+    ax.plot([np.clip(values["estimate"], low, high)], [row], **marker)
+
+
+def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> Figure:
+    """Draw accuracy over (N, d) for every model, and how far a regression is from it.
+
+    Returns
+    -------
+    Figure
+        One panel a model, one tile a pair (N, d) over all rho: the number is the accuracy in percent, the colour
+        observed less fitted accuracy in percentage points. Models whose fit does not exist have grey tiles.
+    """
+    models = order_models(cells.loc[cells["n"] > 0, "model"])
+    across, down = 4, -(-len(models) // 4)
+    height = 0.95 + 1.28 * down
+    with mpl.rc_context(STYLE | {"axes.grid": False}):
+        figure = Figure(figsize=(_WIDTH_IN, height))
+        axes = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+        figure.subplots_adjust(
+            left=0.07, right=0.99, top=1 - 0.25 / height, bottom=0.95 / height, hspace=0.27, wspace=0.06
+        )
+        for ax in axes.flat[len(models) :]:
+            ax.set_axis_off()
+        for ax, model in zip(axes.flat, models, strict=False):
+            image = _draw_tiles(ax, surface(cells[cells["model"] == model], formula))
+            ax.set_title(pens([model])[model].label, size=8, pad=2, parse_math=False)
+        for ax in axes[:, 0]:
+            ax.set_ylabel("$N$", labelpad=1)
+        for place in range(len(models) - min(across, len(models)), len(models)):
+            axes.flat[place].tick_params(labelbottom=True)
+            axes.flat[place].set_xlabel("$d$", labelpad=0)
+        bar = figure.add_axes((0.3, 0.4 / height, 0.4, 0.09 / height))
+        figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
+        bar.tick_params(labelsize=7)
+        bar.set_title("observed less fitted accuracy (percentage points)", size=7.5, pad=2)
+        _write_note(figure, note)
+    return figure
+
+
+def surface(own: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
+    """Return one model's observed and fitted accuracy over (N, d).
+
+    Returns
+    -------
+    DataFrame
+        One row a pair: N, d, n and correct (answers), accuracy and fitted (fractions; fitted is NaN if the fit
+        does not exist).
+    """
+    own = own[own["n"] > 0]
+    fit = fit_glm(own, formula)
+    expected = own["n"] * (fit.accuracy if fit.status == "ok" else np.nan)
+    tiles = (
+        own.assign(expected=expected).groupby(["N", "d"])[["n", "correct", "expected"]].sum(min_count=1).reset_index()
+    )
+    return tiles.assign(accuracy=tiles["correct"] / tiles["n"], fitted=tiles["expected"] / tiles["n"]).drop(
+        columns="expected"
+    )
+
+
+def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
+    tiles = tiles.assign(residual=100 * (tiles["accuracy"] - tiles["fitted"]))
+    accuracy, residual = (
+        tiles.pivot_table(name, index="N", columns="d", dropna=False) for name in ("accuracy", "residual")
+    )
+    ax.set_facecolor("0.9")
+    image = ax.imshow(residual, cmap="RdBu", vmin=-RESIDUAL_LIMIT, vmax=RESIDUAL_LIMIT, aspect="auto")
+    for (row, column), value in np.ndenumerate(accuracy.to_numpy()):
+        if np.isfinite(value):
+            dark = abs(np.nan_to_num(residual.iloc[row, column])) > 0.62 * RESIDUAL_LIMIT
+            ax.text(column, row, f"{100 * value:.0f}", size=6.5, ha="center", va="center",
+                    color="white" if dark else "0.1")  # fmt: skip
+    ax.set_xticks(range(accuracy.shape[1]), [f"{d:g}" for d in accuracy.columns])
+    ax.set_yticks(range(accuracy.shape[0]), [f"{N:g}" for N in accuracy.index])
+    ax.tick_params(labelsize=7, length=0, pad=1)
+    return image
+
+
+def draw_rho_response(cells: pd.DataFrame, model: str, note: str, formula: str = QUADRATIC) -> Figure:
+    """Draw one model's accuracy against rho in every (N, d), with the curve of a regression.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame.
+    model : str
+    note : str
+        Where the cells come from, written below.
+    formula : str
+        Of the curve; nothing is drawn if its fit does not exist.
+
+    Returns
+    -------
+    Figure
+        One panel a pair (N, d): accuracies with 90% Wilson intervals, the fitted curve and, behind the committed
+        reconstruction, the range of the tables of counts that the printed numbers allow.
+
+    Raises
+    ------
+    ValueError
+        If the cells have no such model.
+    """
+    own = cells[(cells["model"] == model) & (cells["n"] > 0)]
+    if own.empty:
+        raise ValueError(f"the cells have no model {model!r}; they have: {', '.join(order_models(cells['model']))}")
+    keys = ("model", "N", "d", "ratio_pct")
+    counts, fit = accuracy_by(own, *keys), fit_glm(own, formula)
+    band = spread_band(own, *keys)
+    lengths, levels = sorted(counts["N"].unique()), sorted(counts["d"].unique())
+    height = 0.75 + 1.15 * len(lengths)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(_WIDTH_IN, height))
+        axes = figure.subplots(len(lengths), len(levels), squeeze=False, sharex=True, sharey=True)
+        figure.subplots_adjust(
+            left=0.09, right=0.985, top=1 - 0.22 / height, bottom=0.62 / height, hspace=0.1, wspace=0.08
+        )
+        for (row, column), ax in np.ndenumerate(axes):
+
+            def here(frame: pd.DataFrame, N=lengths[row], d=levels[column]) -> pd.DataFrame:  # fmt: skip
+                return frame[(frame["N"] == N) & (frame["d"] == d)]
+
+            _draw_panel(ax, here, counts, own, fit, band)
+        for ax, d in zip(axes[0], levels, strict=True):
+            ax.set_title(f"$d$ = {d:g}", size=8.5, pad=3)
+        for ax, N in zip(axes[:, 0], lengths, strict=True):
+            ax.set_ylabel(f"$N$ = {N:g}", size=8.5)
+        axes[0, 0].set(xlim=(0, 100), ylim=(-0.05, 1.05), xticks=(10, 50, 90), yticks=(0, 0.5, 1))
+        figure.supxlabel(r"Needle ratio $\rho$ (%)", size=9, y=0.3 / height)
+        figure.supylabel("Accuracy", size=9, x=0.005)
+        _write_note(figure, note)
+    return figure
+
+
+def _draw_panel(
+    ax: Axes, here: Callable, counts: pd.DataFrame, own: pd.DataFrame, fit: Fit, band: pd.DataFrame
+) -> None:
+    rows = here(counts)
+    ax.axhline(0.5, color="0.8", linewidth=0.6, zorder=1)
+    if not band.empty:
+        span = here(band).sort_values("ratio_pct")
+        ax.fill_between(
+            span["ratio_pct"], span["lowest"], span["highest"], color="#ab3f00", alpha=0.22, linewidth=0, zorder=2
+        )
+    ax.vlines(rows["ratio_pct"], rows["low"], rows["high"], color=_BLUE, linewidth=1, zorder=3)
+    ax.plot(rows["ratio_pct"], rows["accuracy"], "o", color=_BLUE, markersize=2.6, zorder=4)
+    if fit.status == "ok":
+        fitted = own[["N", "d", "rho"]].assign(p=fit.accuracy)
+        curve = here(fitted).sort_values("rho")
+        ax.plot(100 * curve["rho"], curve["p"], color="0.15", linewidth=1, zorder=5)
+    ax.tick_params(labelsize=7, pad=1)
+
+
+def _write_note(figure: Figure, note: str) -> None:
+    if note:
+        height = figure.get_size_inches()[1]
+        figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")

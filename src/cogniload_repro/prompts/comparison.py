@@ -1,0 +1,239 @@
+"""Printed prompt lengths of Tables 7 to 10 against those of puzzles drawn here.
+
+The authors' puzzles and ours are two draws from one generator, if the generator is right: their mean lengths differ
+by sampling error, and by a constant, the tokens of the model's chat template. Exact agreement is not expected;
+the verdict is a z-score.
+"""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from cogniload_repro.fidelity.ledger import COLUMNS
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.prompts.counts import prompt_statistics
+from cogniload_repro.prompts.tokenizers import find_tokenizers
+from cogniload_repro.published import TOKEN_TABLES, load_table
+
+#: The model that others are paired with, by puzzles a configuration: one whose printed prompts are all legible.
+REFERENCES = {100: "DeepSeek-R1-Distill-Llama-70B", 10: "gpt-5-2025-08-07"}
+#: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
+ODD = "odd"
+
+#: Departures up to so many standard errors are chance.
+LARGEST_Z = 3
+
+_ROUNDING = 1 / 12  # variance of a printed whole number about the true one
+_RATIOS = {float(cell.ratio_pct) for cell in PAPER_GRID}
+_QUANTITIES = {"prompt_mean": "mean", "prompt_p90": "p90"}
+_KEYS = ["model", "quantity"]
+_COMPARED = [*_KEYS, "tokenizer", "N", "d", "odd", "printed", "counted", "se", "overhead", "difference", "z"]
+_SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se", "chi2", "df", "p", "largest",
+            "beyond", "trend_pct", "trend_z"]  # fmt: skip
+
+
+def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
+    """Hold every printed prompt length against the puzzles, for all models whose tokenizer has counted them.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        As `tokens.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
+        difficulty is compared if all ratios of the paper are there.
+
+    Returns
+    -------
+    DataFrame
+        One row a printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
+        counted (tokens of the puzzles alone), se (standard error of their difference: both draws and the rounding
+        to whole tokens), overhead (of the model, estimated from all its rows but the odd ones), difference
+        (printed - counted - overhead), z (difference / se).
+    """
+    counts = _whole_levels(counts)
+    printed = load_table("tokens").set_index("model")
+    statistics = cache(lambda tokenizer, size: _statistics(counts, tokenizer, size))
+    frames = []
+    for model, tokenizer in _counted_models(counts):
+        ours = statistics(tokenizer, BY_NAME[model].puzzles_per_cell)
+        rows = printed.loc[[model]].reset_index().merge(ours, on=["N", "d"])
+        for quantity, name in _QUANTITIES.items():
+            variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
+            variance = variance.where(rows["se_mean"].notna())  # resampling a single puzzle shows no error
+            frames.append(
+                rows[["model", "N", "d"]].assign(
+                    tokenizer=tokenizer,
+                    quantity=quantity,
+                    odd=rows["flag"].str.split(";").map(lambda flags: ODD in flags),
+                    printed=rows[quantity],
+                    counted=rows[name],
+                    se=np.sqrt(variance),
+                )
+            )
+    return _settle(frames)
+
+
+def compare_pairs(counts: pd.DataFrame) -> pd.DataFrame:
+    """Hold the difference of two models' printed means against the difference of their tokenizers' counts.
+
+    Models that answered the same puzzles share the sampling error, and what is left of it is small: this tells
+    tokenizers apart that `compare_prompts` cannot. Every model is paired with one of `REFERENCES`; where answers of
+    its own are missing (Tables 4 and 5) the puzzles are not the same, and the row is left out.
+
+    Returns
+    -------
+    DataFrame
+        As `compare_prompts`, with a column reference; quantity is prompt_mean.
+    """
+    counts = _whole_levels(counts)
+    tokenizers = dict(_counted_models(counts))
+    printed = load_table("tokens")
+    printed = printed[~printed["flag"].str.contains(ODD)].set_index("model")
+    frames = []
+    for model, tokenizer in tokenizers.items():
+        reference = REFERENCES[BY_NAME[model].puzzles_per_cell]
+        if model == reference or reference not in tokenizers:
+            continue
+        lengths = counts.assign(difference=counts[tokenizer] - counts[tokenizers[reference]])
+        rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
+        own = _statistics(lengths, "difference", BY_NAME[model].puzzles_per_cell, resamples=0)
+        rows = rows.merge(own, on=["N", "d"])
+        rows = rows[[level not in BY_NAME[model].missing for level in zip(rows["d"], rows["N"], strict=True)]]
+        frames.append(
+            rows[["N", "d"]].assign(
+                model=model,
+                reference=reference,
+                tokenizer=tokenizer,
+                quantity="prompt_mean",
+                odd=False,
+                printed=rows["prompt_mean"] - rows["prompt_mean_reference"],
+                counted=rows["mean"],
+                se=np.sqrt(rows["se_mean"] ** 2 + rows["se_mean_theirs"] ** 2 + 2 * _ROUNDING),
+            )
+        )
+    return _settle(frames)
+
+
+def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Test, model by model, whether one constant explains all printed lengths.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        As `compare_prompts` or `compare_pairs` returns it; odd rows are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
+        p, largest (of the absolute z-scores), beyond (how many exceed 3), trend_pct, trend_z (what a slope in the
+        length adds to the constant: percent, and its z-score).
+    """
+    rows = []
+    for (model, quantity), own in comparison[~comparison["odd"]].groupby(_KEYS, sort=False):
+        weights = 1 / own["se"] ** 2
+        chi2, df = float((own["z"] ** 2).sum()), len(own) - 1
+        slope, slope_se = _slope(own["counted"], own["difference"], weights)
+        rows.append(
+            {"model": model, "tokenizer": own["tokenizer"].iloc[0], "quantity": quantity, "cells": len(own),
+             "overhead": own["overhead"].iloc[0], "overhead_se": weights.sum() ** -0.5, "chi2": chi2, "df": df,
+             "p": stats.chi2.sf(chi2, df), "largest": own["z"].abs().max(),
+             "beyond": int((own["z"].abs() > LARGEST_Z).sum()),
+             "trend_pct": 100 * slope, "trend_z": slope / slope_se}
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=_SUMMARY)
+
+
+def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparison as rows of the fidelity table, kind independent.
+
+    Two samples agree when they differ by chance, so the verdict is not on printed digits: within, where printed
+    and counted number are at most `LARGEST_Z` standard errors apart, else differs. Models whose tokenizer is not
+    there, and levels that lack puzzles, are not computable. With nothing to compare there are no rows.
+    """
+    if comparison.empty:
+        return pd.DataFrame(columns=list(COLUMNS))
+    printed = load_table("tokens").melt(["model", "N", "d"], list(_QUANTITIES), "quantity", "printed").dropna()
+    rows = printed.merge(comparison.drop(columns="printed"), how="left", on=[*_KEYS, "N", "d"])
+    known = rows["z"].notna()
+    expected = rows["printed"] - rows["difference"]
+    verdicts = np.select([~known, rows["z"].abs() <= LARGEST_Z], ["not_computable", "within"], "differs")
+    return pd.DataFrame(
+        {
+            "table": rows["N"].map(TOKEN_TABLES),
+            "model": rows["model"],
+            "quantity": rows["quantity"],
+            "condition": [f"N={N} d={d}, counted" for N, d in zip(rows["N"], rows["d"], strict=True)],
+            "kind": "independent",
+            "published": rows["printed"].map("{:.0f}".format),
+            "recomputed": expected,
+            "shown": expected.map("{:.0f}".format).where(known, ""),
+            "verdict": verdicts,
+            "reason": np.select(
+                [known, rows["counted"].notna(), rows["model"].isin(comparison["model"])],
+                ["", "too few puzzles here", "not all of the paper's ratios are here"],
+                "the model's tokenizer is not here",
+            ),
+        },
+        columns=list(COLUMNS),
+    )
+
+
+def uncounted_models(counts: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the models whose prompts cannot be compared: by the label of the tokenizer that is not there.
+
+    Models of which no tokenizer is known stand under an empty string.
+    """
+    files = find_tokenizers()
+    missing = {file.label: list(file.models) for file in files if file.name not in counts.columns}
+    known = {model for file in files for model in file.models}
+    unknown = [name for name in NAMES if name not in known]
+    return missing | ({"": unknown} if unknown else {})
+
+
+def _counted_models(counts: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the paper's models in printed order, each with its tokenizer, where that has counted any puzzle."""
+    if counts.empty:
+        return []
+    tokenizers = {model: file.name for file in find_tokenizers() for model in file.models}
+    return [(name, tokenizers[name]) for name in NAMES if tokenizers.get(name) in counts.columns]
+
+
+def _whole_levels(counts: pd.DataFrame) -> pd.DataFrame:
+    """Keep the puzzles of those N and d of which all the paper's ratios are there."""
+    paper = counts[counts["ratio_pct"].isin(_RATIOS)]
+    ratios = paper.groupby(["N", "d"])["ratio_pct"].transform("nunique")
+    return paper[ratios == len(_RATIOS)]
+
+
+def _statistics(counts: pd.DataFrame, column: str, size: int, resamples: int = 500) -> pd.DataFrame:
+    """Return our statistics of a column; in ``se_..._theirs`` the errors of a set with so many puzzles a cell."""
+    ours = prompt_statistics(counts, column, resamples=resamples)
+    theirs = prompt_statistics(counts, column, size, resamples=resamples)
+    return ours.assign(se_mean_theirs=theirs["se_mean"], se_p90_theirs=theirs["se_p90"])
+
+
+def _settle(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Join the rows that have a printed number, and add each model's overhead, differences and z-scores."""
+    if not frames:
+        return pd.DataFrame(columns=_COMPARED).astype({"odd": bool})
+    rows = pd.concat(frames, ignore_index=True)
+    rows = rows[rows["printed"].notna()].reset_index(drop=True)
+    weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
+    keys = [rows[key] for key in _KEYS]
+    weighted = (weights * (rows["printed"] - rows["counted"])).groupby(keys).transform("sum")
+    rows["overhead"] = weighted / weights.groupby(keys).transform("sum")
+    rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
+    rows["z"] = rows["difference"] / rows["se"]
+    return rows
+
+
+def _slope(x: pd.Series, y: pd.Series, weights: pd.Series) -> tuple[float, float]:
+    """Return the slope of a weighted straight line and its standard error."""
+    centred = x - np.average(x, weights=weights)
+    information = float((weights * centred**2).sum())
+    if information == 0:  # a single length
+        return np.nan, np.nan
+    return float((weights * centred * y).sum()) / information, information**-0.5

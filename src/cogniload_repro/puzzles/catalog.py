@@ -1,0 +1,232 @@
+"""Puzzles by name: drawn ones, those that a source brings, and those of which only the name is known."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.text import categorize_question
+from cogniload_repro.schemas import PUZZLES
+
+# numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
+_NAME = re.compile(r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)", re.ASCII)
+_NOMINAL_RATIOS = tuple(dict.fromkeys(cell.ratio_pct for cell in PAPER_GRID))
+
+
+class PuzzleName(NamedTuple):
+    """The parts of a puzzle's name."""
+
+    N: int
+    d: int
+    needles: int
+    puzzle_id: int
+    gold: str
+
+
+def parse_name(name: str) -> PuzzleName | None:
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name.
+
+    Numbers have no leading zeros; N and needles go up to 1,000,000.
+    """
+    match = _NAME.fullmatch(name)
+    return PuzzleName(*map(int, match.groups()[:4]), match[5]) if match else None
+
+
+def nominal_ratio(N: int, needles: int) -> float:
+    """Return the paper's ratio (%) that gives this many needles, under `paper` rounding or else `port`.
+
+    Where no ratio of the paper does, it is the actual one, 100 * needles / N.
+    """
+    for rounding in ROUNDINGS:
+        for ratio_pct in _NOMINAL_RATIOS:
+            if count_needles(N, ratio_pct, rounding) == needles:
+                return float(ratio_pct)
+    return 100 * needles / N
+
+
+def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
+    """Return a drawn puzzle as a row of the puzzles table; without a ratio, the nominal one that fits."""
+    return {
+        "name": puzzle.name,
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "ratio_pct": nominal_ratio(puzzle.N, puzzle.needles) if ratio_pct is None else float(ratio_pct),
+        "needles": puzzle.needles,
+        "rho": puzzle.rho,
+        "puzzle_id": puzzle.puzzle_id,
+        "text": puzzle.text,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "gold": puzzle.solution,
+        "domain": puzzle.domains[puzzle.category],
+    }
+
+
+def draw_named(name: str) -> dict:
+    """Draw again the puzzle of this name, and return its row.
+
+    Raises
+    ------
+    ValueError
+        If it is no puzzle's name, its numbers are impossible, or the drawn puzzle has another solution.
+    """
+    parts = parse_name(name)
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    puzzle = draw_puzzle(*parts[:4])
+    if puzzle.solution != parts.gold:
+        raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
+    return puzzle_row(puzzle)
+
+
+def layout_row(name: str, text: str, metadata: str) -> dict:
+    """Return the row of a puzzle in the authors' layout: its text and the JSON of its ``_state.json``.
+
+    Raises
+    ------
+    ValueError
+        If the metadata are not JSON, lack a key, or contradict the name or the text.
+    """
+    parts = parse_name(name)
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    try:
+        state = json.loads(metadata)
+        poi, domains = state["poi"], state["category_defaults"]
+        numbers = state["num_statements"], state["difficulty"], state["needles"]
+        category = categorize_question(text.rstrip("\n").rpartition("\n")[2])
+        domain = list(domains[category])
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"the metadata lack {error} or have it in another form") from None
+    # the released program writes its counter of needles, which ends at 0
+    if numbers not in (parts[:3], (parts.N, parts.d, 0)):
+        raise ValueError(f"the metadata say N, d, needles = {numbers}, the name {tuple(parts[:3])}")
+    row = {
+        **parts._asdict(),
+        "name": name,
+        "ratio_pct": nominal_ratio(parts.N, parts.needles),
+        "rho": parts.needles / parts.N,
+        "text": text,
+        "poi": poi,
+        "category": category,
+        "domain": domain,
+    }
+    return check_row(row)
+
+
+def check_row(row: Mapping) -> dict:
+    """Return the columns of a puzzle's row, if the scorer can work with it.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or of another type, or the gold value is not in the domain.
+    """
+    missing = [name for name in PUZZLES.names if row.get(name) is None]
+    if missing:
+        raise ValueError(f"the puzzle lacks {', '.join(missing)}")
+    try:
+        checked = pa.RecordBatch.from_pylist([{name: row[name] for name in PUZZLES.names}], PUZZLES)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
+        raise ValueError(f"the puzzle has a column of another type: {error}") from None
+    (puzzle,) = checked.to_pylist()
+    if puzzle["gold"] not in puzzle["domain"]:
+        raise ValueError(f"the gold value {puzzle['gold']!r} is not in the domain {puzzle['domain']}")
+    if not puzzle["poi"] or "\n" in puzzle["poi"]:
+        raise ValueError(f"the person of interest {puzzle['poi']!r} must be a name on one line")
+    return puzzle
+
+
+class Catalog:
+    """Puzzles by name: those of a table, to which others are added.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, optional
+        A puzzles table; none is known by default.
+    """
+
+    def __init__(self, table: pa.Table | None = None):
+        table = PUZZLES.empty_table() if table is None else table
+        self._table = table.select(PUZZLES.names).cast(PUZZLES)
+        self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
+        self._added: list[dict] = []
+        self._unknown: dict[str, str] = {}
+        self._by_text: tuple[int, dict[str, str]] = 0, {}
+
+    def __len__(self) -> int:
+        return len(self._table) + len(self._added)
+
+    def add(self, row: dict) -> None:
+        """Add a puzzle; the same one may come twice.
+
+        Raises
+        ------
+        ValueError
+            If another puzzle has this name.
+        """
+        known = self._places.setdefault(row["name"], len(self))
+        if known == len(self):
+            self._added.append(row)
+        elif self._row(known) != row:
+            raise ValueError("another puzzle of this name is known; one of the two has been changed")
+
+    def place(self, name: str) -> int:
+        """Return the number of a puzzle; one that is not known is drawn again from its name.
+
+        Raises
+        ------
+        ValueError
+            If it can not be drawn.
+        """
+        if name in self._unknown:
+            raise ValueError(self._unknown[name])
+        if name not in self._places:
+            try:
+                self.add(draw_named(name))
+            except ValueError as error:
+                self._unknown[name] = str(error)
+                raise
+        return self._places[name]
+
+    def find_text(self, text: str) -> str | None:
+        """Return the name of the puzzle with this text, blanks around it aside; None where there is none."""
+        if self._by_text[0] < len(self):
+            table = self.table().select(["text", "name"]).to_pydict()
+            self._by_text = len(self), {own.strip(): name for own, name in zip(*table.values(), strict=True)}
+        return self._by_text[1].get(text.strip())
+
+    def table(self) -> pa.Table:
+        """Return all puzzles, those of the first table first."""
+        return pa.concat_tables([self._table, pa.Table.from_pylist(self._added, PUZZLES)])
+
+    def _row(self, place: int) -> dict:
+        if place >= len(self._table):
+            return self._added[place - len(self._table)]
+        return self._table.slice(place, 1).to_pylist()[0]
+
+
+def read_catalog(path: str | Path) -> Catalog:
+    """Read the puzzles of a table.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a puzzles table.
+    """
+    try:
+        return Catalog(pq.read_table(path))
+    except (pa.ArrowInvalid, KeyError) as error:
+        raise ValueError(f"{path} is not a puzzles table ({error}); make it again with `make puzzles`") from None
+
+
+def rows_table(rows: Iterable[Mapping]) -> pa.Table:
+    """Return rows as a puzzles table."""
+    return pa.Table.from_pylist(list(rows), PUZZLES)

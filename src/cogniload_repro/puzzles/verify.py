@@ -1,0 +1,221 @@
+"""Check sets of puzzles: every puzzle is solved again from its text, and drawn again where it has an id."""
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from numbers import Real
+from pathlib import Path
+from typing import NamedTuple
+
+from cogniload_repro.grid import ROUNDINGS, count_needles
+from cogniload_repro.puzzles.catalog import PuzzleName, parse_name, puzzle_row
+from cogniload_repro.puzzles.folders import layout_state
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.puzzle import INSTRUCTION, Puzzle
+from cogniload_repro.puzzles.readers import COLUMNS, Files, Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.puzzles.sets import cut, map_batches
+from cogniload_repro.puzzles.text import AmbiguousPuzzleError, parse_puzzle
+from cogniload_repro.schemas import PUZZLES
+
+VERDICTS = ("right", "mismatch", "ambiguous", "unparsable")
+
+#: What one process checks at a time: so many puzzles, or as many as have so many characters.
+_CHUNK = 32
+_CHUNK_CHARS = 4_000_000
+
+
+class Verdict(NamedTuple):
+    """What was found about one puzzle.
+
+    Attributes
+    ----------
+    name : str
+        The puzzle's name; in a set, where it stands when it has none.
+    verdict : {"right", "mismatch", "ambiguous", "unparsable"}
+        mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer.
+    detail : str
+        One sentence, empty for a puzzle that is right.
+    """
+
+    name: str
+    verdict: str
+    detail: str
+
+
+def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Iterator[Verdict]:
+    """Verify every puzzle of a set, in its order; see `verify_puzzle`. The same verdicts for any `jobs`.
+
+    A name that comes twice in a table or folder is a mismatch the second time. Apart from the names, a few puzzles
+    for each process are in memory at a time.
+
+    Parameters
+    ----------
+    source : path
+        A Parquet or JSONL file of puzzles, or a folder with ``puzzles.parquet``, ``puzzles.jsonl`` or puzzles in the
+        authors' layout; all of them are verified.
+
+    Raises
+    ------
+    ValueError
+        If nothing of the kind is there, or it is empty.
+    """
+    for place in find_sets(source):
+        seen: set[str] = set()
+        batches = cut(read_set(place), _CHUNK, _count_chars, _CHUNK_CHARS)
+        verdict = None
+        for verdict in map_batches(partial(_verify_batch, redraw), batches, jobs):
+            if verdict.name in seen:
+                detail = "; ".join(filter(None, ["a puzzle of this name came before", verdict.detail]))
+                verdict = verdict._replace(verdict=verdict.verdict.replace("right", "mismatch"), detail=detail)
+            seen.add(verdict.name)
+            yield verdict
+        if verdict is None:
+            raise ValueError(f"{place} holds no puzzle; make or fetch it again")
+
+
+def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
+    """Solve a puzzle from its text and compare it with everything that is stated about it.
+
+    Parameters
+    ----------
+    item : mapping, or Files or Unreadable of `puzzle_readers`
+        Columns of the puzzles table. A text is needed, and ``gold`` or a ``name`` that ends in it; the others
+        are compared where they are present, and all have to be where most are, with the name that they give.
+    redraw : bool
+        Also draw the puzzle again from its name, which a row with a ``name`` needs then, and compare text and
+        metadata, which finds any change at all. Turn it off for puzzles of another generator.
+    """
+    row = read_row(item)
+    if isinstance(row, Unreadable):
+        return Verdict(row.name, "unparsable", row.reason)
+    name, text = row["name"], row.get("text")
+    stated, contradictions = _collect(row)
+    if not isinstance(text, str) or "gold" not in stated:
+        has = (
+            f"it has {', '.join(map(str, item))[:200] or 'nothing'}" if isinstance(item, dict) else "the file is empty"
+        )
+        lacks = "the gold value" if isinstance(text, str) else f"the text ({', '.join(COLUMNS['text'])})"
+        return Verdict(name, "unparsable", f"the row lacks {lacks}; {has}")
+    try:
+        puzzle = parse_puzzle(text)
+    except AmbiguousPuzzleError as error:
+        return Verdict(name, "ambiguous", str(error))
+    except ValueError as error:
+        return Verdict(name, "unparsable", str(error))
+    differences = [
+        *contradictions,
+        *_find_gaps(item, name, redraw),
+        *_differences(puzzle, stated),
+        *_irregularities(puzzle),
+    ]
+    if redraw and not differences and "puzzle_id" in stated:
+        differences += _redrawn(puzzle, row, stated["puzzle_id"])
+    return Verdict(name, "mismatch" if differences else "right", "; ".join(differences))
+
+
+def _verify_batch(redraw: bool, batch: list[tuple[str, Item]]) -> list[Verdict]:
+    verdicts = [(label, verify_puzzle(item, redraw=redraw)) for label, item in batch]
+    return [verdict._replace(name=verdict.name or label) for label, verdict in verdicts]
+
+
+def _count_chars(labelled: tuple[str, Item]) -> int:
+    item = labelled[1]
+    if isinstance(item, Files):
+        return item.text.stat().st_size
+    return sum(len(value) for value in item.values() if isinstance(value, str)) if isinstance(item, dict) else 0
+
+
+def _collect(row: Mapping) -> tuple[dict, list[str]]:
+    """Collect what a row says about its puzzle, the parts of the name first, and where it contradicts itself."""
+    parts = parse_name(row["name"])
+    stated, contradictions = parts._asdict() if parts else {}, []
+    state = row.get("state", {})
+    said = {column: row[column] for column in COLUMNS if column in row and column != "text"}
+    for column, key in (("poi", "poi"), ("d", "difficulty"), ("N", "num_statements"), ("needles", "needles")):
+        # the released program writes its counter of needles, which ends at 0
+        if key in state and not (key == "needles" and state[key] == 0):
+            said[column] = state[key]
+    for column, value in said.items():
+        if stated.setdefault(column, value) != value:
+            contradictions.append(f"the row says {column} {value!r}, its name {stated[column]!r}")
+    return stated, contradictions
+
+
+def _find_gaps(item: Item, name: str, redraw: bool) -> Iterator[str]:
+    """Tell which columns a row of the puzzles table lacks, or that its name is not the puzzle's.
+
+    Rows with fewer than half of the columns are others; their name may come from any column of names.
+    """
+    if not isinstance(item, dict):
+        return
+    missing = [column for column in PUZZLES.names if item.get(column) is None]
+    if not missing:
+        whole = "_".join(str(item[part]) for part in PuzzleName._fields)
+        if item["name"] != whole or not parse_name(whole):
+            yield f"the row's name is {item['name']!r}, its columns give {whole!r}"
+    elif len(missing) < len(PUZZLES.names) / 2:
+        yield f"the row lacks {', '.join(missing)}"
+    elif redraw and "name" not in missing and not parse_name(name):
+        yield f"the row's name is {item['name']!r}, not of the form N_d_needles_puzzleId_gold"
+
+
+def _differences(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
+    """Tell where a puzzle read from its text differs from what is stated."""
+    read = {
+        "gold": puzzle.solution,
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "needles": puzzle.needles,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "rho": puzzle.rho,
+    }
+    for column, value in read.items():
+        if column in stated and stated[column] != value:
+            yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
+    if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
+        yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
+    domain = stated.get("domain", puzzle.domains[puzzle.category])
+    if not isinstance(domain, list):
+        yield f"the row's domain is {domain!r}, not a list"
+    elif strangers := [value for value in puzzle.domains[puzzle.category] if value not in domain]:
+        yield f"the text has {', '.join(strangers)} outside the domain"
+
+
+def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
+    """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
+    if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not math.isfinite(ratio_pct):
+        return False
+    return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
+
+
+def _irregularities(puzzle: Puzzle) -> Iterator[str]:
+    """Tell what a text has that no generated puzzle has."""
+    if puzzle.instruction != INSTRUCTION:
+        yield "the instruction differs from the benchmark's"
+    for number, (statement, states) in enumerate(zip(puzzle.statements, puzzle.states(), strict=False), 1):
+        if not any(statement.holds(state) for state in states.values()):
+            yield f"statement {number} applies to nobody"
+            return
+
+
+def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object) -> list[str]:
+    """Compare text and metadata with those drawn from the puzzle's id."""
+    try:
+        drawn = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id)
+    except ValueError as error:
+        return [f"the puzzle cannot be drawn again: {error}"]
+    if drawn.text != row["text"]:
+        return [ANOTHER_TEXT]
+    own = puzzle_row(drawn)
+    keys = [key for key in ("poi", "category", "domain") if row.get(key, own[key]) != own[key]]
+    if "state" in row:
+        own, state = layout_state(drawn), row["state"]
+        # the released program writes its counters of needles and hays, which end at 0
+        counters = [key for key in ("needles", "hays") if state.get(key) == 0]
+        keys += [key for key in own if key not in counters and state.get(key) != own[key]]
+    return [f"the metadata differ from those drawn from its id, in {', '.join(keys)}"] if keys else []
+
+
+#: What is said of a text that is right in itself.
+ANOTHER_TEXT = "the text differs from the one drawn from its id"

@@ -1,0 +1,96 @@
+"""How much hangs on the reading of Appendix D: verdicts that another reading would move."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scoring.scores import Question, read_questions
+from cogniload_repro.scoring.verdict import BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
+from cogniload_repro.storage import as_place, open_parquet
+
+#: The readings beside the default one.
+OTHERS = tuple(name for name, reading in READINGS.items() if reading != PSEUDOCODE)
+
+_BATCH_ROWS = 256
+_COLUMNS = ["reading", "model", "bucket", "becomes", "responses"]
+
+
+def count_moves(
+    outputs_dir: str | Path, puzzles_path: str | Path, sample: int | None = None
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Count the responses that another reading puts into another bucket than the default one.
+
+    Parameters
+    ----------
+    outputs_dir : path
+        Folder of ``<model>.parquet`` files.
+    puzzles_path : path
+        The puzzles table.
+    sample : int, optional
+        Read only the first responses of each file, as many as this.
+
+    Returns
+    -------
+    moves : DataFrame
+        One row a reading, model and pair of buckets between which the reading moves responses, in the order of
+        `READINGS`, of the files and of `BUCKETS`: reading, model, bucket (of the default reading), becomes,
+        responses. What moves nothing has no row.
+    read : Series
+        Responses read, by model.
+
+    Raises
+    ------
+    ValueError
+        If a response belongs to no known puzzle.
+    """
+    questions = read_questions(puzzles_path)
+    moves: Counter[tuple[str, str, str, str]] = Counter()
+    read: Counter[str] = Counter()
+    for path in sorted(as_place(outputs_dir).glob("*.parquet")):
+        for model, buckets in _read_buckets(path, questions, sample):
+            read[model] += 1
+            default = buckets[0]
+            for name, bucket in zip(OTHERS, buckets[1:], strict=True):
+                if bucket != default:
+                    moves[name, model, default, bucket] += 1
+    orders = (OTHERS, tuple(read), BUCKETS, BUCKETS)
+    rows = sorted(moves, key=lambda key: [order.index(word) for order, word in zip(orders, key, strict=True)])
+    return pd.DataFrame([(*key, moves[key]) for key in rows], columns=_COLUMNS), pd.Series(read, dtype="int64")
+
+
+def place_scores(build: str | Path, name: str) -> Path:
+    """Return the folder for scores and cells under a reading: another one's stand beside the default's, never instead.
+
+    Raises
+    ------
+    ValueError
+        If there is no such reading.
+    """
+    return as_place(build) if find_reading(name) == PSEUDOCODE else as_place(build) / "readings" / name
+
+
+def read_all_ways(response: str, question: Question, **tokens: int | None) -> list[str]:
+    """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
+    asked = {name: getattr(question, name) for name in ("poi", "gold", "domain", "category")} | tokens
+    return [score_response(response, reading=reading, **asked) for reading in (PSEUDOCODE, *map(READINGS.get, OTHERS))]
+
+
+def _read_buckets(path: Path, questions: Mapping[str, Question], sample: int | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield the model of each response of a file and its buckets."""
+    left = sample
+    with open_parquet(path) as file:
+        for batch in file.iter_batches(_BATCH_ROWS, columns=OUTPUTS.names):
+            batch = batch if left is None else batch.slice(0, left)
+            left = None if left is None else left - batch.num_rows
+            for model, name, response, prompt_tokens, response_tokens in zip(
+                *(batch.column(column).to_pylist() for column in OUTPUTS.names), strict=True
+            ):
+                if name not in questions:
+                    raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it")
+                tokens = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+                yield model, read_all_ways(response, questions[name], **tokens)
+            if left == 0:
+                return

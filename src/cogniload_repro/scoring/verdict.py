@@ -1,0 +1,186 @@
+"""One response in, one bucket out: the verdict of the paper's Appendix D.
+
+`extraction` cuts out the windows, `matching` finds values in them, this module decides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative, is_mentioned
+from cogniload_repro.scoring.windows import Windows, find_windows
+
+CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
+LOGIC_BUCKETS = ("wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence")
+CONTEXT_BUCKET = "wrong_max_context"
+OTHER_BUCKET = "wrong_other"
+#: The eight buckets of Appendix D.5.
+BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
+
+#: Context length given to every model, and the tokens reserved at its end (Appendix D.3).
+CONTEXT_TOKENS = 32_768
+RESERVED_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How Appendix D is read where it can be read twice; the default is its Algorithms 1-3 as printed.
+
+    Attributes
+    ----------
+    late_drop : bool
+        Drop a closing line in round brackets after the empty lines: a trailing newline cannot save it.
+    cut_windows : bool
+        Take the last sentence of the lines that name the person of interest (D.3), not the whole lines.
+    last_mention : bool
+        Let the flag for alternatives also stand or fall with which value is mentioned last (D.4, item 5).
+    """
+
+    late_drop: bool = False
+    cut_windows: bool = False
+    last_mention: bool = False
+
+
+PSEUDOCODE = Reading()
+#: Readings by name: the appendix's algorithms, its prose, and each difference alone.
+READINGS = {
+    "pseudocode": PSEUDOCODE,
+    "prose": Reading(cut_windows=True, last_mention=True),
+    "late_drop": Reading(late_drop=True),
+    "cut_windows": Reading(cut_windows=True),
+    "last_mention": Reading(last_mention=True),
+}
+
+
+class Verdict(NamedTuple):
+    """A bucket with its evidence: the deciding window and the value found in it, as it is spelled there.
+
+    A `wrong_other` has no answer, its window is the first that is not empty; `wrong_max_context` has neither.
+    """
+
+    bucket: str
+    window: str
+    answer: str
+
+
+def find_reading(name: str) -> Reading:
+    """Return the reading of this name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such reading.
+    """
+    if name not in READINGS:
+        raise ValueError(f"unknown reading {name!r}; choose one of: {', '.join(READINGS)}")
+    return READINGS[name]
+
+
+def score_response(
+    response: str,
+    *,
+    poi: str,
+    gold: str,
+    domain: Sequence[str],
+    category: str,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    reading: Reading = PSEUDOCODE,
+) -> str:
+    """Return the bucket of one response (paper, section 2.1.6 and Appendix D).
+
+    Parameters
+    ----------
+    response : str
+        The model's whole output, the reasoning trace included.
+    poi, gold : str
+        The person of interest and the right value.
+    domain : sequence of str
+        The puzzle's values of the asked category, the gold one included.
+    category : str
+        The asked category, a key of `cogniload_repro.scoring.windows.QUALIFIERS`.
+    prompt_tokens, response_tokens : int, optional
+        Token counts; the context budget is tested only where both are known.
+    reading : Reading
+        How Appendix D is read where it can be read twice.
+
+    Raises
+    ------
+    ValueError
+        If the response is not text, the category is unknown, or the name or the gold value is empty.
+
+    Examples
+    --------
+    >>> score_response("So Raymond is wearing **red** underwear.", poi="Raymond", gold="red",
+    ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
+    'correct_valid'
+    """
+    spent = exceeds_budget(prompt_tokens, response_tokens)
+    return _judge(response, poi, gold, domain, category, spent, reading)[0]
+
+
+def explain_response(
+    response: str,
+    *,
+    poi: str,
+    gold: str,
+    domain: Sequence[str],
+    category: str,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    reading: Reading = PSEUDOCODE,
+) -> Verdict:
+    """Return the bucket of one response with its evidence; parameters and errors as for `score_response`."""
+    spent = exceeds_budget(prompt_tokens, response_tokens)
+    bucket, window = _judge(response, poi, gold, domain, category, spent, reading)
+    if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
+        return Verdict(bucket, window, "")
+    values = [gold] if bucket in CORRECT_BUCKETS else find_alternatives(domain, gold)
+    start, end = max(span for value in values if (span := find_mention(value, window)))
+    return Verdict(bucket, window, window[start:end])
+
+
+def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bool:
+    """Tell whether prompt and response fill the context (Appendix D.3); never, where a count is unknown."""
+    if prompt_tokens is None or response_tokens is None:
+        return False
+    return prompt_tokens + response_tokens + RESERVED_TOKENS >= CONTEXT_TOKENS
+
+
+def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading = PSEUDOCODE) -> tuple[str, str]:
+    """Return the bucket of a response with a last sentence, and the window that decided (Appendix D.5)."""
+    without_gold = []
+    previous = ""
+    for rank, window in enumerate(windows):
+        if not window or window == previous:
+            continue  # nothing is in an empty text, and the same text decides at its first place or not at all
+        previous = window
+        if not is_mentioned(gold, window):
+            without_gold.append((rank, window))
+        elif not has_alternative(window, domain, gold, last_mention=reading.last_mention):
+            return CORRECT_BUCKETS[rank], window
+    for rank, window in without_gold:
+        if has_alternative(window, domain, gold, last_mention=reading.last_mention):
+            return LOGIC_BUCKETS[rank], window
+    return OTHER_BUCKET, next(filter(None, windows))
+
+
+def _judge(
+    response: str,
+    poi: str,
+    gold: str,
+    domain: Sequence[str],
+    category: str,
+    spent: bool,
+    reading: Reading,
+) -> tuple[str, str]:
+    if not isinstance(response, str):
+        raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
+    if not gold:
+        raise ValueError("the gold value is empty; give the puzzle's solution")
+    if spent or not response:
+        return CONTEXT_BUCKET, ""
+    windows = find_windows(response, poi, category, late_drop=reading.late_drop, cut_windows=reading.cut_windows)
+    if windows.last_sentence == "":
+        return CONTEXT_BUCKET, ""
+    return decide(windows, gold, tuple(domain), reading)

@@ -1,0 +1,18 @@
+"""The paper's grid as a design matrix: what every regression of the paper is fitted to (section 3.1)."""
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.grid import PAPER_GRID
+
+#: The 140 cells of the paper's grid, in grid order.
+GRID = pd.DataFrame(
+    [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
+    columns=["N", "d", "ratio_pct", "needles", "rho"],
+)
+_D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), GRID["rho"].to_numpy(float)
+
+#: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
+X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
+LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
+INTERACTIONS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}

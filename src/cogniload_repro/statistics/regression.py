@@ -1,0 +1,291 @@
+"""Logistic regressions on the counts of each cell, and the capacity points derived from them.
+
+The covariates are constant inside a cell, so fitting (correct, wrong) counts gives the coefficients and standard
+errors of one row a puzzle; the log-likelihood reported here is the Bernoulli one of those rows.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import formulaic
+import numpy as np
+import pandas as pd
+from scipy.optimize import linprog
+from scipy.special import log_expit, log_ndtr
+from scipy.stats import chi2, norm
+from statsmodels.genmod.families import Binomial, links
+from statsmodels.genmod.generalized_linear_model import GLM
+
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
+
+LINEAR = "correct ~ d + log10_N + rho"
+#: The paper's specification (section 3.1.1).
+QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
+#: The specification of Appendix B.
+INTERACTIONS = "correct ~ d * log10_N * rho + I(rho**2)"
+
+#: Families by the name of their link: the statsmodels class, and the logarithms of p and of 1 - p as functions of the
+#: linear predictor. All are binomial; quasi-binomial is logit with standard errors widened by the observed scatter.
+FAMILIES = {
+    "logit": (links.Logit, log_expit, lambda eta: log_expit(-eta)),
+    "probit": (links.Probit, log_ndtr, lambda eta: log_ndtr(-eta)),
+    "cloglog": (links.CLogLog, lambda eta: np.log(-np.expm1(-np.exp(eta))), lambda eta: -np.exp(eta)),
+}
+QUASI = "quasi-binomial"
+FAMILIES[QUASI] = FAMILIES["logit"]
+
+#: The paper's symbols for the terms of its formulas.
+SYMBOLS = {
+    "Intercept": "0", "d": "d", "log10_N": "N", "rho": "rho", "I(rho ** 2)": "rho2",
+    "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted binomial GLM.
+
+    Attributes
+    ----------
+    terms : tuple of str
+    coef, se, p : ndarray
+        Log-odds, their standard errors and two-sided Wald p-values; NaN unless status is "ok".
+    covariance : ndarray
+    loglik : float
+        Bernoulli log-likelihood of the n answers; NaN for quasi-binomial, which has no likelihood.
+    n : int
+        Answers.
+    status : str
+        "ok", "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known.
+    family : str
+        A key of `FAMILIES`.
+    eta : ndarray
+        Linear predictor of the rows with answers.
+    spec : formulaic.ModelSpec
+        How the formula turns cells into columns; knots and levels stay those of the fit.
+    """
+
+    terms: tuple[str, ...]
+    coef: np.ndarray
+    se: np.ndarray
+    p: np.ndarray
+    covariance: np.ndarray
+    loglik: float
+    n: int
+    status: str
+    family: str = "logit"
+    eta: np.ndarray | None = None
+    spec: formulaic.ModelSpec | None = None
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion (Appendix F)."""
+        return 2 * len(self.terms) - 2 * self.loglik
+
+    @property
+    def bic(self) -> float:
+        """Bayesian information criterion, one observation an answer."""
+        return np.log(self.n) * len(self.terms) - 2 * self.loglik
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Fitted accuracy of the rows with answers."""
+        return np.exp(FAMILIES[self.family][1](self.eta))
+
+    def expand(self, cells: pd.DataFrame) -> np.ndarray:
+        """Return the design matrix at each row of a frame with the covariates that the formula names."""
+        return expand_design(cells, self.spec)
+
+
+def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
+    """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1: logit link).
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Columns N, d, rho, correct and, for counts, n (without it every row is one answer).
+    formula : str
+        ``correct ~ ...`` over the names in `formulas.COVARIATES`.
+    family : str
+        A key of `FAMILIES`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such family, the formula cannot be read or names something unknown, or a row has not
+        0 <= correct <= n.
+    """
+    check_family(family)
+    cells, k, n = _counts(cells)
+    unknown = [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]
+    if unknown:
+        return _failed((), int(n.sum()), f"no {unknown[0]}", family)
+    design, spec = build_design(cells, formula)
+    x, terms = design.to_numpy(), tuple(design.columns)
+    status = _obstacle(x, k, n)
+    if status != "ok":
+        return _failed(terms, int(n.sum()), status, family, spec)
+    result, converged = _maximise(x, k, n, family)
+    if not converged:
+        return _failed(terms, int(n.sum()), "not converged", family, spec)
+    eta, covariance = x @ result.params, result.cov_params()
+    _, log_p, log_q = FAMILIES[family]
+    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
+    if family == QUASI:
+        covariance, loglik = covariance * max(dispersion(k, n, np.exp(log_p(eta)), len(terms)), 1.0), np.nan
+    se = np.sqrt(np.diag(covariance))
+    p = 2 * norm.sf(np.abs(result.params / se))
+    return Fit(terms, result.params, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
+
+
+def check_family(family: str) -> None:
+    """Raise ValueError for a name that is not a key of `FAMILIES`."""
+    if family not in FAMILIES:
+        raise ValueError(f"there is no family {family!r}; choose one of: {', '.join(FAMILIES)}")
+
+
+def dispersion(k: np.ndarray, n: np.ndarray, p: np.ndarray, terms: int) -> float:
+    """Return Pearson's chi-square by its degrees of freedom: 1 for independent answers around a right model.
+
+    Parameters
+    ----------
+    k, n : ndarray
+        Correct answers and answers of each cell.
+    p : ndarray
+        Fitted accuracies.
+    terms : int
+        Coefficients that were fitted; NaN is returned if there are as many as cells.
+    """
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    chi_square = ((k - n * p) ** 2 / (n * p * (1 - p))).sum()
+    return float(chi_square / (len(n) - terms)) if len(n) > terms else np.nan
+
+
+def _counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the rows with answers, their correct answers and their answers."""
+    n = cells["n"].to_numpy(float) if "n" in cells else np.ones(len(cells))
+    k = cells["correct"].to_numpy(float)
+    impossible = ~((k >= 0) & (k <= n))
+    if impossible.any():
+        row = int(impossible.argmax())
+        raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
+    return cells[n > 0], k[n > 0], n[n > 0]
+
+
+def _failed(terms: tuple[str, ...], n: int, status: str, family: str, spec: formulaic.ModelSpec | None = None) -> Fit:
+    nan = np.full(len(terms), np.nan)
+    return Fit(terms, nan, nan, nan, np.full((len(terms),) * 2, np.nan), np.nan, n, status, family, nan, spec)
+
+
+def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[object, bool]:
+    """Return statsmodels' fit, and whether it has converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
+        # convergence of the coefficients: the rounding error of the deviance grows with n
+        model = GLM(np.column_stack([k, n - k]), x, family=Binomial(FAMILIES[family][0]()))
+        result = model.fit(tol=1e-10, rtol=1e-10, tol_criterion="params")
+        if result.converged:
+            return result, True
+        # scoring may circle around an optimum that Newton's method reaches
+        result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
+        return result, result.mle_retvals["converged"]
+
+
+def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
+    """Say whether a finite maximum-likelihood fit exists.
+
+    Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
+    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
+    """
+    if len(x) == 0 or np.linalg.matrix_rank(x) < x.shape[1]:
+        return "not identified"
+    x = x / np.abs(x).max(axis=0)
+    sure = np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0))
+    one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
+    if len(one_sided) == 0:
+        return "ok"
+    programme = linprog(
+        -one_sided.sum(axis=0),
+        A_ub=-one_sided,
+        b_ub=np.zeros(len(one_sided)),
+        A_eq=mixed if len(mixed) else None,
+        b_eq=np.zeros(len(mixed)) if len(mixed) else None,
+        bounds=[(-1, 1)] * x.shape[1],
+    )
+    return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
+
+
+def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 2: the quadratic fit of every model.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, n, status.
+    """
+    rows = []
+    for model, own in _by_model(cells):
+        fit = fit_glm(own, QUADRATIC)
+        row = {"model": model}
+        for name, values in (("beta", fit.coef), ("se", fit.se), ("p", fit.p)):
+            row |= {f"{name}_{SYMBOLS[t]}": v for t, v in zip(fit.terms, values, strict=True)}
+        points = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
+        if fit.status == "ok":
+            points = capacity_points(fit.coef, grid_means(own))
+        rows.append(row | points | {"aic": fit.aic, "loglik": fit.loglik, "n": fit.n, "status": fit.status})
+    return pd.DataFrame(rows)
+
+
+def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 3: interaction coefficients, each with the p-value of the likelihood-ratio test of dropping it.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, beta_* and p_* for dN, drho, Nrho, dNrho; status.
+    """
+    rows = []
+    for model, own in _by_model(cells):
+        full = fit_glm(own, INTERACTIONS)
+        row = {"model": model}
+        for term, coef in zip(full.terms, full.coef, strict=True):
+            if ":" in term:
+                dropped = fit_glm(own, f"{INTERACTIONS} - {term}")
+                row[f"beta_{SYMBOLS[term]}"] = coef
+                row[f"p_{SYMBOLS[term]}"] = likelihood_ratio(full, dropped)
+        rows.append(row | {"status": full.status})
+    return pd.DataFrame(rows)
+
+
+def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 6: AIC without and with rho^2, and the likelihood-ratio p-value.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, p_lr, aic_linear, aic_quadratic, status.
+    """
+    rows = []
+    for model, own in _by_model(cells):
+        linear, quadratic = fit_glm(own, LINEAR), fit_glm(own, QUADRATIC)
+        rows.append(
+            {
+                "model": model,
+                "p_lr": likelihood_ratio(quadratic, linear),
+                "aic_linear": linear.aic,
+                "aic_quadratic": quadratic.aic,
+                "status": quadratic.status if linear.status == "ok" else linear.status,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def likelihood_ratio(full: Fit, reduced: Fit) -> float:
+    """Return the p-value of the likelihood-ratio test of a reduced against a full model; NaN if either failed."""
+    statistic = max(2 * (full.loglik - reduced.loglik), 0.0)
+    return float(chi2.sf(statistic, len(full.terms) - len(reduced.terms)))
+
+
+def _by_model(cells: pd.DataFrame):
+    return cells.groupby("model", sort=False, observed=True)

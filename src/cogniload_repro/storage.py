@@ -1,0 +1,190 @@
+"""Where data lie, and how files are written: whole or not at all, the same bytes for the same content.
+
+Committed data in a checkout or an installed wheel; local paths and addresses of stores; Parquet files with their
+provenance inside.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+from uuid import uuid4
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cogniload_repro.schemas import PROVENANCE
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
+
+#: Folder that holds ``published/`` and ``reconstructed/``.
+DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
+PUBLISHED = DATA / "published"
+ICLR2026 = PUBLISHED / "iclr2026"
+RECONSTRUCTED = DATA / "reconstructed"
+#: Name of the file that stands in a folder while a set of tables takes its place there.
+UNFINISHED = ".unfinished"
+
+
+def as_place(place: str | Path) -> Path:
+    """Return a path; an address such as ``s3://bucket/folder`` as a path of its store (universal_pathlib).
+
+    Raises
+    ------
+    ValueError
+        If it is an address and the extra `cluster` is not installed, or its kind of store is unknown.
+    """
+    if not isinstance(place, str) or "://" not in place:
+        return Path(place) if isinstance(place, str) else place
+    try:
+        from upath import UPath
+    except ImportError:
+        raise ValueError(f"{place} is an address; install cogniload-repro[cluster] to read and write there") from None
+    try:
+        return UPath(place)
+    except (ImportError, ValueError) as error:
+        raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
+
+
+def move(part: Path, path: Path) -> None:
+    """Move a complete file to its place, over what is there."""
+    if isinstance(part, Path):
+        os.replace(part, path)
+    else:
+        part.rename(path)
+
+
+def modified_ns(path: Path) -> int:
+    """Return when a file was changed last, in nanoseconds; 0 where its store does not tell."""
+    return path.stat().st_mtime_ns
+
+
+def write_whole(path: str | Path, content: str | bytes) -> Path:
+    """Write a file so that a reader, or an interruption, meets the old content or the new, never a part.
+
+    Text is written as UTF-8 with its line ends as they are; missing folders are made.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, which takes its place when the block ends without an error."""
+    path = as_place(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        yield part
+        move(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_parts(folder: str | Path) -> None:
+    """Remove what killed runs have left in a folder; to be called while nothing is written there."""
+    for part in as_place(folder).glob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def table_writer(path: str | Path, schema: pa.Schema, metadata: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
+    """Open a writer for a table that appears at `path` only when it is complete; see `part_writer`."""
+    with replacing(path) as part, part_writer(part, schema, metadata) as writer:
+        yield writer
+
+
+@contextmanager
+def part_writer(part: Path, schema: pa.Schema, metadata: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
+    """Open a writer for a table.
+
+    Parameters
+    ----------
+    part : path
+        The file to write.
+    schema : pyarrow.Schema
+        Columns; their own metadata are dropped.
+    metadata : mapping of str to str
+        Keys of the file, `provenance` among them.
+
+    Raises
+    ------
+    ValueError
+        If the provenance is not one of reconstructed, imported and evaluated.
+    """
+    if metadata.get("provenance") not in PROVENANCE:
+        raise ValueError(f"{part}: provenance {metadata.get('provenance')!r} is not one of: {', '.join(PROVENANCE)}")
+    schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
+    with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        yield writer
+
+
+def write_table(path: str | Path, table: pa.Table | pd.DataFrame, metadata: Mapping[str, str]) -> Path:
+    """Write a whole table at once; see `table_writer`."""
+    if isinstance(table, pd.DataFrame):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    with table_writer(path, table.schema, metadata) as writer:
+        writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
+    return as_place(path)
+
+
+def read_metadata(path: str | Path) -> dict[str, str]:
+    """Return the keys that a table carries, without pyarrow's own.
+
+    Raises
+    ------
+    ValueError
+        If the file is not Parquet.
+    """
+    with open_parquet(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    return {key.decode(): text.decode() for key, text in metadata.items() if key != b"ARROW:schema"}
+
+
+@contextmanager
+def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for reading in bounded memory.
+
+    Raises
+    ------
+    ValueError
+        If the file is not Parquet, or cut short.
+    """
+    with as_place(path).open("rb") as stream:
+        try:
+            file = pq.ParquetFile(stream, pre_buffer=False)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path} is not a whole Parquet file ({error}); make or fetch it again") from None
+        with file:
+            yield file
+
+
+def weakest_provenance(words: Iterable[str]) -> str:
+    """Return the word that a table made from several sources carries: reconstructed, as soon as one is.
+
+    Raises
+    ------
+    ValueError
+        If there is no source or one with another word.
+    """
+    present = set(words)
+    if not present or not present.issubset(PROVENANCE):
+        raise ValueError(
+            f"tables of provenance {sorted(present)} cannot be joined; each must be {' or '.join(PROVENANCE)}"
+        )
+    return next(word for word in PROVENANCE if word in present)
+
+
+def partition_path(folder: str | Path, model: str) -> Path:
+    """Return the file of a model: its name with every character escaped that is not safe in a path."""
+    return Path(folder) / f"{quote(model, safe=' +()')}.parquet"

@@ -1,0 +1,385 @@
+"""The claims of the paper's prose, recomputed from reconstructed cells and from cells changed on purpose."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.fidelity.claims import COLUMNS, CONSTANTS, evaluate_claims, kind_of
+from cogniload_repro.fidelity.results import Results
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_claims, load_table
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.regression import aic_table, glm_table, interactions_table
+
+CLAIMS = load_claims()
+GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"
+
+
+@cache
+def results():
+    """Fit the reconstructed cells; tokens are the printed ones, with the other models' median where illegible."""
+    cells, tokens = load_cells(), load_table("tokens")
+    numbers = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+    medians = tokens.groupby(["N", "d"])[numbers].transform("median")
+    tokens = tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians))
+    return Results(cells, glm_table(cells), interactions_table(cells), aic_table(cells), tokens, "reconstructed")
+
+
+@cache
+def baseline():
+    return evaluate_claims(results())
+
+
+def evaluated(**frames):
+    """Evaluate the claims with some of the frames replaced, rows by claim id."""
+    return evaluate_claims(replace(results(), **frames)).set_index("id")
+
+
+def computed(frame):
+    return set(frame.index[frame["verdict"] != "not_computable"])
+
+
+def with_values(name, models, **values):
+    """Return a frame of the results with numbers of some models replaced."""
+    frame = getattr(results(), name).copy()
+    for column, value in values.items():
+        frame.loc[frame["model"].isin(models), column] = value
+    return frame
+
+
+def moved(model, count, to="other", **levels):
+    """Return cells in which answers of a model turn from correct to wrong, as many as a level's cells can give."""
+    cells = results().cells.copy()
+    rows = cells.index[
+        (cells["model"] == model) & np.logical_and.reduce([cells[key] == at for key, at in levels.items()])
+    ]
+    for row in rows:
+        here = min(count, int(cells.loc[row, "correct"]))
+        cells.loc[row, "correct"] -= here
+        cells.loc[row, to] += here
+        count -= here
+    assert count == 0, "the level does not have so many correct answers"
+    return cells
+
+
+def test_one_row_a_claim_in_file_order():
+    """Every claim of the file has its row, with its own words, a kind, a verdict and what is shown."""
+    rows = baseline()
+    assert tuple(rows.columns) == COLUMNS
+    pd.testing.assert_frame_equal(
+        rows[["id", "location", "claim", "model", "quantity", "condition"]],
+        CLAIMS[["id", "location", "claim", "model", "quantity", "condition"]],
+    )
+    assert rows["published"].tolist() == CLAIMS["value"].tolist()
+    assert set(rows["verdict"]) <= {"exact", "unit", "differs"}
+    assert set(rows["kind"]) == {"input", "constraint", "derived"}
+    assert (rows["shown"] != "").all()
+
+
+def test_verdicts_agree_with_the_transcriber():
+    """Whatever Tables 2 to 10 settle comes out as the transcriber found; off by a unit is only an exact tie."""
+    rows, check = baseline(), CLAIMS["check"]
+    assert set(rows.loc[check.str.startswith("differs"), "verdict"]) == {"differs"}
+    agreeing = rows[check == "agrees"]
+    ties = agreeing[agreeing["verdict"] != "exact"]
+    assert dict(zip(ties["id"], ties["verdict"], strict=True)) == {"C018": "unit"}
+    assert Fraction(ties["recomputed"].iloc[0]).limit_denominator(1000) * 100 % 1 == Fraction(1, 2)
+    assert len(agreeing) + check.str.startswith("differs").sum() == (check != "").sum()
+
+
+def test_shown_is_what_the_transcriber_computed():
+    """Where a claim differs, what is shown is what the transcriber computed from the tables by hand."""
+    rows = baseline().join(CLAIMS["check"].rename("check")).set_index("id")
+    differing = rows[rows["check"].str.startswith("differs")].drop(index=["C004", "C023"])  # told model by model
+    for claim, shown, check in differing[["shown", "check"]].itertuples():
+        assert re.search(rf"computed (range over models )?{re.escape(shown)}(?![.\d])", check.replace("%", "")), claim
+    weakest = [float(number) for number in re.findall(r"0\.\d{3}", rows.loc["C023", "check"])]
+    assert rows.loc["C023", "shown"] == f"{min(weakest):.2f} to {max(weakest):.2f}"
+    assert rows.loc["C004", "shown"] == "13998 to 14000"
+
+
+def test_shares_are_of_all_that_a_claim_is_about():
+    """Behind a word about models stand all 22; the Gemini lengths are two models at three d."""
+    shares = baseline().set_index("id")["shown"].str.extract(r"of (\d+)$")[0].dropna()
+    assert shares.to_dict() == dict.fromkeys(["C010", "C024", "C038", "C121"], "22") | {"C174": "6"}
+
+
+def test_the_transcribers_word_is_not_used():
+    """The check column decides nothing."""
+    blind = evaluate_claims(results(), CLAIMS.assign(check=""))
+    pd.testing.assert_frame_equal(blind, baseline())
+
+
+def test_exact_numbers_print_alike():
+    """A number is exact if and only if it prints as published."""
+    rows = baseline()
+    numbers = rows[rows["published"].str.fullmatch(r"[+-]?\d+(\.\d+)?(e-?\d+)?K?")]
+    assert len(numbers) > 100
+    assert ((numbers["verdict"] == "exact") == (numbers["shown"] == numbers["published"])).all()
+
+
+@pytest.mark.parametrize(
+    ("claim", "model", "count", "to", "levels"),
+    [
+        ("C011", QWQ, 100, "other", {"d": 1}),
+        ("C021", GPT5, 5, "other", {"d": 10}),
+        ("C027", "Qwen3-8B", 40, "other", {"N": 20}),
+        ("C044", "Phi-4-reasoning-plus", 60, "other", {"ratio_pct": 5}),
+        ("C053", GPT5, 20, "other", {"ratio_pct": 5}),
+        ("C118", "Qwen3-32B", 3, "valid_logic", {"N": 250}),
+        ("C122", "gemini-2.5-flash", 2, "ctx", {"N": 250}),
+        ("C133", QWEN7B, 2, "other", {"N": 250}),
+        ("C144", "Qwen3-1.7B", 8, "other", {"d": 10}),
+    ],
+)
+def test_counts_decide(claim, model, count, to, levels):
+    """Answers turned wrong make a claim about them wrong, and what is shown moves with them."""
+    before = baseline().set_index("id").loc[claim]
+    after = evaluated(cells=moved(model, count, to, **levels)).loc[claim]
+    assert (before["verdict"], after["verdict"]) == ("exact", "differs")
+    assert before["shown"] != after["shown"]
+
+
+def test_one_answer_moves_a_count_by_a_unit():
+    """One wrong attribution more, or one model less above 50%, is one unit of the printed count."""
+    after = evaluated(cells=moved("Qwen3-32B", 1, to="valid_logic", N=250))
+    assert after.loc["C118", ["shown", "verdict"]].tolist() == ["2542", "unit"]
+    after = evaluated(cells=moved(O3, 70, N=250))
+    assert after.loc["C035", ["shown", "verdict"]].tolist() == ["1", "unit"]
+
+
+def test_other_counts_make_a_false_claim_true():
+    """A claim that the paper's own tables contradict holds for counts that do not."""
+    cells = results().cells.copy()
+    for model in NAMES[:20]:
+        own = cells["model"] == model
+        cells.loc[own, ["correct", *ERRORS]] = 0
+        cells.loc[own, "valid_logic"] = np.minimum(cells.loc[own, "d"], cells.loc[own, "n"] - 1)
+        cells.loc[own, "correct"] = cells.loc[own, "n"] - cells.loc[own, "valid_logic"]
+    assert baseline().set_index("id").loc["C121", "verdict"] == "differs"
+    assert evaluated(cells=cells).loc["C121", "verdict"] == "exact"
+
+
+@pytest.mark.parametrize(
+    ("claim", "frame", "models", "column", "value", "verdict"),
+    [
+        ("C062", "aic", [O3, "gemini-2.5-flash"], "aic_linear", 0.0, "exact"),
+        ("C063", "glm", [GPT5, O3], "p_d", 0.05, "differs"),
+        ("C065", "glm", [O3, "gemini-2.5-pro"], "p_rho2", 0.04, "exact"),
+        ("C067", "glm", [O3], "p_rho", 0.0499, "differs"),
+        ("C070", "glm", [GPT5], "ecl50", 300.0, "differs"),
+        ("C073", "glm", ["gemini-2.5-pro"], "beta_N", -9.14, "unit"),
+        ("C074", "glm", [GPT5, O3], "id50", -0.1, "differs"),
+        ("C075", "interactions", [GPT5, O3], "p_dN", 0.001, "differs"),
+        ("C082", "interactions", [QWEN7B], "beta_Nrho", 0.01, "differs"),
+        ("C086", "interactions", [QWQ], "p_dN", 1.26e-33, "unit"),
+        ("C106", "interactions", ["Qwen3-32B"], "p_Nrho", 0.106, "differs"),
+        ("C152", "aic", [O3, "gemini-2.5-pro"], "p_lr", 0.01, "exact"),
+        ("C154", "aic", [QWEN7B], "p_lr", 0.05, "exact"),
+        ("C157", "tokens", ["gemini-2.5-flash"], "output_mean", 14_700.0, "differs"),
+        ("C172", "tokens", [QWQ], "prompt_mean", 4_001.0, "differs"),
+        ("C173", "tokens", NAMES, "prompt_mean", 4_001.0, "exact"),
+        ("C174", "tokens", ["gemini-2.5-pro"], "output_p90", 20_000.0, "differs"),
+        ("C176", "tokens", NAMES, "output_p90", 15_000.0, "exact"),
+    ],
+)
+def test_fits_and_tokens_decide(claim, frame, models, column, value, verdict):
+    """A claim on Tables 2, 3, 6 or 7 to 10 follows the frame that holds their numbers."""
+    assert baseline().set_index("id").loc[claim, "verdict"] != verdict
+    changed = with_values(frame, models, **{column: value})
+    assert evaluated(**{frame: changed}).loc[claim, "verdict"] == verdict
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+def test_troughs_are_where_the_mean_is_lowest(level):
+    """The ratio of lowest accuracy is that of the models' mean, at every d that the claim names."""
+    cells = results().cells.copy()
+    here = (cells["ratio_pct"] == 5) & (cells["d"] == level)
+    cells.loc[here, "other"] += cells.loc[here, "correct"]
+    cells.loc[here, "correct"] = 0
+    after = evaluated(cells=cells)
+    assert after.loc["C147", "shown"].startswith("5 to ")
+    assert after.loc["C147", "verdict"] == "differs"
+
+
+def test_the_trough_at_n_20_is_of_its_cells():
+    """The claim on N = 20 follows those cells, the one without a condition all cells."""
+    cells = results().cells.copy()
+    here = (cells["ratio_pct"] == 5) & (cells["N"] == 20)
+    cells.loc[here, "other"] += cells.loc[here, "correct"]
+    cells.loc[here, "correct"] = 0
+    assert evaluated(cells=cells).loc["C148", ["shown", "verdict"]].tolist() == ["5", "differs"]
+    cells = cells.assign(correct=0, other=cells["other"] + cells["correct"])
+    cells.loc[cells["ratio_pct"] != 90, ["correct", "other"]] = [1, 0]
+    assert evaluated(cells=cells).loc["C039", "shown"] == "90"
+
+
+def test_part_of_the_grid_settles_only_its_own_claims():
+    """Without N = 250 the claims at other N stay as they are; pooled ones and fits are not computed."""
+    cells = results().cells
+    after, before = evaluated(cells=cells[cells["N"] < 250]), baseline().set_index("id")
+    kept = computed(after) - set(CONSTANTS)
+    assert {"C025", "C029", "C033", "C145", "C148", "C151"} <= kept
+    pd.testing.assert_frame_equal(after.loc[sorted(kept)], before.loc[sorted(kept)])
+    assert after.loc[list(kept), "condition"].str.fullmatch(r"N=(20|50|100).*|d=5").all()
+    lost = after.drop(index=[*kept, *CONSTANTS])
+    assert (lost["shown"] == "").all()
+    assert lost["recomputed"].isna().all()
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_other_numbers_of_puzzles_are_not_the_papers(change):
+    """A puzzle less, or more, in one cell withholds the claims on its model, its d or N, and no others."""
+    cells = results().cells.copy()
+    row = cells.index[(cells["model"] == GPT5) & (cells["N"] == 50) & (cells["d"] == 5) & (cells["ratio_pct"] == 25)]
+    cells.loc[row, ["n", "correct"]] += change
+    after = evaluated(cells=cells)
+    lost = set(after.index) - computed(after)
+    own = after[after["model"] == GPT5]
+    assert set(own.index) & lost == set(own.index[~own["condition"].str.contains("=|rho:")]) | {"C030"}
+    assert lost >= {"C001", "C010", "C020", "C039", "C062", "C075"}
+    assert not lost & {"C035", "C036", "C038", "C067", "C171", "C172"}
+    assert not lost & set(after.index[after["model"].isin(set(NAMES) - {GPT5})])
+
+
+def test_puzzles_missing_from_the_paper_may_be_missing_anywhere_in_their_condition():
+    """Which ratio the missing puzzles of o3 have is not printed: wherever they lack, the claims are computed."""
+    cells = results().cells.copy()
+    at = (cells["model"] == O3) & (cells["N"] == 250) & (cells["d"] == 5)
+    short, full = cells.index[at & (cells["n"] == 9)][0], cells.index[at & (cells["n"] == 10)][0]
+    cells.loc[short, ["n", "other"]] += 1
+    cells.loc[full, ["n", "correct"]] -= 1
+    assert evaluated(cells=cells).loc["C129", ["shown", "verdict"]].tolist() == ["348", "exact"]
+
+
+def test_one_model_settles_its_own_claims_only():
+    """With one model's outputs every claim that names it is computed, and no other but the constants."""
+    one = {
+        name: frame[frame["model"] == O3]
+        for name in ("cells", "glm", "interactions", "aic", "tokens")
+        for frame in [getattr(results(), name)]
+    }
+    named = set(CLAIMS.loc[(CLAIMS["model"] == O3) | (CLAIMS["quantity"] == "samples expected"), "id"])
+    assert computed(evaluated(**one)) == named | set(CONSTANTS)
+
+
+def test_no_outputs_settle_nothing():
+    """Of empty frames nothing is asked but the constants."""
+    empty = {name: getattr(results(), name).head(0) for name in ("cells", "glm", "interactions", "aic", "tokens")}
+    assert computed(evaluated(**empty)) == {*CONSTANTS, "C151"}
+
+
+def test_failed_fits_are_not_computable():
+    """A fit that did not converge has no numbers, and no count over all models includes it."""
+    after = evaluated(glm=with_values("glm", [GPT5], status="separation"))
+    assert set(after.index) - computed(after) == {"C063", "C064", "C065", "C066", "C070", "C074"}
+
+
+def test_unknown_tokens_are_not_computable():
+    """Outputs without token counts leave the claims on tokens open, and only those."""
+    tokens = results().tokens.assign(output_mean=np.nan, output_p90=np.nan)
+    after = evaluated(tokens=tokens)
+    open_claims = set(after.index) - computed(after)
+    assert open_claims == set(after.index[after["quantity"].isin(["output_mean", "output_p90"])])
+
+
+def test_cells_of_ones_own_change_no_claim():
+    """Puzzles beyond the paper's grid are left out of accuracies; fits and tokens that hold them are not compared."""
+    extra = results().cells.query("model == @GPT5 and N == 250").assign(N=500, correct=0, other=10)
+    reader = results().cells.query("model == @GPT5").assign(model="reader's")
+    after = evaluated(cells=pd.concat([results().cells, extra, reader], ignore_index=True))
+    before = baseline().set_index("id")
+    about_fits = before["quantity"].str.match("beta_|p_|ecl50") | before["condition"].str.contains(
+        "beta_|p_|aic_|id50|p_lr"
+    )
+    lost = set(before.index[about_fits & before["model"].isin(["", GPT5])])
+    assert set(after.index) - computed(after) == lost
+    pd.testing.assert_frame_equal(after.drop(index=list(lost)), before.drop(index=list(lost)))
+
+
+def test_unknown_claims_are_not_computable():
+    """A claim on an unknown model, quantity, level or word is left open."""
+    known = CLAIMS.loc[CLAIMS["id"] == "C011"].iloc[0]
+    changes = [
+        {"model": "QwQ-33B"}, {"quantity": "cost"}, {"condition": "d=4"}, {"condition": "easy puzzles"},
+        {"value": "a lot"}, {"model": "", "quantity": "models"}, {"model": "", "condition": "N=20 d=1"},
+        {"quantity": "accuracy difference"}, {"model": "", "quantity": "models", "condition": "model < 3"},
+        {"model": "", "quantity": "models", "condition": "model rises over d=1,3"},
+    ]  # fmt: skip
+    rows = pd.DataFrame([known.to_dict() | {"id": f"X{i}"} | change for i, change in enumerate(changes)])
+    judged = evaluate_claims(results(), rows)
+    assert judged["verdict"].tolist() == ["not_computable"] * len(changes)
+    assert evaluate_claims(results(), rows.assign(**known))["verdict"].unique().tolist() == ["exact"]
+
+
+_WORDS = st.sampled_from(
+    ["d", "N", "=", "1", "20", ",", " ", "-", ".", "<", ">=", "p_d", "accuracy", " at ", " and ", "rho: low end",
+     " minus ", "falls over ", "with a star", "~", "e", "K", "nan", "models"]
+)  # fmt: skip
+_TEXT = st.lists(_WORDS, max_size=6).map("".join) | st.text(max_size=12)
+
+
+_ROW = st.fixed_dictionaries(
+    {name: st.just("") for name in ("id", "location", "claim", "check")}
+    | {"model": st.sampled_from(["", GPT5, "other"])}
+    | {name: st.sampled_from(sorted(set(CLAIMS[name]))) | _TEXT for name in ("quantity", "condition", "value")}
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(_ROW, min_size=20, max_size=20))
+def test_no_claim_raises(rows):
+    """Whatever a claims file says, every row comes back with a verdict."""
+    judged = evaluate_claims(results(), pd.DataFrame(rows))
+    assert len(judged) == len(rows)
+    assert set(judged["verdict"]) <= {"exact", "unit", "differs", "not_computable"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("C001", "input"), ("C004", "input"), ("C008", "input"), ("C010", "input"), ("C021", "input"),
+        ("C003", "input"), ("C039", "derived"), ("C044", "constraint"), ("C051", "constraint"), ("C052", "constraint"),
+        ("C055", "constraint"), ("C056", "constraint"), ("C062", "input"), ("C063", "derived"), ("C067", "constraint"),
+        ("C070", "derived"), ("C071", "constraint"), ("C074", "derived"), ("C075", "constraint"),
+        ("C086", "constraint"), ("C121", "input"), ("C122", "input"), ("C145", "derived"), ("C147", "derived"),
+        ("C149", "input"), ("C151", "input"), ("C152", "constraint"), ("C160", "input"), ("C173", "input"),
+    ],
+)  # fmt: skip
+def test_kinds_on_reconstructed_data(claim, kind):
+    """A claim is worth what the table or constraint is worth that it rests on."""
+    assert baseline().set_index("id").loc[claim, "kind"] == kind
+
+
+def test_real_outputs_are_independent():
+    """Once the outputs are real, agreement is independent, save for constants of the scorer and the grid."""
+    for provenance in ("imported", "evaluated"):
+        kinds = CLAIMS.apply(lambda claim, source=provenance: kind_of(claim.to_dict(), source), axis=1)
+        assert set(CLAIMS.loc[kinds == "input", "id"]) == {*CONSTANTS, "C151"}
+        assert set(kinds) == {"input", "independent"}
+
+
+def test_what_the_printed_tables_leave_open_is_not_judged():
+    """A claim along rho is judged only if every other possible table of counts leads to the same verdict."""
+
+    def with_trough(ratio):
+        own = results().cells
+        return own.assign(correct=own["correct"].mask((own["N"] == 20) & (own["ratio_pct"] == ratio), 0))
+
+    def judge(here, *others):
+        (row,) = evaluate_claims(replace(results(), cells=here), CLAIMS[CLAIMS["id"] == "C148"], others).itertuples()
+        return row
+
+    inside, outside = with_trough(50), with_trough(90)
+    assert (judge(inside).verdict, judge(outside).verdict) == ("exact", "differs")
+    assert judge(inside, with_trough(25), inside).verdict == "exact"
+    left_open = judge(inside, outside, inside)
+    assert (left_open.verdict, left_open.shown) == ("not_computable", "")
+    assert "50 here, and 1 of 2 other" in left_open.reason

@@ -1,0 +1,191 @@
+"""The comparison with the paper: verdicts, kinds, and what it says when data are missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
+from cogniload_repro.fidelity.results import Results
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import load_printed, load_table
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics import regression
+
+
+def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Results:
+    """Results of some cells, with the printed token lengths."""
+    return Results(
+        cells=cells,
+        glm=regression.glm_table(cells),
+        interactions=regression.interactions_table(cells),
+        aic=regression.aic_table(cells),
+        tokens=load_table("tokens"),
+        provenance=provenance,
+    )
+
+
+@pytest.fixture(scope="module")
+def fidelity() -> pd.DataFrame:
+    """The comparison of the committed reconstruction."""
+    return compare(make_results(load_cells()))
+
+
+def test_every_printed_number_has_a_row(fidelity):
+    """As many rows as there are printed numbers, stars and claims."""
+    expected = {
+        "table2": 22 * (8 + 5), "table3": 22 * (8 + 4), "table4": 110 * 7, "table5": 88 * 7, "table6": 66, "prose": 177,
+    }  # fmt: skip
+    counts = fidelity["table"].value_counts()
+    assert {table: counts[table] for table in expected} == expected
+    printed = load_printed("tokens")[["prompt_mean", "prompt_p90", "output_mean", "output_p90"]]
+    assert sum(counts[f"table{number}"] for number in range(7, 11)) == (printed != "").to_numpy().sum()
+    assert tuple(fidelity.columns) == COLUMNS
+    assert set(fidelity["kind"]) == set(KINDS) - {"independent"}
+    assert set(fidelity["verdict"]) <= set(VERDICTS)
+
+
+def test_the_reconstruction_prints_the_tables(fidelity):
+    """Tables 3 to 6 come out in every digit, Table 2 but for the one model whose printed row contradicts Table 6."""
+    tables = fidelity[fidelity["table"].isin(["table2", "table3", "table4", "table5", "table6"])]
+    missed = tables[tables["verdict"] != "exact"]
+    assert set(missed["table"]) == {"table2"}
+    assert set(missed["model"]) == {"DeepSeek-R1-Distill-Qwen-32B"}
+
+
+def test_kinds_are_kept_apart(fidelity):
+    """What was put in is never called derived; Table 2 of models with missing puzzles chose their ratio."""
+    kinds = fidelity.groupby("table")["kind"].agg(set)
+    assert kinds["table4"] == kinds["table5"] == {"input"}
+    assert kinds["table3"] == {"constraint"}
+    assert kinds["table6"] == {"input", "constraint"}
+    table2 = fidelity[fidelity["table"] == "table2"]
+    chosen = table2["model"].map(lambda name: bool(BY_NAME[name].missing))
+    assert set(table2.loc[chosen, "kind"]) == {"constraint"}
+    assert set(table2.loc[~chosen, "kind"]) == {"derived"}
+
+
+def test_real_outputs_are_independent():
+    """Nothing of imported outputs was put in."""
+    cells = load_cells()
+    own = compare(make_results(cells[cells["model"] == "QwQ-32B"], "imported"))
+    tables = own[own["table"] != "prose"]
+    assert set(tables["kind"]) == {"independent"}
+    assert set(own["kind"]) <= {"independent", "input"}  # the scorer's and the grid's constants stay input
+    assert set(tables.loc[tables["model"] == "QwQ-32B", "verdict"]) <= {"exact", "unit", "differs"}
+    others = tables[(tables["model"] != "QwQ-32B") & ~tables["table"].str.fullmatch("table([789]|10)")]
+    assert set(others["verdict"]) == {"not_computable"}
+
+
+def test_a_partial_grid_is_not_compared():
+    """Numbers over the whole grid are not computed from half of it; rows of whole levels are."""
+    cells = load_cells()
+    half = cells[(cells["model"] == "QwQ-32B") & (cells["N"] <= 50)]
+    own = compare(make_results(half)).query("model == 'QwQ-32B' and table != 'prose'").set_index("table")
+    assert set(own.loc[["table2", "table3", "table4", "table6"], "verdict"]) == {"not_computable"}
+    assert set(own.loc["table5"].query("condition in ('N=20', 'N=50')")["verdict"]) == {"exact"}
+    assert set(own.loc["table5"].query("condition in ('N=100', 'N=250')")["verdict"]) == {"not_computable"}
+
+
+@pytest.mark.parametrize("change", [-1, 1, -99])
+def test_other_numbers_of_puzzles_are_not_compared(change):
+    """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
+    place = own.query("N == 50 and d == 5 and ratio_pct == 50").index[0]
+    own.loc[place, ["n", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
+    checks = compare(make_results(own)).query("model == 'QwQ-32B' and table != 'prose'")
+    touched = checks["table"].isin(["table2", "table3", "table6"])
+    touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
+    assert set(checks.loc[touched, "verdict"]) == {"not_computable"}
+    assert (checks.loc[touched, "reason"] != "").all()
+    assert "not_computable" not in set(checks.loc[~touched, "verdict"])
+    assert (checks.loc[~touched, "reason"] == "").all()
+
+
+def test_cells_that_the_paper_does_not_have_do_not_count():
+    """Puzzles of another length are no part of the sums by d, and spoil what rests on all cells."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"]
+    more = own[own["N"] == 20].assign(N=30)
+    checks = compare(make_results(pd.concat([own, more]))).query("model == 'QwQ-32B'").set_index("table")
+    assert set(checks.loc[["table4", "table5"], "verdict"]) == {"exact"}
+    assert set(checks.loc[["table2", "table3", "table6"], "verdict"]) == {"not_computable"}
+
+
+def test_every_number_that_is_not_computable_has_a_reason():
+    """Models that are not there say so, also in the prose; failed fits give their status."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"]
+    wrong = own.assign(model="gpt-5-2025-08-07", n=10, correct=0, other=10)
+    checks = compare(make_results(pd.concat([own, wrong])))
+    unknown = checks[checks["verdict"] == "not_computable"]
+    assert (unknown["reason"] != "").all()
+    assert set(unknown.query("model == 'o3-2025-04-16'")["reason"]) == {"no outputs of this model"}
+    assert set(unknown.query("model == 'gpt-5-2025-08-07' and table == 'table2'")["reason"]) == {"no fit: separation"}
+    assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
+
+
+def test_rows_on_prompts_follow_their_table(fidelity):
+    """They stand after the other numbers of their table, and the scoreboard counts them apart."""
+    head = (
+        "table8",
+        "QwQ-32B",
+        "prompt_mean",
+        "N=50 d=1, counted",
+        "independent",
+        "1037",
+        1036.2,
+        "1036",
+        "within",
+        "",
+    )
+    checks = compare(make_results(load_cells()), pd.DataFrame([head], columns=COLUMNS))
+    assert len(checks) == len(fidelity) + 1
+    last = checks[checks["table"] == "table8"].iloc[-1]
+    assert tuple(last) == head
+    board = scoreboard(checks).query("table == 'table8'").set_index("kind")
+    assert board.loc["independent", ["numbers", "within"]].tolist() == [1, 1]
+    assert board.loc["input", "within"] == 0
+    pd.testing.assert_frame_equal(compare(make_results(load_cells()), pd.DataFrame(columns=COLUMNS)), fidelity)
+
+
+def test_one_changed_answer_shows():
+    """The comparison can fail: one wrong answer more changes Tables 4 to 6."""
+    cells = load_cells()
+    own = cells[cells["model"] == "gpt-5-2025-08-07"].reset_index(drop=True)
+    own.loc[0, ["correct", "other"]] += [-1, 1]
+    verdicts = compare(make_results(own)).query("model == 'gpt-5-2025-08-07'").groupby("table")["verdict"].agg(set)
+    for table in ("table4", "table5", "table6"):
+        assert "differs" in verdicts[table] or "unit" in verdicts[table]
+
+
+@pytest.mark.parametrize(
+    ("published", "shown", "verdict"),
+    [
+        ("4.1", "4.1", "exact"), ("-0.00", "0.00", "unit"), ("0.16", "0.17", "unit"), ("0.16", "0.18", "differs"),
+        ("7.18e-05", "7.19e-05", "unit"), ("7.18e-05", "7.28e-05", "differs"), ("--", "0.95", "differs"),
+        ("", "*", "differs"), ("***", "***", "exact"), ("1.0", "1", "unit"), ("0.014", "0.0141", "unit"),
+    ],
+)  # fmt: skip
+def test_verdicts(published, shown, verdict):
+    """Exact is the same string; one unit is one of the last digit that either prints."""
+    assert judge(published, shown) == verdict
+
+
+@given(st.integers(-10_000, 10_000), st.integers(-5, 5))
+def test_verdicts_by_distance(hundredths, distance):
+    """Two decimals: equal, one apart, or more."""
+    published, shown = f"{hundredths / 100:.2f}", f"{(hundredths + distance) / 100:.2f}"
+    expected = "exact" if distance == 0 else "unit" if abs(distance) == 1 else "differs"
+    assert judge(published, shown) == expected
+
+
+def test_scoreboard_adds_up(fidelity):
+    """Every row is counted once, tables in the paper's order."""
+    board = scoreboard(fidelity)
+    assert board["numbers"].sum() == len(fidelity)
+    assert (board[list(VERDICTS)].sum(axis=1) == board["numbers"]).all()
+    assert list(dict.fromkeys(board["table"])) == list(dict.fromkeys(fidelity["table"]))
+    assert np.all(board["numbers"] > 0)

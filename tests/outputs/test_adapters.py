@@ -1,0 +1,214 @@
+"""Records of other programs, read as rows of outputs."""
+
+import json
+
+import pytest
+
+from cogniload_repro.outputs.adapters import adapt_record, find_harness_model
+from cogniload_repro.outputs.readers import read_table
+from cogniload_repro.schemas import OUTPUTS
+
+NAME = "20_1_1_770487_red"
+
+
+def batch_line(custom_id=NAME, **body):
+    """A line of a batch's output file, as the chat completions endpoint fills it."""
+    message = {"role": "assistant", "content": "Sue wears red.", "refusal": None, "annotations": []}
+    chat = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1724858089,
+        "model": "gpt-5-2025-08-07",
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": 812,
+            "completion_tokens": 4096,
+            "total_tokens": 4908,
+            "completion_tokens_details": {"reasoning_tokens": 4032},
+        },
+        "system_fingerprint": None,
+        **body,
+    }
+    response = {"status_code": 200, "request_id": "af0b", "body": chat}
+    return {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": None}
+
+
+def harness_line(**fields):
+    """A line of a sample log, as `--log_samples` writes it for a generation task."""
+    return {
+        "doc_id": 3,
+        "doc": {"name": NAME, "text": "Solve this logic puzzle.", "gold": "red"},
+        "target": "red",
+        "arguments": {"gen_args_0": {"arg_0": "Solve this logic puzzle.", "arg_1": {"until": [], "do_sample": False}}},
+        "resps": [["Thinking. Sue wears red."]],
+        "filtered_resps": ["red"],
+        "filter": "none",
+        "metrics": ["exact_match"],
+        "doc_hash": "0" * 64,
+        "exact_match": 1.0,
+        **fields,
+    }
+
+
+def rows(record, **options):
+    """The rows of a record, none of them refused."""
+    adapted = list(adapt_record(record, **options))
+    assert all(isinstance(row, dict) for row in adapted)
+    return adapted
+
+
+def read(path):
+    """The rows of a file, and the refusals with their line."""
+    entries = list(read_table(path, OUTPUTS.names))
+    return [e.fields for e in entries if e.fields], [(e.row, e.refusal[0]) for e in entries if e.refusal]
+
+
+def test_a_row_of_outputs_stays_as_it_is():
+    """A record without the keys of another program is a row already."""
+    row = {"model": "m", "name": NAME, "response": "red"}
+    assert rows(row) == [row]
+
+
+@pytest.mark.parametrize(
+    ("custom_id", "model"),
+    [(NAME, "gpt-5-2025-08-07"), (f"o3/{NAME}", "o3"), (f"Qwen/QwQ-32B/{NAME}", "Qwen/QwQ-32B")],
+)
+def test_a_batch_line_is_a_row(custom_id, model):
+    """The id names the puzzle and may name the model; usage gives the token counts."""
+    assert rows(batch_line(custom_id)) == [
+        {
+            "model": model,
+            "name": NAME,
+            "response": "Sue wears red.",
+            "prompt_tokens": 812,
+            "response_tokens": 4096,
+        }
+    ]
+
+
+def test_reasoning_belongs_to_the_response():
+    """The paper scores the whole output: a trace that a server keeps apart is put in front."""
+    message = {"role": "assistant", "reasoning_content": "Red, then blue.", "content": "Blue."}
+    (row,) = rows(batch_line(choices=[{"index": 0, "message": message}]))
+    assert row["response"] == "Red, then blue.\n\nBlue."
+
+
+def test_a_response_that_never_came_is_empty():
+    """A budget spent on hidden reasoning leaves a null content: an empty response, not a lost row."""
+    message = {"role": "assistant", "content": None}
+    (row,) = rows(batch_line(choices=[{"index": 0, "message": message, "finish_reason": "length"}]))
+    assert (row["response"], row["response_tokens"]) == ("", 4096)
+
+
+def test_the_responses_endpoint_is_read():
+    """Its body has items with parts in them and other names for the counts."""
+    line = batch_line()
+    body = line["response"]["body"]
+    del body["choices"]
+    body["output"] = [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Red first."}]},
+        {"type": "message", "content": [{"type": "output_text", "text": "Blue.", "annotations": []}]},
+    ]
+    body["usage"] = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
+    (row,) = rows(line)
+    assert (row["response"], row["prompt_tokens"], row["response_tokens"]) == ("Red first.\n\nBlue.", 5, 7)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"response": None, "error": {"code": "batch_expired", "message": "This request could not be executed."}},
+        {"response": {"status_code": 429, "body": {"error": {"message": "Rate limit reached"}}}},
+        {"response": {"status_code": 200, "body": {"error": {"message": "The server had an error"}}}},
+        {"response": {"status_code": 200, "body": {}}},
+        {"response": "gone"},
+    ],
+)
+def test_a_failed_request_is_refused(change):
+    """An error is not an empty answer, which would count as wrong."""
+    ((reason, detail),) = adapt_record(batch_line() | change)
+    assert reason == "failed request"
+    assert NAME in detail
+
+
+def test_several_choices_are_several_rows():
+    """None is dropped here; the counts of all together are nobody's."""
+    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(["red", "blue"])]
+    found = rows(batch_line(choices=choices))
+    assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
+
+
+@pytest.mark.parametrize("content", [7, {"text": "red"}])
+def test_a_content_of_another_form_is_kept_for_refusal(content):
+    """What is no text is handed on as it is, so that the type is refused with its name."""
+    (row,) = rows(batch_line(choices=[{"index": 0, "message": {"content": content}}]))
+    assert row["response"] == content
+
+
+def test_a_harness_sample_is_a_row():
+    """The raw response is taken, not the filtered one; the harness logs no token counts."""
+    assert rows(harness_line(), model="m") == [{"model": "m", "name": NAME, "response": "Thinking. Sue wears red."}]
+
+
+def test_a_harness_sample_without_a_name_gives_its_text():
+    """The longest text of the document is the prompt."""
+    (row,) = rows(harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "n": 20}))
+    assert (row.get("name"), row["text"]) == (None, "Solve this logic puzzle.")
+
+
+def test_repeats_are_several_rows():
+    """A model asked twice has two responses, of which the import takes the first and names the other."""
+    assert [row["response"] for row in rows(harness_line(resps=[["red", "blue"]]))] == ["red", "blue"]
+
+
+def test_a_sample_log_is_read_once_for_each_document(tmp_path):
+    """The harness repeats every sample for each of its filters; the response is the same one."""
+    lines = [harness_line(filter=word, doc_id=number) for word in ("strict", "flexible") for number in (1, 2)]
+    path = tmp_path / "samples_cogniload_2025-06-01T10-20-30.123456.jsonl"
+    path.write_text("\n".join([*map(json.dumps, lines), "{"]))
+    found, refused = read(path)
+    assert [row["response"] for row in found] == ["Thinking. Sue wears red."] * 2
+    assert refused == [(5, "malformed row")]
+
+
+def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
+    """Those of the same run, whatever else lies there; a path of another machine is cut to its last part."""
+    samples = tmp_path / "samples_a_b_2025-06-01T10-20-30.123456.jsonl"
+    assert find_harness_model(samples) is None
+    (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text('{"model_name": "other"}')
+    results = tmp_path / "results_2025-06-01T10-20-30.123456.json"
+    for content, model in [
+        ("{", None),
+        ("[]", None),
+        ('{"model_name": "Qwen/QwQ-32B"}', "Qwen/QwQ-32B"),
+        ('{"model_name": "/scratch/me/step_100"}', "step_100"),
+    ]:
+        results.write_text(content)
+        assert find_harness_model(samples) == model
+
+
+def test_mixed_lines_are_read_each_by_its_own_form(tmp_path):
+    """Rows, batch lines and failures may stand in one file."""
+    path = tmp_path / "mixed.jsonl"
+    failed = {"id": "x", "custom_id": NAME, "response": None, "error": {"code": "batch_expired"}}
+    own = {"model": "m", "name": NAME, "response": "red"}
+    path.write_text("\n".join(map(json.dumps, [own, batch_line(), failed])))
+    found, refused = read(path)
+    assert [row["model"] for row in found] == ["m", "gpt-5-2025-08-07"]
+    assert refused == [(3, "failed request")]
+
+
+@pytest.mark.parametrize(
+    ("record", "named"),
+    [
+        (batch_line(f"m/{NAME}", choices=[]), NAME),
+        (batch_line(f"m/{NAME}", choices=None), NAME),
+        (harness_line(resps=[]), NAME),
+        (harness_line(resps=[[]]), NAME),
+        (harness_line(doc={"question": "Solve this."}, resps=None), "Solve this."),
+        (harness_line(doc=None, resps=None), "no puzzle named"),
+    ],
+)
+def test_a_record_without_a_response_is_refused(record, named):
+    """It does not vanish, and the puzzle is named where it is known."""
+    assert list(adapt_record(record)) == [("failed request", f"{named}: there is no response")]

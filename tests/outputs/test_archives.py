@@ -1,0 +1,208 @@
+"""Archives from strangers."""
+
+import io
+import json
+import stat
+import tarfile
+import zipfile
+
+import pyarrow as pa
+import pytest
+
+from cogniload_repro.outputs.archives import is_archive, unpack
+
+GOOD = {"a/one.jsonl": b"1\n" * 50, "a/b/two.jsonl": b"2\n"}
+
+
+def make_tar(path, members, links=()):
+    """Write a tar with files, and links to /etc/passwd; compressed as its name says."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as file:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+        for name, kind in links:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            file.addfile(info)
+    if path.name.endswith(".zst"):
+        with pa.CompressedOutputStream(str(path), "zstd") as stream:
+            stream.write(buffer.getvalue())
+    elif path.name.endswith("gz"):
+        with pa.CompressedOutputStream(str(path), "gzip") as stream:
+            stream.write(buffer.getvalue())
+    else:
+        path.write_bytes(buffer.getvalue())
+    return path
+
+
+def make_zip(path, members, links=()):
+    """Write a zip with files and links."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members:
+            info = zipfile.ZipInfo()
+            info.filename = name  # as a hostile program would write it
+            file.writestr(info, content)
+        for name, _ in links:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = (stat.S_IFLNK | 0o777) << 16
+            file.writestr(info, "/etc/passwd")
+    return path
+
+
+def make(path, members, links=()):
+    """Write the archive that the name's ending asks for."""
+    return (make_zip if path.suffix == ".zip" else make_tar)(path, members, links)
+
+
+def files_of(folder):
+    """Visible files of a folder with their bytes."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+ENDINGS = ["zip", "tar", "tar.gz", "tgz", "tar.zst"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_archive_is_unpacked_once(tmp_path, ending):
+    """Files come out as they are; a second call takes the folder that is there."""
+    archive = make(tmp_path / f"x.{ending}", GOOD.items())
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert (files_of(folder), refused) == (GOOD, [])
+    (folder / "a/one.jsonl").write_bytes(b"touched")
+    assert unpack(archive, tmp_path / "cache") == (folder, [])
+    assert files_of(folder)["a/one.jsonl"] == b"touched"
+    assert list((tmp_path / "cache").iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_members_that_are_unsafe_are_left_out_and_named(tmp_path, ending):
+    """Nothing is written outside the folder, no link is made, the good members are kept."""
+    evil = ["../evil", "a/../../evil", "/tmp/evil", "C:\\evil", "a\\..\\evil", "a/\nevil"]
+    members = [*GOOD.items(), *((name, b"evil") for name in evil)]
+    archive = make(tmp_path / f"x.{ending}", members, [("a/link", tarfile.SYMTYPE)])
+    folder, refused = unpack(archive, tmp_path / "cache/deep")
+    assert files_of(folder) == GOOD
+    names = {row.file.removeprefix(f"{archive.name}/") for row in refused}
+    assert {"../evil", "a/../../evil", "/tmp/evil", "a/link"} <= names
+    assert len(refused) == len(evil) + 1
+    assert {row.reason for row in refused} == {"unsafe name"}
+    written = [path for path in tmp_path.rglob("*") if "evil" in path.name]
+    assert written == []
+    assert unpack(archive, tmp_path / "cache/deep") == (folder, refused)
+
+
+def test_devices_and_hard_links_are_left_out(tmp_path):
+    """Only plain files come out of a tar."""
+    links = [("hard", tarfile.LNKTYPE), ("pipe", tarfile.FIFOTYPE), ("device", tarfile.CHRTYPE)]
+    folder, refused = unpack(make_tar(tmp_path / "x.tar", GOOD.items(), links), tmp_path / "cache")
+    assert files_of(folder) == GOOD
+    assert [row.detail for row in refused] == ["it is a link or a device"] * 3
+
+
+@pytest.mark.parametrize("ending", ["zip", "tar"])
+def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
+    """The first file stays; a file under a file cannot be."""
+    members = [("a", b"1"), ("a", b"2"), ("a/b", b"3"), ("n" * 300, b"4")]
+    if ending == "zip":
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive = make(tmp_path / f"x.{ending}", members)
+    else:
+        archive = make(tmp_path / f"x.{ending}", members)
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert files_of(folder) == {"a": b"1"}
+    assert [row.reason for row in refused] == ["unreadable file"] * 3
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_names_that_differ_in_capitals_are_refused(tmp_path, ending):
+    """They would be one file on some systems, so the second is named on all; folders may differ."""
+    members = [("a/One.jsonl", b"1"), ("a/oNE.jsonl", b"2"), ("b/one.jsonl", b"3")]
+    archive = make(tmp_path / f"x.{ending}", members)
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert files_of(folder) == {"a/One.jsonl": b"1", "b/one.jsonl": b"3"}
+    assert [row.file for row in refused] == [f"x.{ending}/a/oNE.jsonl"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
+    """An archive that would fill the disk leaves nothing there; a limit that is raised lets it pass."""
+    members = [(f"{number}.jsonl", bytes(3_000_000)) for number in range(3)]
+    archive = make(tmp_path / f"x.{ending}", members)
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
+    with pytest.raises(ValueError, match=r"unpacks to more than 0\.005 GB; if that is right, set COGNILOAD_MAX"):
+        unpack(archive, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.01")
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert (len(files_of(folder)), refused) == (3, [])
+
+
+@pytest.mark.parametrize("word", ["much", "0", "-1", "nan", "inf"])
+def test_a_limit_that_is_no_number_is_refused(tmp_path, monkeypatch, word):
+    """The variable is named, and nothing is unpacked."""
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", word)
+    with pytest.raises(ValueError, match=f"COGNILOAD_MAX_UNPACKED_GB is '{word}'"):
+        unpack(make(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+
+
+def test_too_many_members_are_refused(tmp_path, monkeypatch):
+    """Empty files fill a disk too."""
+    monkeypatch.setattr("cogniload_repro.outputs.archives.MAX_MEMBERS", 10)
+    archive = make(tmp_path / "x.tar.gz", [(str(number), b"") for number in range(11)])
+    with pytest.raises(ValueError, match=r"x\.tar\.gz has more than 10 members"):
+        unpack(archive, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.zst"])
+def test_a_tar_cut_short_gives_its_whole_members(tmp_path, ending):
+    """The member at the cut is not taken for a whole one, and the loss is reported."""
+    rows = b"".join(json.dumps({"row": row * row}).encode() for row in range(20_000))
+    archive = make(tmp_path / f"x.{ending}", [("a", b"1"), ("b", rows)])
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size * 2 // 3])
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert set(files_of(folder)) <= {"a"}
+    assert refused
+    assert {row.reason for row in refused} == {"unreadable file"}
+
+
+def test_damaged_zips_are_reported(tmp_path):
+    """A member with a wrong sum is left out, an archive without its end is refused as a whole."""
+    archive = make_zip(tmp_path / "x.zip", [("a", b"1" * 999), ("b", b"2")])
+    content = bytearray(archive.read_bytes())
+    content[35] ^= 255
+    archive.write_bytes(content)
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert (files_of(folder), [row.file for row in refused]) == ({"b": b"2"}, ["x.zip/a"])
+    archive.write_bytes(content[:-30])
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert (files_of(folder), [row.file for row in refused]) == ({}, ["x.zip"])
+
+
+def test_an_interrupted_unpacking_leaves_nothing(tmp_path, monkeypatch):
+    """Half a folder is never taken for a whole one."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cogniload_repro.outputs.archives.shutil.copyfileobj", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_what_a_killed_unpacking_has_left_is_removed(tmp_path):
+    """Half-unpacked folders do not gather."""
+    (tmp_path / "cache/.unpack-killed/x.zip").mkdir(parents=True)
+    folder, _ = unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == [folder]
+
+
+@pytest.mark.parametrize(
+    ("name", "archive"), [("a.TAR.GZ", True), ("a.zip", True), ("a.jsonl.gz", False), ("zip", False)]
+)
+def test_archives_are_known_by_their_ending(tmp_path, name, archive):
+    """A compressed table is no archive."""
+    assert is_archive(tmp_path / name) is archive

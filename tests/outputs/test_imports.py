@@ -1,0 +1,214 @@
+"""Outputs of a source, written as the outputs table."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.outputs import imports
+from cogniload_repro.outputs.imports import Report, import_outputs
+from cogniload_repro.outputs.rows import Rejected
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.scoring.scores import score_dataset
+from cogniload_repro.storage import partition_path, read_metadata
+
+NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
+
+KILLED_BEFORE_B = """
+import os, sys
+from pathlib import Path
+from cogniload_repro import storage as parquet
+from cogniload_repro.outputs.imports import import_outputs
+
+move = parquet.move
+parquet.move = lambda part, path: os._exit(9) if path.name == "b.parquet" else move(part, path)
+source, build = map(Path, sys.argv[1:])
+import_outputs(source, build / "outputs", build / "puzzles.parquet", build / "rejected.parquet")
+"""
+
+
+def rows_of(*models):
+    """One response of each model to each puzzle, the models taking turns."""
+    return [{"model": model, "name": name, "response": f"{model} red {name}"} for name in NAMES for model in models]
+
+
+def write_lines(path, rows):
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(build, source, **options):
+    """Import a source into a build folder."""
+    tables = (build / name for name in ("outputs", "puzzles.parquet", "rejected.parquet"))
+    return import_outputs(source, *tables, **options)
+
+
+def contents(build):
+    """The bytes of every file of a build, by path."""
+    return {path.relative_to(build).as_posix(): path.read_bytes() for path in build.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A file of two models with one bad row."""
+    return write_lines(
+        tmp_path / "mine.jsonl", [*rows_of("b", "a/c"), {"model": "b", "name": NAMES[0], "response": ""}]
+    )
+
+
+def test_every_row_is_written_or_rejected(tmp_path, source):
+    """One partition a model, the puzzles drawn again, the rejected row with its reason."""
+    report = run(tmp_path / "build", source)
+    outputs = {path.name: pd.read_parquet(path) for path in (tmp_path / "build/outputs").iterdir()}
+    assert {name: frame["response"].tolist() for name, frame in outputs.items()} == {
+        "a%2Fc.parquet": [f"a/c red {name}" for name in NAMES],
+        "b.parquet": [f"b red {name}" for name in NAMES],
+    }
+    assert all(list(frame.columns) == OUTPUTS.names for frame in outputs.values())
+    puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
+    assert puzzles["name"].tolist() == NAMES
+    assert list(puzzles.columns) == PUZZLES.names
+    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")
+    assert rejected.to_dict("records") == [
+        dict(
+            zip(
+                REJECTED.names,
+                ("mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already"),
+                strict=True,
+            )
+        )
+    ]
+    assert (report.responses, report.rejected) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
+
+
+def test_the_tables_say_where_they_come_from(tmp_path, source):
+    """Provenance, source and version are in the files, no path of this machine and no time."""
+    run(tmp_path / "build", source, provenance="evaluated")
+    metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
+    assert (metadata["provenance"], metadata["source"]) == ("evaluated", "mine.jsonl")
+    assert str(tmp_path) not in "".join(metadata.values())
+
+
+def test_reconstructed_outputs_stay_reconstructed(tmp_path, source):
+    """Importing our own tables does not launder their provenance."""
+    run(tmp_path / "first", source, provenance="reconstructed")
+    run(tmp_path / "second", tmp_path / "first/outputs")
+    assert read_metadata(tmp_path / "second/outputs/b.parquet")["provenance"] == "reconstructed"
+
+
+def test_the_same_source_gives_the_same_bytes(tmp_path, source):
+    """A second import into another folder, or over the first, changes nothing."""
+    run(tmp_path / "one", source)
+    run(tmp_path / "two", source)
+    first = contents(tmp_path / "one")
+    run(tmp_path / "one", source)
+    assert contents(tmp_path / "two") == first == contents(tmp_path / "one")
+
+
+def test_a_small_buffer_loses_nothing(tmp_path, monkeypatch):
+    """Partitions that are written bit by bit hold all rows in order."""
+    source = write_lines(tmp_path / "many.jsonl", rows_of(*"abcdefg"))
+    monkeypatch.setattr(imports, "BUFFER_CHARS", 90)
+    run(tmp_path / "build", source)
+    for model in "abcdefg":
+        frame = pd.read_parquet(tmp_path / f"build/outputs/{model}.parquet")
+        assert frame["name"].tolist() == NAMES
+        assert frame["response"].tolist() == [f"{model} red {name}" for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("keep", "left"), [(False, ["new.parquet"]), (True, ["a%2Fc.parquet", "b.parquet", "new.parquet"])]
+)
+def test_an_own_model_joins_the_others_when_asked(tmp_path, source, keep, left):
+    """Other models' partitions go or stay, as `keep` says."""
+    run(tmp_path / "build", source)
+    run(tmp_path / "build", write_lines(tmp_path / "new.jsonl", rows_of("new")), keep=keep)
+    assert sorted(path.name for path in (tmp_path / "build/outputs").iterdir()) == left
+
+
+def test_an_interrupted_import_leaves_what_was_there(tmp_path, source, monkeypatch):
+    """Ctrl-C in the middle changes no file, and the next run finishes."""
+    run(tmp_path / "build", source)
+    before = contents(tmp_path / "build")
+
+    def interrupted(*_, **__):
+        yield from ()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(imports, "read_outputs", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "build", source)
+    assert contents(tmp_path / "build") == before
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, source, monkeypatch):
+    """An error while writing a partition takes all new partitions back."""
+    run(tmp_path / "build", source)
+    before = contents(tmp_path / "build")
+
+    def full(self, model):
+        if model == "b":
+            raise OSError(28, "No space left on device")
+        flush(self, model)
+
+    flush = imports._Partitions._flush
+    monkeypatch.setattr(imports._Partitions, "_flush", full)
+    with pytest.raises(OSError, match="No space"):
+        run(tmp_path / "build", source)
+    assert contents(tmp_path / "build") == before
+
+
+def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path, source):
+    """The mark keeps the mixture from being scored and added to, and goes with the next import."""
+    build = tmp_path / "build"
+    run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
+    assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, source, build]).returncode == 9
+    other = write_lines(tmp_path / "new.jsonl", rows_of("new"))
+    with pytest.raises(ValueError, match="was interrupted; run it again, until then it is a mixture"):
+        score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
+    with pytest.raises(ValueError, match=r"the import of mine\.jsonl was interrupted"):
+        run(build, other, keep=True)
+    run(build, source)
+    run(tmp_path / "fresh", tmp_path / "old.jsonl")
+    run(tmp_path / "fresh", source)
+    assert contents(build) == contents(tmp_path / "fresh")
+
+
+def test_what_was_refused_before_is_kept(tmp_path, source):
+    """Members that an archive could not give are rejected rows too."""
+    refused = [Rejected("../evil.jsonl", 0, "unsafe name", "outside the archive's folder")]
+    report = run(tmp_path / "build", source, refused=refused)
+    assert report.rejected == {"unsafe name": 1, "duplicate": 1}
+    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == [
+        "../evil.jsonl",
+        "mine.jsonl",
+    ]
+
+
+def test_the_report_counts_and_shows_an_example():
+    """The summary has a line a reason; the check refuses more than is allowed."""
+    row = Rejected("a.jsonl", 3, "duplicate", "again")
+    report = Report({"mine": 1000}, {"duplicate": 2}, {"duplicate": row})
+    assert report.summary().splitlines() == [
+        "1,000 responses of 1 model, 2 rows rejected",
+        "  2 duplicate, first in 'a.jsonl', row 3: again",
+    ]
+    report.check(2)
+    with pytest.raises(ValueError, match=r"2 rows were rejected, 1 is allowed"):
+        report.check(1)
+    with pytest.raises(ValueError, match=r"1 row was rejected, 0 are allowed"):
+        Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}).check()
+    with pytest.raises(ValueError, match="no usable response"):
+        Report({}, {}, {}).check()
+
+
+def test_partitions_of_different_models_have_different_files(tmp_path):
+    """Whatever a model is called, its file lies in the folder."""
+    names = ["a/b", "a%2Fb", "a b", "ä", "a+b", "gpt-5-2025-08-07"]
+    paths = [partition_path(tmp_path, name) for name in names]
+    assert len(set(paths)) == len(names)
+    assert all(path.parent == tmp_path for path in paths)
+    assert paths[-1].name == "gpt-5-2025-08-07.parquet"

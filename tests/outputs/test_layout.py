@@ -1,0 +1,128 @@
+"""What a folder of outputs holds."""
+
+import json
+
+import pytest
+
+from cogniload_repro.outputs.layout import find_files, read_puzzles
+from cogniload_repro.puzzles.catalog import Catalog, draw_named
+from cogniload_repro.puzzles.generate import draw_puzzle
+
+NAME = "20_1_1_770487_red"
+
+
+def make(folder, files):
+    """Write files, by their path below the folder."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content, encoding="utf-8")
+    return folder
+
+
+def authors_puzzle(puzzle, **changes):
+    """The two files of a puzzle in the authors' layout."""
+    state = {
+        "poi": puzzle.poi,
+        "category_defaults": puzzle.domains,
+        "needles": puzzle.needles,
+        "difficulty": puzzle.d,
+        "num_statements": puzzle.N,
+        **changes,
+    }
+    return {
+        f"exp/cogniload/{puzzle.name}.txt": puzzle.text,
+        f"meta/cogniload/{puzzle.name}_state.json": json.dumps(state),
+    }
+
+
+def test_answers_belong_to_the_folder_of_their_model(tmp_path):
+    """The first folder that is no mere container names the model, however deep the answer lies."""
+    files = [
+        f"QwQ-32B/{NAME}.txt",
+        f"outputs/o3/run/{NAME}.md",
+        f"{NAME}.txt",
+        "QwQ-32B/notes.md",
+        ".git/x",
+        "README",
+    ]
+    layout = find_files(make(tmp_path, dict.fromkeys(files, "red")))
+    assert [(model, layout.label(path)) for model, path in layout.answers] == [
+        (None, f"{NAME}.txt"),
+        ("QwQ-32B", f"QwQ-32B/{NAME}.txt"),
+        ("o3", f"outputs/o3/run/{NAME}.md"),
+    ]
+    assert [layout.label(path) for path in layout.others] == ["QwQ-32B/notes.md"]
+
+
+def test_reports_beside_tables_are_no_answers(tmp_path):
+    """Only in a folder that holds answers is every other file one that was meant to be one."""
+    files = ["m/samples.jsonl", "m/results_1.json", "m/README.md", f"n/{NAME}.txt", "n/results_1.json"]
+    layout = find_files(make(tmp_path, dict.fromkeys(files, "")))
+    assert [layout.label(path) for path in layout.others] == ["n/results_1.json"]
+
+
+def test_puzzles_and_tables_are_no_answers(tmp_path):
+    """The authors' texts and metadata, tables of outputs and of puzzles are told apart."""
+    puzzle = draw_puzzle(20, 1, 1, 770487)
+    files = {**authors_puzzle(puzzle), "a.jsonl": "", "puzzles.jsonl": "", f"m/{NAME}.txt": ""}
+    layout = find_files(make(tmp_path, files))
+    assert list(layout.texts) == list(layout.states) == [NAME]
+    assert [layout.label(path) for path in layout.tables] == ["a.jsonl"]
+    assert [layout.label(path) for path in layout.puzzle_tables] == ["puzzles.jsonl"]
+    assert layout.others == []
+
+
+def test_a_single_table_is_a_source(tmp_path):
+    """A file stands for a folder that holds it alone."""
+    layout = find_files(make(tmp_path, {"a.csv": "", "b.csv": ""}) / "a.csv")
+    assert [layout.label(path) for path in layout.tables] == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"), [("gone", "does not exist"), ("a.txt", "no JSONL"), ("", "holds no outputs")]
+)
+def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
+    """The sentence says what is expected."""
+    make(tmp_path, {"a.txt": "red"})
+    with pytest.raises(ValueError, match=reason):
+        find_files(tmp_path / source)
+
+
+def test_puzzles_of_a_source_join_the_catalog(tmp_path):
+    """Puzzles come from the authors' files and from a table, where the name fills in what follows from it."""
+    one, two = draw_puzzle(20, 1, 1, 770487), draw_puzzle(20, 3, 5, 4)
+    row = {key: draw_named(two.name)[key] for key in ("name", "text", "poi", "category", "domain")}
+    files = {**authors_puzzle(one), "puzzles.jsonl": json.dumps(row), "a.jsonl": ""}
+    catalog = Catalog()
+    assert list(read_puzzles(find_files(make(tmp_path, files)), catalog)) == []
+    assert catalog.table().to_pylist() == [draw_named(one.name), draw_named(two.name)]
+
+
+def test_bad_puzzles_are_reported(tmp_path):
+    """Each refused puzzle is named; the others are taken."""
+    puzzle, lost = draw_puzzle(20, 1, 1, 770487), draw_puzzle(20, 3, 5, 4)
+    files = {
+        **authors_puzzle(puzzle),
+        **authors_puzzle(lost),
+        **authors_puzzle(draw_puzzle(20, 3, 5, 5), poi=1),
+    }
+    files.pop(f"exp/cogniload/{lost.name}.txt")
+    rows = [draw_named(NAME), {**draw_named(NAME), "text": "changed"}, {"name": 3}, {"name": lost.name}, []]
+    files |= {"puzzles.jsonl": "\n".join(map(json.dumps, rows)), "a.jsonl": ""}
+    catalog = Catalog()
+    refused = list(read_puzzles(find_files(make(tmp_path, files)), catalog))
+    assert [(path.suffix, entry.row, entry.refusal[0]) for path, entry in refused] == [
+        (".json", 0, "bad puzzle"),
+        (".json", 0, "bad puzzle"),
+        (".jsonl", 2, "bad puzzle"),
+        (".jsonl", 3, "bad puzzle"),
+        (".jsonl", 4, "bad puzzle"),
+        (".jsonl", 5, "wrong type"),
+    ]
+    assert [entry.refusal[1].partition(": ")[2][:20] for _, entry in refused[:4]] == [
+        "the metadata have no",
+        "the puzzle has a col",
+        "another puzzle of th",
+        "the name is not of t",
+    ]
+    assert len(catalog) == 1

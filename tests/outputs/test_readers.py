@@ -1,0 +1,201 @@
+"""Files of outputs, row by row."""
+
+import gzip
+import json
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cogniload_repro.outputs.readers import is_table, read_answer, read_table
+
+COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
+ROW = {
+    "model": "m",
+    "name": "n",
+    "response": 'Sue, "red"\r\nhair → é\x00',
+    "prompt_tokens": 7,
+    "response_tokens": None,
+}
+
+
+def rows(path):
+    """Rows and fields of a file that has no refused row."""
+    entries = list(read_table(path, COLUMNS))
+    assert all(entry.refusal is None for entry in entries)
+    return [entry.fields for entry in entries]
+
+
+def refusals(path):
+    """Row and reason of every refused row."""
+    return [(entry.row, entry.refusal[0]) for entry in read_table(path, COLUMNS) if entry.refusal]
+
+
+def write(path, content):
+    """Write bytes, compressed as the name's ending says."""
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(content))
+    elif path.suffix == ".zst":
+        with pa.CompressedOutputStream(str(path), "zstd") as stream:
+            stream.write(content)
+    else:
+        path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson", "jsonl.gz", "jsonl.zst", "JSONL"])
+def test_json_lines_are_read(tmp_path, ending):
+    """Text comes through as it is, compressed or not; blank lines and other fields are left out."""
+    content = json.dumps({**ROW, "score": 1}) + "\n\n" + json.dumps(ROW)
+    path = write(tmp_path / f"o.{ending}", b"\xef\xbb\xbf" + content.encode())
+    assert rows(path) == [ROW, ROW]
+
+
+def test_bad_json_lines_do_not_stop_the_others(tmp_path):
+    """Every line is read for itself."""
+    good = json.dumps(ROW).encode()
+    lines = [good, b'{"model": "\xff"}', b"[1]", b"{", b"9" * 5000, b"[" * 200_000, good, good[:-5]]
+    path = write(tmp_path / "o.jsonl", b"\n".join(lines))
+    assert refusals(path) == [
+        (2, "not UTF-8"),
+        (3, "wrong type"),
+        (4, "malformed row"),
+        (5, "malformed row"),
+        (6, "malformed row"),
+        (8, "malformed row"),
+    ]
+    assert [entry.row for entry in read_table(path, COLUMNS) if not entry.refusal] == [1, 7]
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst"])
+def test_a_compressed_file_cut_short_gives_the_rows_before_the_cut(tmp_path, ending):
+    """The loss of the rest is reported for the file as a whole."""
+    noise = random.Random(1)
+    content = b"".join(
+        json.dumps({**ROW, "response": noise.randbytes(300).hex()}).encode() + b"\n" for _ in range(3000)
+    )
+    path = write(tmp_path / f"o.{ending}", content)
+    path.write_bytes(path.read_bytes()[:-1000])
+    entries = list(read_table(path, COLUMNS))
+    assert 0 < len(entries) < 3000
+    assert entries[-1].refusal is not None
+
+
+def test_csv_is_read(tmp_path):
+    """Quoted line ends and quotes come through; counts are numbers, an empty one is unknown."""
+    text = 'name,response,model,prompt_tokens,response_tokens,x\r\nn,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
+    assert rows(write(tmp_path / "o.csv", text.encode())) == [ROW]
+
+
+def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
+    """A row too long is refused, one too short lacks its last field, odd bytes stay recognisable."""
+    path = write(tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\na,b,\xff\na,b,"c\n')
+    assert refusals(path) == [(1, "malformed row"), (4, "malformed row")]
+    good = [entry.fields["response"] for entry in read_table(path, COLUMNS) if not entry.refusal]
+    assert good == [None, "\udcff"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "jsonl.gz"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_other_encodings_are_refused_by_name(tmp_path, ending, encoding):
+    """One refusal for the file says what to do, in place of one for every row."""
+    text = "\ufeff" * (encoding == "utf-16-be") + json.dumps(ROW, ensure_ascii=False) + "\n"
+    path = write(tmp_path / f"o.{ending}", (text * 3).encode(encoding))
+    (entry,) = read_table(path, COLUMNS)
+    assert entry.row == 0
+    assert entry.refusal == ("not UTF-8", f"the file is UTF-{encoding[4:6]}; save it as UTF-8")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
+    """A row longer than any response is refused without being held in memory; its neighbours are read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 1000)
+    good = json.dumps(ROW).encode()
+    path = write(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
+    assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
+    assert len([entry for entry in read_table(path, COLUMNS) if not entry.refusal]) == 3
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "csv.gz"])
+def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
+    """A small file does not keep the reader busy for ever; the rows before the limit are read."""
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.002")
+    path = write(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 3_000_000)
+    *_, last = read_table(path, COLUMNS)
+    assert last.row == 0
+    assert last.refusal[0] == "unreadable file"
+    assert f"o.{ending} unpacks to more than 0.002 GB" in last.refusal[1]
+    monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
+    assert "unreadable file" not in [reason for _, reason in refusals(path)]
+
+
+def test_parquet_is_read(tmp_path):
+    """Columns that are wanted and present are read."""
+    pq.write_table(pa.Table.from_pylist([{**ROW, "x": 1}] * 200).drop_columns("model"), tmp_path / "o.parquet")
+    assert rows(tmp_path / "o.parquet") == [{name: ROW[name] for name in COLUMNS[1:]}] * 200
+
+
+def test_parquet_text_that_is_no_utf8_is_refused_by_row(tmp_path):
+    """The other rows of the batch are kept."""
+    raw = pa.array([b"a", b"\xff", b"c"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), 3, raw.buffers())
+    pq.write_table(pa.table({"response": text}), tmp_path / "o.parquet")
+    assert refusals(tmp_path / "o.parquet") == [(2, "not UTF-8")]
+
+
+@pytest.mark.parametrize("kept", [0, 10, -9])
+def test_parquet_cut_short_is_refused_as_a_whole(tmp_path, kept):
+    """Without its end a Parquet file cannot be read."""
+    pq.write_table(pa.table({"response": ["a"]}), tmp_path / "o.parquet")
+    (tmp_path / "o.parquet").write_bytes((tmp_path / "o.parquet").read_bytes()[:kept])
+    assert refusals(tmp_path / "o.parquet") == [(0, "unreadable file")]
+
+
+def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):
+    """Damage inside the file is reported, not raised."""
+    path = tmp_path / "o.parquet"
+    pq.write_table(
+        pa.table({"response": [random.Random(i).randbytes(50).hex() for i in range(20_000)]}),
+        path,
+        compression="zstd",
+        use_dictionary=False,
+        data_page_size=10_000,
+    )
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 5000] = bytes(5000)
+    path.write_bytes(content)
+    assert refusals(path) == [(0, "unreadable file")]
+
+
+def test_answers_have_universal_newlines(tmp_path):
+    """Line ends of other systems are read as the scorer expects them."""
+    assert read_answer(write(tmp_path / "a.txt", "é\r\nb\rc".encode())) == "é\nb\nc"
+    assert read_answer(write(tmp_path / "b.txt", b"\xff"))[0] == "not UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("a.jsonl", 1), ("a.csv.gz", 1), ("a.parquet", 1), ("a.txt", 0), ("jsonl", 0)]
+)
+def test_tables_are_known_by_their_ending(tmp_path, name, table):
+    """Only the endings of tables count."""
+    assert is_table(tmp_path / name) is bool(table)
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [("10", 10), ("10.0", 10), ("10.", 10), ("10.5", "10.5"), ("1e1", "1e1"), ("-1.0", "-1.0"), ("9" * 20, "9" * 20)],
+)
+def test_csv_counts_may_have_a_point(tmp_path, word, count):
+    """A column with unknown counts has 10.0 where pandas wrote it; what is no whole number stays as it is."""
+    content = f"model,name,response,prompt_tokens\nm,n,red,{word}\n".encode()
+    assert rows(write(tmp_path / "o.csv", content))[0]["prompt_tokens"] == count
+
+
+@pytest.mark.parametrize(("header", "is_foreign"), [("a,b", True), ("model,name,b", True), ("name,response", False)])
+def test_a_csv_with_a_foreign_header_is_refused_as_a_whole(tmp_path, header, is_foreign):
+    """The refusal says once what the header has and what it needs; the model may be named elsewhere."""
+    path = write(tmp_path / "o.csv", f"{header}\n1,2\n3,4\n".encode())
+    detail = f"the header has {header.replace(',', ', ')}; needed are model, name, response"
+    expected = [(0, ("missing field", detail))] if is_foreign else []
+    assert [(entry.row, entry.refusal) for entry in read_table(path, COLUMNS) if entry.refusal] == expected

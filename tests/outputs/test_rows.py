@@ -1,0 +1,149 @@
+"""Responses and rejected rows of a source."""
+
+import json
+
+import pytest
+from inspect_log import make_sample, write_archive
+
+from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.puzzles.catalog import Catalog, draw_named, rows_table
+
+NAME = "20_1_1_770487_red"
+ROW = {"model": "mine", "name": NAME, "response": "Raymond: red", "prompt_tokens": 400, "response_tokens": 3}
+
+
+def read_rows(folder, *rows, **options):
+    """Read rows through a JSONL file."""
+    (folder / "o.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    return list(read_outputs(folder / "o.jsonl", Catalog(), **options))
+
+
+def test_a_good_row_is_a_response(tmp_path):
+    """Counts may be unknown, and whole numbers in another guise are numbers."""
+    rows = [{**ROW, "model": model} for model in ("a", "meta-llama/Llama-3", "c")]
+    rows[1] |= {"prompt_tokens": 400.0, "response_tokens": None}
+    del rows[2]["prompt_tokens"]
+    assert read_rows(tmp_path, *rows) == [
+        Output("a", NAME, "Raymond: red", 400, 3),
+        Output("meta-llama/Llama-3", NAME, "Raymond: red", 400, None),
+        Output("c", NAME, "Raymond: red", None, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model": None}, "missing field"),
+        ({"name": None}, "missing field"),
+        ({"response": None}, "missing field"),
+        ({"response": ["red"]}, "wrong type"),
+        ({"name": 3}, "wrong type"),
+        ({"prompt_tokens": "400"}, "wrong type"),
+        ({"prompt_tokens": True}, "wrong type"),
+        ({"prompt_tokens": -1}, "wrong type"),
+        ({"prompt_tokens": 1.5}, "wrong type"),
+        ({"response_tokens": float("nan")}, "wrong type"),
+        ({"response_tokens": 2**63}, "wrong type"),
+        ({"response": "red \ud800"}, "not UTF-8"),
+        ({"name": "20_1_1_770487_blue"}, "unknown puzzle"),
+        ({"name": "20_99_1_770487_red"}, "unknown puzzle"),
+        ({"name": "hello"}, "unknown puzzle"),
+        ({"name": "../" + NAME}, "unsafe name"),
+        ({"name": "x\\" + NAME}, "unsafe name"),
+        ({"model": ".."}, "unsafe name"),
+        ({"model": "/etc/passwd"}, "unsafe name"),
+        ({"model": "a/../b"}, "unsafe name"),
+        ({"model": "C:\\x"}, "unsafe name"),
+        ({"model": ".hidden"}, "unsafe name"),
+        ({"model": "a\x00"}, "unsafe name"),
+        ({"model": "a\n"}, "unsafe name"),
+        ({"model": ""}, "unsafe name"),
+        ({"model": "ä" * 200}, "unsafe name"),
+    ],
+)
+def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
+    """Nothing is guessed or mended; the row number is that of the file."""
+    good, bad = read_rows(tmp_path, ROW, {**ROW, **changes})
+    assert good == Output(*ROW.values())
+    assert (bad.file, bad.row, bad.reason) == ("o.jsonl", 2, reason)
+    assert bad.detail
+
+
+def test_the_first_of_two_answers_counts(tmp_path):
+    """A second response of a model to a puzzle is rejected, another model's is not."""
+    rows = read_rows(tmp_path, ROW, {**ROW, "response": "blue"}, {**ROW, "model": "other"})
+    assert [type(row) for row in rows] == [Output, Rejected, Output]
+    assert rows[1][2:] == ("duplicate", f"mine has answered {NAME} already")
+
+
+def test_rows_without_a_model_get_the_given_one(tmp_path):
+    """A file of one model need not repeat its name."""
+    nameless = {key: value for key, value in ROW.items() if key != "model"}
+    assert [row.model for row in read_rows(tmp_path, nameless, model="mine")] == ["mine"]
+
+
+def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
+    """Tables come before single answers; what is no answer is rejected, unreadable answers too."""
+    (tmp_path / "o3").mkdir()
+    (tmp_path / "b.jsonl").write_text(json.dumps(ROW))
+    (tmp_path / "a.jsonl").write_text(json.dumps({**ROW, "model": "a"}) + "\n{")
+    (tmp_path / f"o3/{NAME}.txt").write_bytes(b"Raymond:\r\nred")
+    (tmp_path / "o3/20_3_5_4_gray.txt").write_bytes(b"\xff")
+    (tmp_path / "o3/notes.md").write_text("")
+    found = list(read_outputs(tmp_path, Catalog()))
+    assert [(row.model, row.response) for row in found if isinstance(row, Output)] == [
+        ("a", "Raymond: red"),
+        ("mine", "Raymond: red"),
+        ("o3", "Raymond:\nred"),
+    ]
+    assert [row[:3] for row in found if isinstance(row, Rejected)] == [
+        ("a.jsonl", 2, "malformed row"),
+        ("o3/20_3_5_4_gray.txt", 0, "not UTF-8"),
+        ("o3/notes.md", 0, "not an answer"),
+    ]
+
+
+def test_answers_in_no_folder_need_a_model(tmp_path):
+    """The folder of one model alone is a source too, if the model is given."""
+    (tmp_path / f"{NAME}.txt").write_text("Raymond: red")
+    assert [row.reason for row in read_outputs(tmp_path, Catalog())] == ["missing field"]
+    assert [row.model for row in read_outputs(tmp_path, Catalog(), model="mine")] == ["mine"]
+
+
+def test_a_row_that_knows_only_the_text_finds_its_puzzle(tmp_path):
+    """The prompt stands for the name where the puzzle is known; elsewhere the row is rejected."""
+    puzzle = draw_named(NAME)
+    samples = [make_sample(1, input=puzzle["text"] + "\n"), make_sample(2, input="Who?", epoch=1)]
+    catalog = Catalog(rows_table([puzzle]))
+    found, rejected = read_outputs(write_archive(tmp_path / "run.eval", samples), catalog)
+    assert (found.name, found.prompt_tokens) == (NAME, 500)
+    assert (rejected.row, rejected.reason) == (2, "unknown puzzle")
+    assert "give its name" in rejected.detail
+
+
+def test_what_other_programs_leave_is_read_as_one_source(tmp_path):
+    """A folder of batch outputs, harness samples with their results, Inspect logs and rows of our own."""
+    batch = {"custom_id": f"o3/{NAME}", "error": None, "response": {"status_code": 200, "body": {"choices": []}}}
+    batch["response"]["body"]["choices"] = [{"message": {"content": "red"}}]
+    failed = {"custom_id": "\ud800", "response": None, "error": {"message": "expired"}}
+    harness = {"doc": {"id": NAME}, "resps": [["red"]], "filtered_resps": ["red"], "filter": "none"}
+    date = "2025-06-01T10-20-30.123456"
+    files = {
+        "batch/batch_1_output.jsonl": json.dumps(batch),
+        "batch/batch_1_error.jsonl": json.dumps(failed),
+        f"harness/me__mine/samples_cogniload_{date}.jsonl": json.dumps(harness),
+        f"harness/me__mine/results_{date}.json": json.dumps({"model_name": "me/mine"}),
+        "own.jsonl": json.dumps(ROW),
+        "README.md": "",
+        "logs/eval-set.json": "{}",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    write_archive(tmp_path / "logs/run.eval", [make_sample(NAME)])
+    items = list(read_outputs(tmp_path, Catalog()))
+    models = [item.model for item in items if isinstance(item, Output)]
+    assert models == ["o3", "me/mine", "openai/gpt-5-2025-08-07", "mine"]
+    (rejected,) = (item for item in items if isinstance(item, Rejected))
+    assert (rejected.file, rejected.reason) == ("batch/batch_1_error.jsonl", "failed request")
+    assert rejected.detail.startswith("\\ud800")

@@ -1,0 +1,79 @@
+"""Colours, markers and dashes of the models."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from cogniload_repro.models import MODELS, NAMES
+from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, OTHERS_COLOR, pens, plain_label
+
+#: Machado, Oliveira and Fernandes (2009), severity 1: what linear RGB turns into for each deficiency.
+VISION = {
+    "normal": [1, 0, 0, 0, 1, 0, 0, 0, 1],
+    "protanopia": [
+        0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998,
+    ],
+    "deuteranopia": [
+        0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881,
+    ],
+    "tritanopia": [
+        1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900,
+    ],
+}  # fmt: skip
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+COLORS = [*FAMILY_COLORS.values(), OTHERS_COLOR]
+
+
+def linear_rgb(color):
+    srgb = np.array(to_rgb(color))
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def cielab(rgb):
+    xyz = TO_XYZ @ np.clip(rgb, 0, 1) / [0.9505, 1, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_families_are_told_apart(vision):
+    """Any two colours differ by more than 20 CIELAB units, ten times a just noticeable difference."""
+    seen = [cielab(np.reshape(VISION[vision], (3, 3)) @ linear_rgb(color)) for color in COLORS]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
+
+
+def test_colours_stand_out_from_white():
+    """Every colour has a contrast of three to one with the page (WCAG 1.4.11)."""
+    assert min(1.05 / (TO_XYZ[1] @ linear_rgb(color) + 0.05) for color in COLORS) >= 3
+
+
+def test_no_two_models_look_alike():
+    """The 22 models have a colour for every family, and differ in marker and dashes within it."""
+    drawn = pens(list(NAMES))
+    assert {model.family for model in MODELS} == set(FAMILY_COLORS)
+    assert len({(pen.color, pen.marker) for pen in drawn.values()}) == len(NAMES)
+    assert len({(pen.color, str(pen.dashes)) for pen in drawn.values()}) == len(NAMES)
+
+
+def test_pen_does_not_depend_on_the_company():
+    """A model of the paper looks the same alone and among others."""
+    together = pens([*NAMES, "own"])
+    assert all(pens([name])[name] == together[name] for name in NAMES)
+
+
+def test_own_models_are_black_and_differ():
+    """A reader's models are in a group of their own, each with another marker."""
+    drawn = pens([NAMES[0], "a", "b", "c"])
+    own = [drawn[name] for name in "abc"]
+    assert {(pen.color, pen.family, pen.own) for pen in own} == {(OTHERS_COLOR, OTHERS, True)}
+    assert len({pen.marker for pen in own}) == 3
+    assert own[0].line()["linewidth"] > drawn[NAMES[0]].line()["linewidth"]
+
+
+def test_labels_are_one_short_line():
+    """Control characters and length cannot disturb the picture."""
+    assert plain_label("a\nb\tc\x00") == "a b c"
+    assert plain_label(" \n") == "unnamed"
+    assert plain_label("x" * 50) == "x" * 17 + "…"

@@ -1,0 +1,180 @@
+"""Printed prompt lengths against counted ones: constants, departures, pairs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from samples import GPT5, LLAMA, TEMPLATE, counts_like
+
+from cogniload_repro.fidelity.ledger import COLUMNS
+from cogniload_repro.grid import MINI_GRID
+from cogniload_repro.prompts import comparison as prompt_lengths
+from cogniload_repro.published import load_printed, load_table
+
+
+@pytest.fixture(scope="module")
+def llama():
+    """Counts for the tokenizer of one model, from the right distribution."""
+    return counts_like(LLAMA, "llama3")
+
+
+@pytest.fixture(scope="module")
+def comparison(llama):
+    """The comparison of these counts."""
+    return prompt_lengths.compare_prompts(llama)
+
+
+def test_only_counted_models_are_compared(comparison):
+    """One row a printed number of each model whose tokenizer has counted, with numbers that fit together."""
+    assert set(comparison["model"]) == {LLAMA}
+    assert len(comparison) == 2 * 20
+    rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
+    np.testing.assert_allclose(comparison["difference"], rest)
+    np.testing.assert_allclose(comparison["z"], rest / comparison["se"])
+
+
+def test_the_template_is_recovered(comparison):
+    """The constant comes out within four standard errors, and what is left over is chance."""
+    mean = prompt_lengths.summarize_prompts(comparison).set_index("quantity").loc["prompt_mean"]
+    assert abs(mean["overhead"] - TEMPLATE) < 4 * mean["overhead_se"]
+    assert mean["df"] == mean["cells"] - 1 == 19
+    assert 0.001 < mean["p"] < 1
+    assert mean["beyond"] == 0
+    assert abs(mean["trend_z"]) < 4
+
+
+def test_the_template_minimizes_chi_square(comparison):
+    """No other constant brings the squares of the mean's differences lower."""
+    means = comparison[comparison["quantity"] == "prompt_mean"]
+    best = (means["z"] ** 2).sum()
+    for shift in (-0.1, 0.1):
+        assert (((means["difference"] + shift) / means["se"]) ** 2).sum() > best
+
+
+def test_longer_puzzles_show_as_a_trend():
+    """Puzzles that are two percent too long give a trend of minus two percent, far from chance."""
+    stretched = prompt_lengths.compare_prompts(counts_like(LLAMA, "llama3", stretch=1.02))
+    mean = prompt_lengths.summarize_prompts(stretched).set_index("quantity").loc["prompt_mean"]
+    assert mean["trend_pct"] == pytest.approx(-2, abs=0.6)
+    assert mean["trend_z"] < -5
+    assert mean["p"] < 1e-6
+
+
+def test_fewer_puzzles_widen_the_error():
+    """A model with ten puzzles a configuration has the larger error on its side: sqrt(11/2) of one with 100."""
+    counts = counts_like(LLAMA, "llama3").assign(o200k=lambda frame: frame["llama3"])
+    compared = prompt_lengths.compare_prompts(counts)
+    means = compared[compared["quantity"] == "prompt_mean"].pivot_table("se", ["N", "d"], "model")
+    np.testing.assert_allclose(means[GPT5] / means["Phi-4-mini-reasoning"], np.sqrt(5.5), rtol=0.05)
+
+
+def test_odd_numbers_are_compared_but_estimate_nothing():
+    """A flagged number is listed with its z-score and leaves constant and chi-square alone."""
+    counts = counts_like(GPT5, "o200k")
+    compared = prompt_lengths.compare_prompts(counts)
+    nano = compared[(compared["model"] == "gpt-5-nano-2025-08-07") & (compared["quantity"] == "prompt_mean")]
+    flagged = load_printed("tokens").query("model == 'gpt-5-nano-2025-08-07' and flag == 'odd'")
+    assert nano["odd"].sum() == len(flagged) > 0
+    clean = nano[~nano["odd"]]
+    weights = 1 / clean["se"] ** 2
+    mean = np.average(clean["printed"] - clean["counted"], weights=weights)
+    np.testing.assert_allclose(nano["overhead"], mean)
+    misprint = nano[(nano["N"] == 50) & (nano["d"] == 7)].iloc[0]
+    assert misprint["z"] > 10
+    own = prompt_lengths.summarize_prompts(compared).query("model == 'gpt-5-nano-2025-08-07'")
+    assert set(own["cells"]) == {len(clean)}
+
+
+def test_pairs_share_the_sampling_error(llama):
+    """Tokenizers that differ by the same tokens in every puzzle of a length leave no error but rounding."""
+    digits = {20: 11, 50: 41, 100: 92, 250: 392}
+    pairs = prompt_lengths.compare_pairs(llama.assign(qwen=llama["llama3"] + llama["N"].map(digits)))
+    assert set(pairs["reference"]) == {LLAMA}
+    np.testing.assert_allclose(pairs["se"], np.sqrt(1 / 6))
+    summary = prompt_lengths.summarize_prompts(pairs).set_index("model")
+    assert summary.loc["QwQ-32B", "overhead"] == pytest.approx(5)
+    assert summary["chi2"].max() == pytest.approx(0, abs=1e-18)
+    assert summary.loc["Qwen3-1.7B", "cells"] == 19  # where an answer is missing, the puzzles differ
+    assert summary.loc["Qwen3-8B", "cells"] == 20
+
+
+def test_pairs_find_the_wrong_tokenizer(llama):
+    """A tokenizer that is one percent off, within the sampling error, fails against a model of the same puzzles."""
+    near = llama.assign(qwen=(1.01 * llama["llama3"]).round())
+    alone = prompt_lengths.summarize_prompts(prompt_lengths.compare_prompts(near)).set_index(["model", "quantity"])
+    pairs = prompt_lengths.summarize_prompts(prompt_lengths.compare_pairs(near)).set_index("model")
+    assert pairs.loc["QwQ-32B", "chi2"] > 10 * alone.loc[("QwQ-32B", "prompt_mean"), "chi2"]
+    assert pairs.loc["QwQ-32B", "p"] < 1e-9
+
+
+def test_a_partial_grid_compares_nothing(llama):
+    """Where ratios of the paper are missing, printed means are means over other puzzles."""
+    mini = {(cell.N, cell.d, float(cell.ratio_pct)) for cell in MINI_GRID}
+    keys = zip(llama["N"], llama["d"], llama["ratio_pct"], strict=True)
+    part = llama[[key in mini for key in keys]]
+    assert len(part) > 0
+    for counts in (part, llama.drop(columns="llama3")):
+        compared = prompt_lengths.compare_prompts(counts)
+        assert compared.empty
+        assert prompt_lengths.compare_pairs(counts).empty
+        assert prompt_lengths.summarize_prompts(compared).empty
+        assert prompt_lengths.prompt_rows(compared).empty
+
+
+def test_rows_for_the_fidelity_table(comparison):
+    """Columns and words are the fidelity table's; printed strings are the paper's; verdicts follow from z-scores."""
+    rows = prompt_lengths.prompt_rows(comparison)
+    assert tuple(rows.columns) == COLUMNS
+    assert set(rows["kind"]) == {"independent"}
+    assert set(rows["table"]) == {"table7", "table8", "table9", "table10"}
+    own = rows[rows["model"] == LLAMA].assign(key=lambda frame: frame["quantity"] + " " + frame["condition"])
+    z = comparison.assign(
+        key=[f"{row.quantity} N={row.N} d={row.d}, counted" for row in comparison.itertuples()]
+    ).set_index("key")["z"]
+    expected = ["within" if abs(z[key]) <= 3 else "differs" for key in own["key"]]
+    assert own["verdict"].tolist() == expected
+    assert "within" in expected
+    printed = load_printed("tokens").set_index(["model", "N", "d"])
+    for row in own.itertuples():
+        N, d = (part.split("=")[1] for part in row.condition.removesuffix(", counted").split())
+        assert row.published == printed.loc[(row.model, N, d), row.quantity]
+        assert row.shown == f"{row.recomputed:.0f}"
+
+
+def test_departures_beyond_chance_differ(comparison):
+    """The verdict can fail: three standard errors are the edge."""
+    rows = prompt_lengths.prompt_rows(comparison.assign(z=np.where(comparison["d"] == 3, -3.1, 3.0)))
+    own = rows[rows["model"] == LLAMA]
+    at_three = own["condition"].str.contains("d=3,")
+    assert set(own.loc[at_three, "verdict"]) == {"differs"}
+    assert set(own.loc[~at_three, "verdict"]) == {"within"}
+
+
+def test_models_without_a_tokenizer_are_not_computable(comparison):
+    """Every legible printed prompt length has its row."""
+    rows = prompt_lengths.prompt_rows(comparison)
+    legible = load_table("tokens")[["prompt_mean", "prompt_p90"]].notna().to_numpy().sum()
+    assert len(rows) == legible
+    others = rows[rows["model"] != LLAMA]
+    assert set(others["verdict"]) == {"not_computable"}
+    assert set(others["reason"]) == {"the model's tokenizer is not here"}
+    assert others["recomputed"].isna().all()
+
+
+def test_levels_without_puzzles_enough_say_so(llama):
+    """A length that lacks a ratio, and one with a single puzzle a ratio, have reasons of their own."""
+    kept = (llama["N"] == 20) & (llama["ratio_pct"] != 50)
+    single = llama[llama["N"] == 50].groupby(["d", "ratio_pct"]).head(1)
+    part = pd.concat([llama[kept], single, llama[llama["N"] > 50]])
+    rows = prompt_lengths.prompt_rows(prompt_lengths.compare_prompts(part)).query("model == @LLAMA")
+    reasons = rows.groupby("table")["reason"].agg(set)
+    assert reasons["table7"] == {"not all of the paper's ratios are here"}
+    assert reasons["table8"] == {"too few puzzles here"}
+    assert reasons["table9"] == reasons["table10"] == {""}
+
+
+def test_models_without_counts_are_named(llama):
+    """Every model is compared, or listed under its tokenizer, or under no tokenizer at all."""
+    missing = prompt_lengths.uncounted_models(llama)
+    assert "Llama 3" not in missing
+    assert "QwQ-32B" in missing["Qwen"]
+    assert missing[""] == ["EXAONE-Deep-32B"]

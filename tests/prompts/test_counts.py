@@ -1,0 +1,230 @@
+"""Counting prompt tokens, and what a set's mean and percentile are worth."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.prompts import counts as tokens
+from cogniload_repro.prompts.tokenizers import find_tokenizers
+from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.storage import write_table
+
+RATIOS = (5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0)
+
+
+class Letters:
+    """A tokenizer to which every character is a token, with the methods of tiktoken."""
+
+    def encode_ordinary_batch(self, texts):
+        return [list(text) for text in texts]
+
+
+class Words:
+    """A tokenizer to which every word is a token, with the methods of the library tokenizers."""
+
+    def encode_batch_fast(self, texts, add_special_tokens=True):
+        return [["<s>"] * add_special_tokens + text.split() for text in texts]
+
+
+def lengths(rng, size=100, spread=30.0):
+    """Return counts of one N and d, longer the more needles there are."""
+    rows = [(ratio, round(rng.normal(1000 + 5 * ratio, spread))) for ratio in RATIOS for _ in range(size)]
+    return pd.DataFrame(rows, columns=["ratio_pct", "tiny"]).assign(N=50, d=3, name="")
+
+
+@given(st.lists(st.text(max_size=12), max_size=40))
+def test_every_text_is_counted_in_its_place(texts):
+    """One count a text, in order, whatever the library, and no special token added."""
+    assert tokens.count_tokens(texts, Letters()).tolist() == [len(text) for text in texts]
+    assert tokens.count_tokens(texts, Words()).tolist() == [len(text.split()) for text in texts]
+
+
+def test_batches_do_not_show():
+    """More texts than a batch holds are counted like few."""
+    texts = ["a" * (number % 7) for number in range(2 * tokens._BATCH + 3)]
+    assert tokens.count_tokens(iter(texts), Letters()).tolist() == [len(text) for text in texts]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=5))
+def test_a_vocabulary_of_bytes_counts_bytes(texts):
+    """A real tokenizer whose tokens are the bytes counts the bytes of any text."""
+    tiktoken = pytest.importorskip("tiktoken", reason="the extra `tokens` is not installed")
+    ranks = {bytes([rank]): rank for rank in range(256)}
+    encoding = tiktoken.Encoding("bytes", pat_str=r"(?s:.+)", mergeable_ranks=ranks, special_tokens={})
+    assert tokens.count_tokens(texts, encoding).tolist() == [len(text.encode()) for text in texts]
+
+
+class Pairs:
+    """A tokenizer that cuts a text into pairs of characters, words or not."""
+
+    def encode_ordinary_batch(self, texts):
+        return [range(-(-len(text) // 2)) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def encodings():
+    """Small vocabularies with the patterns of the real ones: bytes, pairs of them, and pairs of pairs."""
+    tiktoken = pytest.importorskip("tiktoken", reason="the extra `tokens` is not installed")
+    merged = (
+        b"\n ",
+        b"\n \n",
+        b"\t ",
+        b" a",
+        b"\n\n",
+        b"ab",
+        b" \n",
+        b"b ",
+        b". ",
+        b"12",
+        b" 1",
+        b".\n",
+        b" ab",
+        b"  ",
+    )
+    ranks = {token: rank for rank, token in enumerate((*(bytes([byte]) for byte in range(256)), *merged))}
+    patterns = {file.name: file.pattern for file in find_tokenizers() if file.pattern}
+    return [tiktoken.Encoding(name, pat_str=own, mergeable_ranks=ranks, special_tokens={})
+            for name, own in patterns.items()]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@example(["a\n \na", "a\t \tb", "a  b", "a   b", " a", "a ", ""])
+@given(
+    st.lists(
+        st.text("a \n\t", max_size=9) | st.text("ab1'.é/(\n \t\u00a0", max_size=25) | st.text(max_size=10),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_words_add_up_to_texts(encodings, texts):
+    """With the real tokenizers' patterns, counting by words gives every text the tokens that it has as a whole."""
+    by_words = tokens._count_words(["a b", *texts], encodings)[:, 1:]  # the first text is counted whole anyway
+    assert by_words.tolist() == [tokens.count_tokens(texts, encoding).tolist() for encoding in encodings]
+
+
+def test_a_tokenizer_that_ignores_words_gets_whole_texts():
+    """Where words do not add up to texts, the counts are those of the texts."""
+    texts = ["abc def ghi", "a b", "ab"]
+    assert tokens._count_words(texts, [Pairs(), Letters()]).tolist() == [[6, 2, 1], [11, 3, 2]]
+
+
+def test_words_of_puzzles_are_few(encodings):
+    """A puzzle is cut into words that come again; odd white space keeps a text whole."""
+    text = draw_puzzle(N=250, d=3, needles=125, puzzle_id=1).text
+    words = tokens._cut(text)
+    assert len(words) > 5 * len(set(words))
+    assert "".join(f" {word}" for word in words)[2:] == text
+    for odd in ("a  b", "a \nb", "a\n b", " a", "a ", "a\tb", "a\u00a0b", "a\rb"):
+        assert tokens._cut(odd) == [f" {odd}"]
+
+
+def test_statistics_are_those_of_the_puzzles():
+    """n, mean and 90th percentile are the set's own, for each N and d apart."""
+    first = lengths(np.random.default_rng(1))
+    counts = pd.concat([first, first.assign(d=5, tiny=2 * first["tiny"])])
+    three, five = tokens.prompt_statistics(counts, "tiny").itertuples(index=False)
+    assert (three.N, three.d, three.n) == (50, 3, 700)
+    assert three.mean == first["tiny"].mean()
+    assert three.p90 == np.quantile(first["tiny"], 0.9)
+    assert (five.d, five.mean, five.p90) == (5, 2 * three.mean, 2 * three.p90)
+
+
+def test_standard_errors_are_the_scatter_of_sets():
+    """Sets drawn anew, with the ratios fixed, scatter as the standard errors say, also smaller sets."""
+    rng = np.random.default_rng(2)
+    counts = lengths(rng, size=2000)
+    for size in (100, 10):
+        (row,) = tokens.prompt_statistics(counts, "tiny", size).itertuples()
+        sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
+        assert row.se_mean == pytest.approx(np.std([one.mean() for one in sets]), rel=0.12)  # 400 sets: 3.5%
+        assert row.se_p90 == pytest.approx(np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15)
+
+
+def test_ratios_are_strata():
+    """Puzzles that differ between ratios only give the same mean and percentile in any set."""
+    counts = lengths(np.random.default_rng(3), spread=0.0)
+    (row,) = tokens.prompt_statistics(counts, "tiny").itertuples()
+    assert counts["tiny"].std() > 100
+    assert (row.se_mean, row.se_p90) == (0, 0)
+
+
+def test_percentile_errors_are_optional():
+    """Without resampling there is no error of the percentile, and all else is the same."""
+    counts = lengths(np.random.default_rng(4))
+    whole, part = tokens.prompt_statistics(counts, "tiny"), tokens.prompt_statistics(counts, "tiny", resamples=0)
+    assert part["se_p90"].isna().all()
+    pd.testing.assert_frame_equal(part.drop(columns="se_p90"), whole.drop(columns="se_p90"))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Paths of a small puzzles table and of its counts, and a log of what the stand-in tokenizers have counted."""
+    rows = [puzzle_row(draw_puzzle(N=20, d=1, needles=10, puzzle_id=number)) for number in (1, 2, 3)]
+    puzzles = tmp_path / "puzzles.parquet"
+    write_table(puzzles, pd.DataFrame(rows), {"provenance": "reconstructed"})
+    log = []
+    present = {"qwen": Letters(), "llama3": Words()}
+
+    def load(name, folder):
+        log.append(name)
+        return present[name]
+
+    monkeypatch.setattr(tokens, "present_tokenizers", lambda folder: tuple(present))
+    monkeypatch.setattr(tokens, "load_tokenizer", load)
+    return puzzles, tmp_path / "prompt_tokens.parquet", present, log
+
+
+def test_counts_are_written_once(files):
+    """Each present tokenizer has a column; a second run counts nothing, a new tokenizer only itself."""
+    puzzles, target, present, log = files
+    words = present.pop("llama3")
+    assert tokens.write_prompt_counts(puzzles, target, "") == ("qwen",)
+    texts = pd.read_parquet(puzzles)["text"]
+    assert pd.read_parquet(target)["qwen"].tolist() == texts.str.len().tolist()
+    first = target.read_bytes()
+    tokens.write_prompt_counts(puzzles, target, "")
+    assert target.read_bytes() == first
+    present["llama3"] = words
+    tokens.write_prompt_counts(puzzles, target, "")
+    assert log == ["qwen", "llama3"]
+    counts = pd.read_parquet(target)
+    assert list(counts.columns) == [*tokens.KEYS, "qwen", "llama3"]
+    assert counts["llama3"].tolist() == texts.str.split().str.len().tolist()
+
+
+def test_other_texts_are_counted_anew(files):
+    """Counts are not kept when the puzzles have changed."""
+    puzzles, target, _, log = files
+    tokens.write_prompt_counts(puzzles, target, "")
+    changed = pd.read_parquet(puzzles).assign(text=lambda frame: frame["text"] + "\n")
+    write_table(puzzles, changed, {"provenance": "reconstructed"})
+    tokens.write_prompt_counts(puzzles, target, "")
+    assert log == ["qwen", "llama3"] * 2
+    assert pd.read_parquet(target)["qwen"].tolist() == changed["text"].str.len().tolist()
+
+
+def test_another_vocabulary_is_counted_anew(files, monkeypatch):
+    """Counts of a tokenizer whose checksum has changed are not kept."""
+    puzzles, target, present, log = files
+    present.pop("llama3")
+    tokens.write_prompt_counts(puzzles, target, "")
+    (known,) = tokens.find_tokenizers(["qwen"])
+    other = type(known)(**vars(known) | {"sha256": hashlib.sha256(b"other").hexdigest()})
+    monkeypatch.setattr(tokens, "find_tokenizers", lambda names: [other])
+    tokens.write_prompt_counts(puzzles, target, "")
+    assert log == ["qwen", "qwen"]
+    assert json.loads(tokens.read_metadata(target)["tokenizers"]) == {"qwen": other.sha256}
+
+
+def test_without_tokenizers_there_are_no_counts(files):
+    """The table is written all the same, with the puzzles and no count."""
+    puzzles, target, present, _ = files
+    present.clear()
+    assert tokens.write_prompt_counts(puzzles, target, "") == ()
+    assert list(pd.read_parquet(target).columns) == tokens.KEYS

@@ -1,0 +1,191 @@
+import csv
+import hashlib
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
+from cogniload_repro.puzzles import generate
+from cogniload_repro.puzzles.generate import draw_grid, draw_ids, draw_puzzle
+
+HERE = Path(__file__).parents[1]
+VECTORS = HERE / "vectors"
+
+_spec = importlib.util.spec_from_file_location(
+    "reference_generator", HERE.parent / "benchmarks" / "reference_generator.py"
+)
+reference = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(reference)
+
+CELLS = st.tuples(st.integers(1, 400), st.integers(1, 12)).flatmap(
+    lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**52))
+)
+SMALL = grid_cells("N=5,9 ratio=20,60 d=1,4")
+
+
+def sha256(text):
+    """Hash a text as the vectors do."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def test_chain_gives_the_golden_grid():
+    """The chain from seed 42 gives the 420 puzzles of the released code, byte for byte."""
+    with open(VECTORS / "port_seed42_p3.csv", encoding="utf-8", newline="") as file:
+        golden = [tuple(row.values()) for row in csv.DictReader(file)]
+    cells = grid_cells("paper", "port")
+    drawn = [
+        (cell, puzzle)
+        for cell, puzzle in zip([cell for cell in cells for _ in range(3)], draw_grid(cells, 3, 42), strict=True)
+    ]
+    assert golden == [
+        (
+            *map(str, (cell.N, cell.ratio_pct, cell.d, puzzle.needles, puzzle.puzzle_id)),
+            puzzle.solution,
+            sha256(puzzle.text),
+        )
+        for cell, puzzle in drawn
+    ]
+
+
+def test_single_puzzles_are_the_golden_examples():
+    """A puzzle is drawn from its id alone, with all its parts."""
+    for line in (VECTORS / "port_examples.jsonl").read_text(encoding="utf-8").splitlines():
+        example = json.loads(line)
+        puzzle = draw_puzzle(example["N"], example["d"], example["needles"], example["puzzle_id"])
+        for part in ("N", "d", "needles", "puzzle_id", "solution", "poi", "category", "categories", "people"):
+            assert getattr(puzzle, part) == example[part]
+        assert puzzle.domains == example["domains"]
+        assert list(puzzle.domains) == example["categories"]
+        assert puzzle.text == example["text"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(CELLS)
+def test_fast_generator_equals_the_literal_one(cell):
+    """Over random cells and ids, the text and every reference person are those of the literal generator."""
+    N, d, needles, puzzle_id = cell
+    literal = reference.draw(random.Random(), N, d, needles, puzzle_id)
+    puzzle = draw_puzzle(*cell)
+    assert puzzle.text == literal.text
+    assert puzzle.name == literal.name
+    assert [one.reference for one in puzzle.statements] == [one.reference for one in literal.statements]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 100), st.integers(1, 12)), min_size=1, max_size=4),
+    st.integers(1, 3),
+    st.integers(0, 2**70),
+    st.sampled_from(["paper", "port"]),
+)
+def test_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
+    """Over random grids and seeds, the chain gives the puzzles of the literal generator."""
+    cells = [Cell(*point, rounding) for point in points]
+    literal = [puzzle.text for puzzle in reference.draw_grid(cells, puzzles_per_cell, seed)]
+    assert [puzzle.text for puzzle in draw_grid(cells, puzzles_per_cell, seed)] == literal
+
+
+def test_needles_and_hays_are_as_asked():
+    """References name the person of interest exactly as often as there are needles."""
+    for puzzle in draw_grid(SMALL, 2, 1):
+        references = [statement.reference for statement in puzzle.statements]
+        assert references.count(puzzle.poi) == puzzle.needles
+        assert len(references) - puzzle.needles == puzzle.hays
+
+
+def test_tuples_are_cells_under_paper_rounding():
+    """(N, ratio_pct, d) stands for the cell with the paper's rounding."""
+    assert [one.name for one in draw_grid([(50, 5, 3)], 2, 7)] == [
+        one.name for one in draw_grid([Cell(50, 5, 3)], 2, 7)
+    ]
+
+
+def test_ids_are_those_of_the_chain():
+    """`draw_ids` and `draw_grid` follow one chain, and its ids have six digits."""
+    ids = draw_ids(PAPER_GRID[:10], 2, 5)
+    assert ids == [puzzle.puzzle_id for puzzle in draw_grid(PAPER_GRID[:10], 2, 5)]
+    assert all(100_000 <= one <= 999_999 for one in ids)
+
+
+@pytest.mark.parametrize("hash_seed", ["1", "2"])
+def test_hash_seed_does_not_matter(hash_seed):
+    """A process with another PYTHONHASHSEED draws the same bytes."""
+    code = (
+        "from cogniload_repro.puzzles.generate import *; import hashlib\n"
+        "texts = [puzzle.text for puzzle in draw_grid([(30, 40, 11), (30, 40, 2)], 3, 8)]\n"
+        "print(hashlib.sha256('\\n'.join(texts).encode()).hexdigest())"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    texts = [puzzle.text for puzzle in draw_grid([(30, 40, 11), (30, 40, 2)], 3, 8)]
+    assert run.stdout.strip() == sha256("\n".join(texts))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 1, 1, 5), "N is 0"),
+        ((20, 13, 1, 5), "d is 13; give a whole number from 1 to 12"),
+        ((20, 0, 1, 5), "d is 0"),
+        ((20, 1, 0, 5), "needles is 0"),
+        ((20, 1, 21, 5), "needles is 21; give a whole number from 1 to 20"),
+        ((20, 1, 1, -5), "puzzle_id is -5"),
+        ((20, 1, 1, "5"), "puzzle_id is '5'"),
+    ],
+)
+def test_impossible_puzzle_is_refused(arguments, message):
+    """Arguments out of range stop with their name, value and range."""
+    with pytest.raises(ValueError, match=message):
+        draw_puzzle(*arguments)
+
+
+def test_impossible_grid_is_refused_before_drawing():
+    """A bad grid, count or seed stops at the call, not at the first puzzle."""
+    for arguments in [([(0, 5, 1)], 1, 1), ([(20, 5, 1)], 0, 1), ([(20, 5, 1)], 1, -1)]:
+        with pytest.raises(ValueError, match="give a whole number"):
+            draw_grid(*arguments)
+
+
+class CountingRandom(random.Random):
+    """Counts the attempts: each begins with one call of `random`."""
+
+    attempts = 0
+
+    def random(self):
+        self.attempts += 1
+        return super().random()
+
+
+def test_statement_is_given_up_after_51_attempts():
+    """Where two people are equal no statement is allowed, and the 51st failure in a row stops."""
+    rng = CountingRandom(3)
+    with pytest.raises(generate._StuckError, match=r"^1$"):
+        generate._draw_moves(rng, [3], [[0], [0]], poi=0, N=6, needles=3)
+    assert rng.attempts == 51
+
+
+@settings(max_examples=20, deadline=None)
+@given(CELLS)
+def test_failed_attempts_do_not_show(cell):
+    """Asking for the failed attempts changes no byte; each is in its order and before its own statement."""
+    failed = []
+    puzzle = draw_puzzle(*cell, failed)
+    assert puzzle.text == draw_puzzle(*cell).text
+    assert [failure.place for failure in failed] == sorted(failure.place for failure in failed)
+    assert all(0 <= failure.place < puzzle.N for failure in failed)
+    assert all(len(failure.after) == len(puzzle.people) for failure in failed)
+
+
+def test_giving_up_names_puzzle_and_statement(monkeypatch):
+    """A puzzle that cannot be finished stops with its numbers, the statement and a remedy."""
+    monkeypatch.setattr(generate, "MAX_FAILURES", 0)
+    with pytest.raises(ValueError, match=r"puzzle_id=1: statement \d+ was not allowed in 1 attempts.*another"):
+        draw_puzzle(100, 1, 50, 1)

@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES, ontology, read_ontology
+from cogniload_repro.storage import ICLR2026
+
+PRINTED = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))
+
+
+def test_ontology_is_the_printed_one_but_for_one_spelling():
+    """People and values are Appendix G's in printed order; only `reagea` is set right, in its place."""
+    assert list(ontology().people) == PRINTED["people"]
+    assert ontology().values.keys() == PRINTED["categories"].keys()
+    changed = [
+        (category, printed, value)
+        for category, values in ontology().values.items()
+        for printed, value in zip(PRINTED["categories"][category], values, strict=True)
+        if printed != value
+    ]
+    assert changed == [("recent_listen", "reagea", "reaggea")]
+
+
+def test_categories_keep_the_order_of_the_draws():
+    """Sampling depends on the order of categories, which differs from the file's."""
+    assert CATEGORIES[:2] == ("location", "clothes_shirt")
+    assert CATEGORIES[-4:] == ("recent_eat", "recent_watch", "recent_listen", "recent_read")
+    assert tuple(ontology().values) == CATEGORIES != tuple(PRINTED["categories"])
+
+
+def test_every_phrase_has_one_place_for_its_word():
+    """No wording lacks its value or names it twice."""
+    assert {phrase.count("{}") for phrases in PHRASES.values() for phrase in phrases} == {1}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda printed: printed.pop("people"), "people"),
+        (lambda printed: printed["categories"].pop("hair"), "hair"),
+        (lambda printed: printed["categories"].update(hair="blue"), "list of words"),
+        (lambda printed: printed["categories"]["hair"].append("blue"), "different words"),
+        (lambda printed: printed.update(people=[1] * 20), "list of words"),
+    ],
+)
+def test_damaged_ontology_is_refused_by_name(tmp_path, change, words):
+    """A damaged file stops with a sentence that names the file and the entry."""
+    printed = json.loads(json.dumps(PRINTED))
+    change(printed)
+    path = tmp_path / "ontology.json"
+    path.write_text(json.dumps(printed), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"ontology\.json.*{words}"):
+        read_ontology(path)
+
+
+def test_ontology_that_is_no_json_is_refused(tmp_path):
+    """Text that is not JSON stops with a sentence that names the file."""
+    path = tmp_path / "ontology.json"
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"ontology\.json"):
+        read_ontology(path)

@@ -1,0 +1,116 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES, ontology
+from cogniload_repro.puzzles.statement import Statement, clauses, replay
+from cogniload_repro.puzzles.text import read_initial, read_question, read_statement, read_text
+
+FACTS = st.lists(st.sampled_from(CATEGORIES), min_size=1, unique=True).flatmap(
+    lambda categories: st.tuples(
+        *[st.tuples(st.just(name), st.sampled_from(ontology().values[name])) for name in categories]
+    )
+)
+
+
+def join(kind, facts):
+    """Word facts as a line does."""
+    return " and ".join(clauses(kind)[category][value] for category, value in facts)
+
+
+@given(FACTS, FACTS)
+def test_statement_is_read_as_worded(conditions, updates):
+    """Every pair of conditions and updates that can be worded is read back."""
+    line = f"The people {join('condition', conditions)} {join('update', updates)}"
+    assert read_statement(line) == Statement(conditions, updates)
+
+
+@given(FACTS, st.sampled_from(ontology().people))
+def test_initial_line_is_read_as_worded(facts, person):
+    """Every initial line that can be worded is read back."""
+    assert read_initial(f"{person} {join('initial', facts)}.") == (person, facts)
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_question_is_read_as_worded(category):
+    """Each of the twelve questions names its category and person."""
+    assert read_question(PHRASES[category].question.format("Sue")) == ("Sue", category)
+
+
+def test_replay_moves_everybody_who_meets_all_conditions():
+    """A rule applies to all who meet every condition at that time, and snapshots do not change afterwards."""
+    start = {"Ann": {"hair": "red", "location": "zoo"}, "Bob": {"hair": "red", "location": "bar"}}
+    rules = [
+        Statement((("hair", "red"), ("location", "zoo")), (("location", "bar"),)),
+        Statement((("location", "bar"),), (("hair", "blue"), ("location", "zoo"))),
+        Statement((("location", "bar"),), (("hair", "green"),)),
+    ]
+    first, second, third, last = replay(start, rules)
+    assert first == start
+    assert second == {"Ann": {"hair": "red", "location": "bar"}, "Bob": {"hair": "red", "location": "bar"}}
+    assert third == {name: {"hair": "blue", "location": "zoo"} for name in ("Ann", "Bob")}
+    assert last == third
+
+
+TEXT = """Solve it.
+
+Ann has red colored hair and is located at the zoo.
+Bob is located at the bar and has blue colored hair.
+1. The people having red hair move to the bar
+2. The people located in the bar and having red hair color their hair to pink
+
+What is the final hair color of Ann?"""
+
+
+def test_read_text_gives_all_parts():
+    """A text is read into instruction, initial lines, statements and question with its line."""
+    instruction, initial, statements, question = read_text(TEXT)
+    assert instruction == "Solve it."
+    assert initial["Bob"] == (("location", "bar"), ("hair", "blue"))
+    assert statements[1].updates == (("hair", "pink"),)
+    assert question == (8, "Ann", "hair")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("1. The", "2. The", "line 5: statement 2 where 1 is due"),
+        ("2. The", "3. The", "line 6: statement 3 where 2 is due"),
+        ("2. The", "The", "line 6: .*stands among the statements"),
+        ("red hair move", "reed hair move", "line 5: 'having reed hair' is no condition clause"),
+        ("hair move to", "hair moves to", "line 5: .*is no statement"),
+        ("color their hair to pink", "", "line 6: .*is no statement"),
+        ("to the bar\n", "to the bar and move to the zoo\n", "line 5: .*names a category twice"),
+        ("having red hair color", "located in the zoo color", "line 6: .*names a category twice"),
+        ("zoo.", "zoo", "line 3: .*is no initial line"),
+        ("has red colored hair and ", "", "line 4: other categories"),
+        (" and has blue colored hair", "", "line 4: other categories"),
+        ("is located at the bar", "last ate a pizza", "line 4: other categories"),
+        ("move to the bar", "eat a pizza", "line 5: other categories"),
+        ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
+        ("What is the final hair color", "What is the hair colour", "line 8: .*none of the benchmark's questions"),
+        ("of Ann?", "of Ann?\nAnn has pink hair.", "line 9: the text goes on"),
+        ("\n\nWhat is the final hair color of Ann?", "", "line 4: the text goes on"),
+    ],
+)
+def test_broken_text_is_refused_with_its_line(old, new, message):
+    """A text that cannot be read stops with the number of the line and what is wrong there."""
+    assert TEXT.count(old) >= 1
+    with pytest.raises(ValueError, match=message):
+        read_text(TEXT.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "Where is Ann?", "Solve it.\n\nWhere is Ann?"])
+def test_text_without_parts_is_refused(text):
+    """A text without a body stops with a sentence."""
+    with pytest.raises(ValueError, match=r"whole text of a puzzle|no initial"):
+        read_text(text)
+
+
+@given(st.text() | st.text().map(lambda noise: TEXT.replace("pink", noise)))
+def test_any_text_is_read_or_refused(text):
+    """Whatever the text, the reader returns or raises a ValueError, never anything else."""
+    with suppress(ValueError):
+        read_text(text)

@@ -1,0 +1,328 @@
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.folders import write_set
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_jsonl, write_parquet
+from cogniload_repro.puzzles.verify import ANOTHER_TEXT, VERDICTS, verify_puzzle, verify_set
+
+CELLS = grid_cells("N=8,40 ratio=10,60 d=1,5")
+ROWS = list(draw_rows(CELLS, 3, 4))
+ROW = ROWS[-1]
+
+
+def verdicts(source, **options):
+    """Names and verdicts of a set."""
+    return [(one.name, one.verdict) for one in verify_set(source, **options)]
+
+
+@pytest.mark.parametrize("redraw", [True, False])
+def test_drawn_puzzles_are_right(redraw):
+    """Every puzzle of a drawn set is right, with and without drawing it again."""
+    assert {verify_puzzle(row, redraw=redraw)[1:] for row in ROWS} == {("right", "")}
+
+
+def test_all_three_formats_are_verified(tmp_path):
+    """Parquet, JSONL and the authors' layout give one verdict a puzzle, for any number of processes."""
+    for kind in ("parquet", "jsonl", "layout"):
+        write_set(tmp_path / kind, kind, CELLS, 3, 4)
+        found = list(verify_set(tmp_path / kind))
+        assert sorted(one.name for one in found) == sorted(row["name"] for row in ROWS)
+        assert {one.verdict for one in found} == {"right"}
+    assert list(verify_set(tmp_path / "layout", jobs=2)) == found
+
+
+def line_of(text, start):
+    """The first line of a text that begins so."""
+    return next(line for line in text.split("\n") if line.startswith(start))
+
+
+TEXT = ROW["text"]
+OTHER = next(value for value in ROW["domain"] if value != ROW["gold"])
+POI_LINE = line_of(TEXT, f"{ROW['poi']} ")
+PUZZLE = draw_puzzle(ROW["N"], ROW["d"], ROW["needles"], ROW["puzzle_id"])
+FRIENDS = [person for person in PUZZLE.people if person != ROW["poi"] and f"\n{person} " in TEXT][:2]
+
+
+def swap(text, one, other):
+    """The text with two words exchanged."""
+    return re.sub(rf"\b({one}|{other})\b", lambda found: other if found[0] == one else one, text)
+
+
+def change_value(text, number):
+    """The text with another value of the same category in a statement's last update."""
+    old = line_of(text, f"{number}. ")
+    statement = PUZZLE.statements[number - 1]
+    category, value = statement.updates[-1]
+    new = next(one for one in PUZZLE.domains[category] if one != value)
+    assert value in old.rpartition(" and ")[2]
+    return text.replace(old, old[: old.rindex(value)] + new + old[old.rindex(value) + len(value) :])
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "message"),
+    [
+        ({"gold": OTHER}, "mismatch", "gold|name"),
+        ({"name": None, "gold": OTHER}, "mismatch", "gold is"),
+        ({"needles": ROW["needles"] + 1}, "mismatch", "needles"),
+        ({"N": 39}, "mismatch", "N 39"),
+        ({"poi": "Nobody"}, "mismatch", "poi is"),
+        ({"category": "nothing"}, "mismatch", "category is"),
+        ({"domain": []}, "mismatch", "outside the domain"),
+        ({"domain": 5}, "mismatch", "not a list"),
+        ({"text": TEXT.replace(f"{POI_LINE}\n", "")}, "ambiguous", "which no initial line tells"),
+        ({"text": TEXT.rpartition("\n\n")[0]}, "unparsable", "the text goes on"),
+        ({"text": TEXT.replace("\n7. ", "\n8. ")}, "unparsable", "statement 8 where 7 is due"),
+        ({"text": TEXT.replace(line_of(TEXT, "9. ") + "\n", "")}, "unparsable", "10 where 9 is due"),
+        ({"text": TEXT.replace("Solve this", "Solve that")}, "mismatch", "instruction"),
+        ({"text": TEXT.replace(" and ", ", ", 1)}, "unparsable", "clause|category"),
+        (
+            {"text": TEXT.rpartition("\n\n")[0] + "\n\nWhere is Nobody?"},
+            "ambiguous|mismatch",
+            "no initial line|category",
+        ),
+        ({"text": swap(TEXT, ROW["poi"], FRIENDS[0])}, "mismatch", "poi is"),
+        ({"text": ROWS[-2]["text"]}, "mismatch", "by the text"),
+        ({"rho": 0.5}, "mismatch", "rho is 0.6 by the text, 0.5"),
+        ({"ratio_pct": 50.0}, "mismatch", "ratio_pct 50.0 does not give 24 needles of 40"),
+        ({"ratio_pct": float("nan")}, "mismatch", "ratio_pct nan"),
+        ({"d": 3}, "mismatch", "d 3, its name 5"),
+        ({"name": ROW["name"].replace("40_5_", "41_5_"), "N": 41}, "mismatch", "N is 40 by the text, 41"),
+        ({"puzzle_id": None}, "mismatch", "lacks puzzle_id"),
+        ({"domain": None, "poi": None}, "mismatch", "lacks poi, domain"),
+        ({"text": TEXT + "\n"}, "right", "^$"),
+        ({"text": ""}, "unparsable", "no blank line"),
+        ({"text": None}, "unparsable", "lacks the text"),
+        ({"text": 5}, "unparsable", "lacks the text"),
+        ({"name": None, "gold": None}, "unparsable", "lacks the gold value; it has name, N"),
+    ],
+)
+def test_damage_is_found_and_named(change, verdict, message):
+    """Each kind of damage gets its verdict, even without drawing the puzzle again."""
+    found = verify_puzzle({**ROW, **change}, redraw=False)
+    assert found.verdict in verdict.split("|")
+    assert re.search(message, found.detail)
+
+
+def test_drawing_again_finds_any_change():
+    """Whichever statement is left out at the end or exchanged with the next, the change is found."""
+    lines = TEXT.split("\n")
+    first = next(i for i, line in enumerate(lines) if line.startswith("1. "))
+    for i in range(first, first + ROW["N"] - 1):
+        (one, rule), (two, other) = (line.split(". ", 1) for line in lines[i : i + 2])
+        if rule == other:
+            continue
+        swapped = [*lines[:i], f"{one}. {other}", f"{two}. {rule}", *lines[i + 2 :]]
+        assert verify_puzzle({**ROW, "text": "\n".join(swapped)}).verdict != "right"
+
+
+@pytest.mark.parametrize("redraw", [True, False])
+@pytest.mark.parametrize("name", ["garbage", "", 7, "0" + ROW["name"], f"{ROW['name']}.txt"])
+def test_a_row_needs_the_name_of_its_puzzle(name, redraw):
+    """A whole row under any other name is a mismatch that says which name is due."""
+    found = verify_puzzle({**ROW, "name": name}, redraw=redraw)
+    assert found.verdict == "mismatch"
+    assert ROW["name"] in found.detail
+
+
+def test_a_name_that_draws_nothing_is_found():
+    """A row of a few columns with a name has to be drawn again from it, unless that is turned off."""
+    row = {"name": "0" + ROW["name"], "text": TEXT, "gold": ROW["gold"]}
+    assert "not of the form" in verify_puzzle(row).detail
+    assert verify_puzzle(row, redraw=False).verdict == "right"
+
+
+@pytest.mark.parametrize("domain", [[*ROW["domain"], "stranger"], [*ROW["domain"], ROW["gold"]], ROW["domain"][::-1]])
+def test_a_changed_domain_is_found(domain):
+    """Drawing again finds a value too many and another order."""
+    found = verify_puzzle({**ROW, "domain": domain})
+    assert found[1:] == ("mismatch", "the metadata differ from those drawn from its id, in domain")
+
+
+def test_a_newline_at_the_end_is_a_change():
+    """The text ends without a newline; only drawing it again tells."""
+    assert verify_puzzle({**ROW, "text": TEXT + "\n"})[1:] == ("mismatch", ANOTHER_TEXT)
+    assert verify_puzzle({**ROW, "text": TEXT + "\n"}, redraw=False).verdict == "right"
+
+
+def test_rows_without_a_name_are_named_by_their_place(tmp_path):
+    """The file and the line stand for the name of a row that has none."""
+    path = tmp_path / "puzzles.jsonl"
+    nameless = {"puzzle": TEXT, "solution": OTHER}
+    path.write_text("\n".join(["", *map(json.dumps, [{**ROW, "name": ""}, nameless])]))
+    assert verdicts(path) == [("puzzles.jsonl, line 2", "mismatch"), ("puzzles.jsonl, line 3", "mismatch")]
+
+
+@pytest.mark.parametrize("number", [1, 20, 40])
+def test_a_changed_value_is_found(number):
+    """Another value in one statement does not pass, though the answer may stay the same."""
+    assert verify_puzzle({**ROW, "text": change_value(TEXT, number)}).verdict != "right"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        swap(TEXT, *FRIENDS),
+        TEXT.replace(line_of(TEXT, f"{FRIENDS[0]} ") + "\n", ""),
+        re.sub(r"\n40\. .*", "", TEXT),
+        TEXT.replace("move to the", "located in the"),
+    ],
+    ids=["two people swapped", "line of another person dropped", "last statement dropped", "wording"],
+)
+def test_damage_to_the_text_is_found(text):
+    """A text that still has an answer, perhaps the right one, is compared with the one drawn from its id."""
+    assert text != TEXT
+    assert verify_puzzle({**ROW, "text": text}).verdict in ("mismatch", "unparsable")
+
+
+def test_swapped_answers_are_found(tmp_path):
+    """Two rows that have exchanged their answers, in the names too, are both named."""
+    one, other = ROWS[0], next(row for row in ROWS if row["gold"] != ROWS[0]["gold"])
+    damaged = [
+        {**row, "gold": gold, "name": row["name"].rpartition("_")[0] + "_" + gold}
+        for row, gold in ((one, other["gold"]), (other, one["gold"]))
+    ]
+    write_jsonl(tmp_path / "puzzles.jsonl", damaged)
+    assert verdicts(tmp_path, redraw=False) == [(row["name"], "mismatch") for row in damaged]
+
+
+def test_a_name_that_comes_twice_is_a_mismatch(tmp_path):
+    """The second puzzle of a name is named, whether it is the same or another."""
+    write_jsonl(tmp_path / "puzzles.jsonl", [ROW, ROWS[0], ROW, {**ROWS[1], "name": ROW["name"]}])
+    found = list(verify_set(tmp_path / "puzzles.jsonl"))
+    assert [one.verdict for one in found] == ["right", "right", "mismatch", "mismatch"]
+    assert all("a puzzle of this name came before" in one.detail for one in found[2:])
+
+
+def test_puzzles_of_another_generator_can_be_verified():
+    """Texts under other column names, without an id that draws them, are solved and compared with the answer."""
+    row = {
+        "id": "exp/cogniload/" + ROW["name"] + ".txt",
+        "puzzle": TEXT,
+        "metadata": {"poi": ROW["poi"], "difficulty": 5},
+    }
+    assert verify_puzzle(row) == (ROW["name"], "right", "")
+    foreign = {**row, "id": "40_5_24_123456_" + ROW["gold"]}
+    assert "differs from the one drawn" in verify_puzzle(foreign).detail
+    assert verify_puzzle(foreign, redraw=False).verdict == "right"
+    assert verify_puzzle({"puzzle": TEXT, "solution": OTHER, "N": "40"}).detail.startswith("gold is")
+    assert verify_puzzle({"puzzle": TEXT, "solution": ROW["gold"], "N": "40"}).verdict == "right"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*ROW, "solution", "metadata"]),
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+        | st.lists(st.integers(), max_size=2) | st.just({"poi": 1})
+        | st.sampled_from([TEXT, TEXT[:-99], ROW["name"], ROW["gold"]]),
+    )
+)  # fmt: skip
+def test_no_row_stops_the_others(changes):
+    """Whatever a row holds, it gets a verdict and a sentence."""
+    found = verify_puzzle({**ROW, **changes}, redraw=False)
+    assert found.verdict in VERDICTS
+    assert (found.verdict == "right") == (found.detail == "")
+
+
+def test_unreadable_rows_are_named_by_their_place(tmp_path):
+    """A line that is no JSON, not UTF-8 or no row is unparsable under its number, and the others are verified."""
+    path = tmp_path / "puzzles.jsonl"
+    good = json.dumps(ROW).encode()
+    bad = [b"\xff{", good[:99], b"[1]", b"[" * 100_000, good.replace(b"Solve", b"S\xf6lve"), b'{"text": "\\ud800"}']
+    path.write_bytes(b"\n".join([*bad, b"", good]) + b"\n")
+    found = list(verify_set(path))
+    assert [one.name for one in found] == [f"puzzles.jsonl, line {number}" for number in range(1, 7)] + [ROW["name"]]
+    assert [one.verdict for one in found] == ["unparsable"] * 6 + ["right"]
+    assert "not UTF-8" in found[4].detail
+
+
+def test_a_damaged_table_is_read_as_far_as_it_can_be(tmp_path):
+    """Texts that are not UTF-8 and pages that cannot be read are named by their row; the others are verified."""
+    rows = list(draw_rows(grid_cells("N=8 ratio=10 d=1"), 9, 4))
+    table = pa.Table.from_pylist(rows)
+    texts = [text.encode() for text in table["text"].to_pylist()]
+    texts[4] = texts[4].replace(b"Solve", b"S\xf6lve")
+    buffers = pa.array(texts, pa.binary()).buffers()
+    text = pa.Array.from_buffers(pa.string(), 9, buffers)
+    path = tmp_path / "puzzles.parquet"
+    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", text), path, row_group_size=3)
+    expected = [(row["name"], "right") for row in rows]
+    expected[4] = ("puzzles.parquet, row 5", "unparsable")
+    assert verdicts(path) == expected
+    first = pq.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[first : first + 400] = bytes(400)
+    path.write_bytes(content)
+    assert verdicts(path) == expected[:6] + [(f"puzzles.parquet, row {number}", "unparsable") for number in (7, 8, 9)]
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "no rows", "no texts"])
+def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
+    """A file that is cut short, empty, or without texts stops with a sentence that names it."""
+    path = tmp_path / "puzzles.parquet"
+    write_parquet(path, [] if damage == "no rows" else ROWS, describe_set(CELLS, 4, "chain", ""))
+    if damage in ("cut", "empty"):
+        path.write_bytes(path.read_bytes()[: -100 if damage == "cut" else 0])
+    if damage == "no texts":
+        pq.write_table(pq.read_table(path).drop_columns("text"), path)
+    with pytest.raises(ValueError, match=r"puzzles\.parquet (is not a whole|holds no puzzle|has no column)"):
+        verdicts(path)
+
+
+def test_a_missing_column_is_named(tmp_path):
+    """A puzzles table without one of its columns has no right row."""
+    write_parquet(tmp_path / "whole.parquet", ROWS, describe_set(CELLS, 4, "chain", ""))
+    pq.write_table(pq.read_table(tmp_path / "whole.parquet").drop_columns("gold"), tmp_path / "puzzles.parquet")
+    assert {one[1:] for one in verify_set(tmp_path)} == {("mismatch", "the row lacks gold")}
+
+
+def test_damaged_files_of_the_layout_are_named(tmp_path):
+    """Text and metadata that are lost, changed or unreadable are found by the puzzle's name."""
+    write_set(tmp_path, "layout", CELLS, 3, 4)
+    names = [row["name"] for row in ROWS[:9]]
+    texts, states = ([folder / f"{name}{end}" for name in names] for folder, end in (
+        (tmp_path / "exp/cogniload", ".txt"), (tmp_path / "meta/cogniload", "_state.json")))  # fmt: skip
+    texts[0].unlink()
+    states[1].unlink()
+    texts[2].write_bytes(b"\xff" + texts[2].read_bytes())
+    states[3].write_text("[")
+    for place, change in (
+        (4, {"poi": "Nobody"}),
+        (5, {"history": {}}),
+        (6, {"hays": ROWS[6]["N"] - ROWS[6]["needles"] + 1}),
+    ):
+        states[place].write_text(json.dumps(json.loads(states[place].read_text("utf-8")) | change))
+    states[7].write_text("[]")
+    states[8].write_text("{}")
+    found = {one.name: one for one in verify_set(tmp_path) if one.verdict != "right"}
+    words = ["metadata and no text", "no _state.json", "not UTF-8|decode", "Expecting", "poi is", "in history"]
+    words += ["in hays", "not a JSON object", "lack poi"]
+    assert sorted(found) == sorted(names)
+    assert all(re.search(word, found[name].detail) for name, word in zip(names, words, strict=True))
+
+
+def test_metadata_of_the_released_program_are_understood(tmp_path):
+    """It writes the needles and hays that were left at the end, which are none."""
+    write_set(tmp_path, "layout", CELLS, 1, 4)
+    for path in (tmp_path / "meta/cogniload").iterdir():
+        state = json.loads(path.read_text("utf-8")) | {"needles": 0, "hays": 0, "used_people": []}
+        path.write_text(json.dumps(state, indent=2), "utf-8")
+    assert {verdict for _, verdict in verdicts(tmp_path)} == {"right"}
+
+
+def test_place_without_puzzles_is_refused(tmp_path):
+    """A folder or file that holds no puzzles stops with what may be given."""
+    (tmp_path / "table.csv").touch()
+    for source in (tmp_path, tmp_path / "missing.jsonl", tmp_path / "table.csv"):
+        with pytest.raises(ValueError, match="no puzzles here"):
+            verdicts(source)
+    (tmp_path / "puzzles.jsonl").write_text("\n")
+    with pytest.raises(ValueError, match=r"puzzles\.jsonl holds no puzzle"):
+        verdicts(tmp_path)

@@ -1,0 +1,29 @@
+"""Small tables that tests of several rooms start from."""
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.published import load_table
+from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.generate import draw_puzzle
+
+LLAMA, GPT5 = "DeepSeek-R1-Distill-Llama-70B", "gpt-5-2025-08-07"
+TEMPLATE = 7
+
+
+def table_of(*points):
+    """Return a puzzles table of these (N, d, needles, puzzle_id)."""
+    return pd.DataFrame([puzzle_row(draw_puzzle(*point)) for point in points])
+
+
+def counts_like(model, column, *, size=100, stretch=1.0, seed=0):
+    """Return counts whose mean at each N and d is the one printed for a model, without a template of 7 tokens."""
+    rng = np.random.default_rng(seed)
+    means = load_table("tokens").set_index(["model", "N", "d"])["prompt_mean"]
+    rows = []
+    for cell in PAPER_GRID:
+        mean = stretch * (means[(model, cell.N, cell.d)] - TEMPLATE)
+        own = np.rint(rng.normal(mean, 0.05 * mean, size)).astype(int)
+        rows += [(cell.N, cell.d, float(cell.ratio_pct), length) for length in own]
+    return pd.DataFrame(rows, columns=["N", "d", "ratio_pct", column]).assign(name="")

@@ -1,0 +1,96 @@
+"""Scores counted by cell."""
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.schemas import SCORES
+from cogniload_repro.scoring.cells import BUCKET_COLUMNS, count_cells, write_cells
+from cogniload_repro.scoring.verdict import BUCKETS
+from cogniload_repro.storage import read_metadata, write_table
+
+COLUMNS = [
+    "model",
+    "N",
+    "d",
+    "ratio_pct",
+    "needles",
+    "rho",
+    "n",
+    "correct",
+    "ctx",
+    "valid_logic",
+    "poi_logic",
+    "last_logic",
+    "other",
+]
+TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
+
+
+def scores_frame(model, buckets, N=20, tokens=None):
+    """One score a bucket, all in one cell; tokens are the response tokens."""
+    size = len(buckets)
+    frame = pd.DataFrame({"model": [model] * size, "name": "x", "N": N, "d": 1, "ratio_pct": 5.0, "rho": 1 / 20})
+    frame = frame.assign(bucket=buckets, correct=False, prompt_tokens=700, response_tokens=tokens or [None] * size)
+    frame[["prompt_tokens", "response_tokens"]] = frame[["prompt_tokens", "response_tokens"]].astype("Int64")
+    return frame.assign(window="", answer="")[SCORES.names]
+
+
+def test_every_bucket_is_counted_once():
+    """The eight buckets fall into correct and the five error columns of Tables 4 and 5."""
+    cells = count_cells(scores_frame("mine", list(BUCKETS)))
+    assert list(cells.columns) == COLUMNS + TOKENS
+    counts = cells.loc[0, COLUMNS[6:]].tolist()
+    assert counts == [8, 3, 1, 1, 1, 1, 1]
+    assert set(BUCKET_COLUMNS) == set(BUCKETS)
+    assert cells.loc[0, "needles"] == 1
+
+
+def test_cells_come_in_printed_order():
+    """The paper's models in its order, then others; inside a model by N."""
+    frames = [
+        scores_frame("another", ["wrong_other"]),
+        scores_frame("QwQ-32B", ["wrong_other"], N=100),
+        scores_frame("QwQ-32B", ["wrong_other"], N=20),
+        scores_frame("DeepSeek-R1-0528", ["wrong_other"]),
+    ]
+    cells = count_cells(pd.concat(frames))
+    found = list(zip(cells["model"], cells["N"], strict=True))
+    assert found == [("DeepSeek-R1-0528", 20), ("QwQ-32B", 20), ("QwQ-32B", 100), ("another", 20)]
+
+
+def test_tokens_are_averaged_where_they_are_known():
+    """Unknown counts are left out, and a cell without any has no mean."""
+    known = count_cells(scores_frame("mine", ["wrong_other"] * 3, tokens=[100, 300, None]))
+    assert known.loc[0, TOKENS].tolist() == [700, 700, 200, 280]
+    unknown = count_cells(scores_frame("mine", ["wrong_other"]))
+    assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
+
+
+def test_the_written_table_carries_the_weakest_provenance(tmp_path):
+    """One reconstructed model makes the whole table reconstructed."""
+    for model, provenance in (("QwQ-32B", "reconstructed"), ("mine", "evaluated")):
+        metadata = {"provenance": provenance, "source": provenance, "reading": "r"}
+        write_table(tmp_path / f"scores/{model}.parquet", scores_frame(model, ["wrong_other"]), metadata)
+    cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False)
+    assert read_metadata(tmp_path / "cells.parquet") == {
+        "provenance": "reconstructed",
+        "reading": "r",
+        "source": "evaluated; reconstructed",
+    }
+
+
+def test_scores_are_counted_in_a_store():
+    """Scores at an address of any kind of store are counted there, as on a cluster."""
+    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
+    store = "memory://counted"
+    write_table(f"{store}/scores/mine.parquet", scores_frame("mine", list(BUCKETS)), {"provenance": "imported"})
+    cells = write_cells(f"{store}/scores", f"{store}/cells.parquet")
+    assert cells["n"].tolist() == [8]
+    assert read_metadata(f"{store}/cells.parquet")["provenance"] == "imported"
+
+
+def test_no_scores_are_refused(tmp_path):
+    """Without scores there is nothing to count."""
+    with pytest.raises(ValueError, match="holds no scores"):
+        write_cells(tmp_path, tmp_path / "cells.parquet")

@@ -1,0 +1,121 @@
+"""Values in a sentence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_scorer import alt_flag, check_correct_answer
+
+from cogniload_repro.scoring.matches import BOUNDARIES, SPELLINGS, find_mention, has_alternative, is_mentioned
+
+VALUES = [
+    "red",
+    "green",
+    "fiction",
+    "non-fiction",
+    "sci-fi",
+    "camp",
+    "campground",
+    "livingroom",
+    "bar",
+    "barn",
+    "Red",
+]
+PIECES = [
+    *VALUES,
+    "bored",
+    "living room",
+    "science fiction",
+    "reggae",
+    *BOUNDARIES,
+    "-",
+    "`",
+    "\t",
+    "\xa0",
+    "“",
+]
+SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@pytest.mark.parametrize("before", BOUNDARIES)
+def test_a_value_is_found_after_a_boundary(before):
+    """Each of the seven characters may stand before a value."""
+    assert is_mentioned("green", f"in the{before}green")
+
+
+@pytest.mark.parametrize("before", "`'-/:\t\xa0“‘x.,\n")
+def test_other_characters_are_no_boundary(before):
+    """Nothing but the seven characters is accepted before a value inside a sentence."""
+    assert not is_mentioned("green", f"in the{before}green")
+
+
+def test_there_is_no_boundary_on_the_right():
+    """A longer word that begins with the value gives the value, as in the paper."""
+    assert is_mentioned("bar", "in the barn")
+    assert is_mentioned("bar", "barn")
+
+
+@pytest.mark.parametrize(("value", "spelling"), [(v, s) for v, spellings in SPELLINGS.items() for s in spellings])
+def test_synonyms_are_accepted_one_way(value, spelling):
+    """Six values have other spellings; a spelling that is no value of the six stands for itself only."""
+    assert is_mentioned(value, f"it is {spelling}")
+    if spelling not in SPELLINGS and not value.startswith(spelling):
+        assert not is_mentioned(spelling, f"it is {value} ")
+
+
+def test_the_value_is_taken_as_given():
+    """A gold value is not put into lower case before it is looked for."""
+    assert not is_mentioned("Red", "it is red")
+
+
+@given(st.sampled_from([*VALUES, ""]), SENTENCES)
+def test_mention_equals_the_literal_check(value, sentence):
+    """The fast search says what CheckCorrectAnswer says, and the span it gives is a spelling of the value."""
+    expected = check_correct_answer(value, sentence)
+    assert is_mentioned(value, sentence) == expected
+    span = find_mention(value, sentence)
+    assert (span is not None) == expected
+    if span:
+        assert sentence[slice(*span)] in SPELLINGS.get(value, (value,))
+
+
+@given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES))
+def test_flag_equals_the_literal_one(sentence, domain, gold):
+    """Testing the enclosure first changes no flag."""
+    alternatives = [value for value in domain if value != gold]
+    assert has_alternative(sentence, alternatives, gold) == alt_flag(sentence, alternatives, gold)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gold", "flag"),
+    [
+        ("it is blue", "red", True),
+        ("it is red", "red", False),
+        ("from blue to red", "red", False),
+        ("red, not blue", "red", False),
+        ("bored of blue", "red", False),
+        ("a non-fiction book", "fiction", True),
+        ("fiction, then non-fiction", "fiction", True),
+        ("non-fiction, then fiction", "fiction", False),
+        ("from blue to the living room", "livingroom", True),
+    ],
+)
+def test_flag_of_the_algorithm(sentence, gold, flag):
+    """Gold anywhere clears the flag, by raw search without synonyms, unless an alternative encloses it."""
+    assert has_alternative(sentence, ["blue", "non-fiction"], gold) is flag
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gold", "flag"),
+    [
+        ("from blue to red", "red", False),
+        ("red, not blue", "red", True),
+        ("bored of blue", "red", True),
+        ("fiction, then non-fiction", "fiction", True),
+        ("non-fiction, then fiction", "fiction", False),
+        ("from blue to the living room", "livingroom", False),
+        ("the living room, not blue", "livingroom", True),
+    ],
+)
+def test_flag_by_the_last_mention(sentence, gold, flag):
+    """In the prose reading the value that is mentioned last decides."""
+    assert has_alternative(sentence, ["blue", "non-fiction"], gold, last_mention=True) is flag

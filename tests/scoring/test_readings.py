@@ -1,0 +1,86 @@
+"""Verdicts that another reading would move."""
+
+import pyarrow as pa
+import pytest
+
+from cogniload_repro.puzzles.catalog import draw_named, rows_table
+from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, read_all_ways
+from cogniload_repro.scoring.scores import read_questions
+from cogniload_repro.scoring.verdict import READINGS
+from cogniload_repro.storage import write_table
+
+LABEL = {"provenance": "imported"}
+PUZZLE = draw_named("20_1_1_770487_red")
+BEFORE_LAST_STOP = "Raymond is wearing red underwear. So be it. Bye"
+OLD_VALUE_LAST = "Raymond is wearing red, no longer blue underwear"
+REMARK = "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n"
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Outputs of two models: one on which all readings agree, one on which they do not."""
+    write_table(tmp_path / "puzzles.parquet", rows_table([PUZZLE]), LABEL)
+    for model, responses in {"a": ["Raymond is wearing red underwear."], "b": [BEFORE_LAST_STOP] * 2}.items():
+        if model == "b":
+            responses += [OLD_VALUE_LAST, REMARK, ""]
+        columns = [[model] * len(responses), [PUZZLE["name"]] * len(responses), responses]
+        columns += [[None] * len(responses)] * 2
+        table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
+        write_table(tmp_path / f"outputs/{model}.parquet", table, LABEL)
+    return tmp_path
+
+
+def test_moves_are_counted_by_reading_model_and_buckets(build):
+    """Each reading moves what it reads otherwise, a reading of two differences the moves of both."""
+    moves, read = count_moves(build / "outputs", build / "puzzles.parquet")
+    assert moves.to_numpy().tolist() == [
+        ["prose", "b", "correct_valid", "wrong_other", 3],
+        ["late_drop", "b", "correct_valid", "wrong_logic", 1],
+        ["cut_windows", "b", "correct_valid", "wrong_other", 2],
+        ["last_mention", "b", "correct_valid", "wrong_other", 1],
+    ]
+    assert read.to_dict() == {"a": 1, "b": 5}
+
+
+def test_a_sample_is_the_first_of_each_file(build):
+    """As many responses as asked for are read, or all there are."""
+    moves, read = count_moves(build / "outputs", build / "puzzles.parquet", sample=2)
+    assert read.to_dict() == {"a": 1, "b": 2}
+    assert set(moves["reading"]) == {"prose", "cut_windows"}
+
+
+def test_without_moves_the_table_is_empty(build):
+    """Its columns are there nevertheless, and what was read is counted."""
+    (build / "outputs/b.parquet").unlink()
+    moves, read = count_moves(build / "outputs", build / "puzzles.parquet")
+    assert moves.empty
+    assert list(moves.columns) == ["reading", "model", "bucket", "becomes", "responses"]
+    assert read.to_dict() == {"a": 1}
+
+
+def test_a_response_is_read_in_all_ways(build):
+    """The default comes first, then every other reading that can be chosen."""
+    question = read_questions(build / "puzzles.parquet")[PUZZLE["name"]]
+    buckets = dict(zip(("pseudocode", *OTHERS), read_all_ways(REMARK, question), strict=True))
+    assert set(buckets) == set(READINGS)
+    assert {name for name, bucket in buckets.items() if bucket != "correct_valid"} == {"late_drop"}
+    spent = read_all_ways(REMARK, question, prompt_tokens=1, response_tokens=40_000)
+    assert set(spent) == {"wrong_max_context"}
+
+
+def test_a_puzzle_that_is_not_known_is_refused(build):
+    """The message names it."""
+    write_table(build / "puzzles.parquet", rows_table([]), LABEL)
+    with pytest.raises(ValueError, match=PUZZLE["name"]):
+        count_moves(build / "outputs", build / "puzzles.parquet")
+
+
+def test_scores_under_another_reading_have_a_place_of_their_own(tmp_path):
+    """Only the default's are the build's scores; a name that is no reading is no folder."""
+    assert place_scores(tmp_path, "pseudocode") == tmp_path
+    places = [place_scores(tmp_path, name) for name in OTHERS]
+    assert len({tmp_path, *places}) == len(READINGS)
+    assert all(place.is_relative_to(tmp_path) for place in places)
+    with pytest.raises(ValueError, match=r"unknown reading '\.\./x'"):
+        place_scores(tmp_path, "../x")

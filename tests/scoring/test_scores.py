@@ -1,0 +1,170 @@
+"""Tables of responses, scored by partition."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
+from cogniload_repro.scoring import scores
+from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, score_outputs, score_partition
+from cogniload_repro.scoring.verdict import READINGS
+from cogniload_repro.storage import read_metadata, write_table
+
+IMPORTED = {"provenance": "imported", "source": "made by a test"}
+
+
+def puzzles_frame():
+    """Two puzzles of one cell and one of another."""
+    rows = [
+        ("20_1_1_100001_red", 20, 1, 5.0, 1, 0.05, 100001, "", "Sue", "hair", "red", ["blue", "red", "gray"]),
+        (
+            "20_1_1_100002_blue",
+            20,
+            1,
+            5.0,
+            1,
+            0.05,
+            100002,
+            "",
+            "Ian",
+            "hair",
+            "blue",
+            ["blue", "red", "gray"],
+        ),
+        ("50_3_25_100003_bar", 50, 3, 50.0, 25, 0.5, 100003, "", "Zoe", "location", "bar", ["bar", "inn"]),
+    ]
+    return pd.DataFrame(rows, columns=PUZZLES.names)
+
+
+def outputs_frame(model="mine"):
+    """One response to each puzzle: right, wrong, and beyond the budget."""
+    rows = [
+        (model, "20_1_1_100001_red", "Sue has red hair.", 500, 900),
+        (model, "20_1_1_100002_blue", "Hm.\nIan has red hair.", None, None),
+        (model, "50_3_25_100003_bar", "Zoe is in the bar", 2000, 32000),
+    ]
+    return pd.DataFrame(rows, columns=OUTPUTS.names)
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A folder with puzzles and the outputs of three models, of different sizes."""
+    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
+    for copies, model in enumerate(["a", "b", "c"], start=1):
+        frame = pd.concat([outputs_frame(model)] * 300 * copies, ignore_index=True)
+        write_table(tmp_path / f"outputs/{model}.parquet", pa.Table.from_pandas(frame, OUTPUTS), IMPORTED)
+    return tmp_path
+
+
+def score_all(build, scores="scores", **options):
+    """Score the folder and return the bytes of the score files by name."""
+    paths = score_dataset(build / "outputs", build / "puzzles.parquet", build / scores, **options)
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def test_a_frame_of_responses_is_scored_in_order():
+    """Every response gets its bucket, the puzzle's covariates and its evidence."""
+    scores = score_outputs(outputs_frame(), puzzles_frame())
+    assert list(scores.columns) == SCORES.names
+    assert scores["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"]
+    assert scores["correct"].tolist() == [True, False, False]
+    assert scores["rho"].tolist() == [0.05, 0.05, 0.5]
+    assert scores["window"].tolist() == ["sue has red hair.", "ian has red hair.", ""]
+    assert scores["answer"].tolist() == ["red", "red", ""]
+    assert scores["prompt_tokens"].isna().tolist() == [False, True, False]
+
+
+def test_a_partition_gives_what_the_frame_gives(build):
+    """Reading batches from a file changes nothing, and the provenance is handed on."""
+    rows = score_partition(build / "outputs/c.parquet", build / "puzzles.parquet", build / "c.parquet")
+    assert rows == 2700
+    whole = score_outputs(pd.read_parquet(build / "outputs/c.parquet"), puzzles_frame())
+    pd.testing.assert_frame_equal(pd.read_parquet(build / "c.parquet"), whole, check_dtype=False)
+    assert read_metadata(build / "c.parquet").items() >= IMPORTED.items()
+
+
+def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
+    """Long responses are read row by row, which gives the same scores."""
+    paths = build / "outputs/a.parquet", build / "puzzles.parquet"
+    score_partition(*paths, build / "many.parquet")
+    monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
+    score_partition(*paths, build / "one.parquet")
+    pd.testing.assert_frame_equal(*(pd.read_parquet(build / f"{name}.parquet") for name in ("many", "one")))
+
+
+def test_any_number_of_workers_gives_the_same_bytes(build):
+    """The executor is only the place where partitions are scored."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        parallel = score_all(build, "parallel", executor=executor)
+    assert parallel == score_all(build, "serial")
+    assert sorted(parallel) == ["a.parquet", "b.parquet", "c.parquet"]
+
+
+def test_a_second_run_scores_only_what_changed(build):
+    """Scores stay as they are unless their outputs are newer, and go when their outputs are gone."""
+    score_all(build)
+    kept = (build / "scores/a.parquet").stat()
+    (build / "outputs/c.parquet").unlink()
+    os.utime(build / "outputs/b.parquet")
+    (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
+    before = (build / "scores/b.parquet").stat().st_ino
+    assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
+    assert (build / "scores/a.parquet").stat().st_ino == kept.st_ino
+    assert (build / "scores/b.parquet").stat().st_ino != before
+    assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
+
+
+def test_another_reading_scores_again(build):
+    """Scores made under one reading are not taken for those of another."""
+    score_all(build)
+    score_all(build, reading=READINGS["prose"])
+    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["reading"]
+
+
+def test_an_error_in_one_partition_leaves_the_others_scored(build):
+    """A row about an unknown puzzle stops its own partition, with a sentence that names it."""
+    broken = outputs_frame("b").assign(name="20_1_1_999999_red")
+    write_table(build / "outputs/b.parquet", pa.Table.from_pandas(broken, OUTPUTS), IMPORTED)
+    with pytest.raises(ValueError, match=r"b answers puzzle '20_1_1_999999_red'"):
+        score_all(build)
+    assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "c.parquet"]
+
+
+def test_outputs_without_a_column_are_refused(build):
+    """The message names the file and the missing column."""
+    frame = outputs_frame().drop(columns="response")
+    write_table(build / "outputs/a.parquet", frame, IMPORTED)
+    with pytest.raises(ValueError, match=r"a\.parquet lacks the columns response"):
+        score_all(build)
+
+
+def test_a_response_that_is_missing_is_refused():
+    """A null response is an error of the table, not an empty answer."""
+    with pytest.raises(ValueError, match=r"mine, puzzle '20_1_1_100001_red': a response must be text"):
+        score_outputs(outputs_frame().assign(response=None), puzzles_frame())
+
+
+def test_outputs_cut_short_are_refused(build):
+    """Half a Parquet file is an error that names it."""
+    path = build / "outputs/a.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=r"a\.parquet is not a whole Parquet file"):
+        score_all(build)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    """Without outputs there is nothing to score."""
+    with pytest.raises(ValueError, match="holds no outputs"):
+        score_dataset(tmp_path, tmp_path / "puzzles.parquet", tmp_path / "scores")
+
+
+def test_a_long_window_is_cut_around_its_answer():
+    """What is kept for the reader stays short, and contains the answer."""
+    outputs = outputs_frame().head(1).assign(response="so " * 1000 + "Sue has red hair" + " yes" * 1000)
+    scores = score_outputs(outputs, puzzles_frame())
+    assert len(scores["window"][0]) == WINDOW_CHARS
+    assert "sue has red hair" in scores["window"][0]

@@ -1,0 +1,186 @@
+"""Windows: the texts in which the answer is looked for."""
+
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_scorer import take_last_sentence as reference_take_last_sentence
+
+from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES
+from cogniload_repro.puzzles.text import categorize_question
+from cogniload_repro.scoring.windows import QUALIFIERS, Windows, find_windows, take_last_sentence
+
+LINES = st.lists(st.sampled_from(["Ian", "hair", "IAN hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000]))
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("", ""),
+        ("it is green", "it is green"),
+        ("it is green.", "it is green"),
+        ("first. it is green.", " it is green"),
+        ("it is green. done", "it is green"),
+        ("socks...", ""),
+        (".", ""),
+    ],
+)
+def test_last_sentence_is_the_last_but_one_piece_between_full_stops(line, sentence):
+    """TakeLastSentence is read literally: p[-2] where there are two pieces or more."""
+    assert take_last_sentence(line) == sentence
+
+
+@given(st.text(alphabet="a. \n"))
+def test_last_sentence_equals_the_literal_split(line):
+    """Cutting from the right gives what splitting the whole line gives."""
+    assert take_last_sentence(line) == reference_take_last_sentence(line)
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_every_generated_question_is_categorised(category):
+    """The templates of D.2 cover the questions of all twelve categories."""
+    assert categorize_question(PHRASES[category].question.format("Sue")) == category
+    assert category in QUALIFIERS
+
+
+def test_an_unknown_question_is_refused():
+    """A question outside the templates is an error that quotes it."""
+    with pytest.raises(ValueError, match="Who is Sue"):
+        categorize_question("Who is Sue?")
+
+
+def test_windows_are_whole_lines_in_lower_case():
+    """The two windows that name the person are whole lines, the third is a sentence."""
+    response = "Sue has Hair. Old.\nSUE: well. Yes.\n\nIt is red. Bye.\n\n"
+    assert find_windows(response, "Sue", "hair") == Windows("sue has hair. old.", "sue: well. yes.", " bye")
+
+
+def test_windows_of_other_scripts_are_in_lower_case():
+    """Capital letters beyond ASCII are put into lower case as in the whole text, the final sigma included."""
+    assert find_windows("É Sue ΟΔΟΣ.\nfin", "Sue", "hair").poi_last == "é sue οδος."
+    assert find_windows("x\nΟΔΟΣ.É", "Sue", "hair").last_sentence == "οδοσ"
+
+
+def test_windows_are_cut_in_the_prose_reading():
+    """With `cut_windows` all three windows are sentences."""
+    response = "Sue has Hair. Old.\nSUE: well. Yes.\nIt is red. Bye."
+    assert find_windows(response, "Sue", "hair", cut_windows=True) == Windows(" old", " yes", " bye")
+
+
+@pytest.mark.parametrize(
+    ("response", "late_drop", "last_sentence"),
+    [
+        ("It is red.\n(as asked)", False, "it is red"),
+        ("It is red.\n(as asked)\n", False, "(as asked)"),
+        ("It is red.\n(as asked)\n", True, "it is red"),
+        ("It is red.\n(as asked) ", False, "(as asked) "),
+        ("(only this)", False, ""),
+        ("(", False, "("),
+        ("()", False, ""),
+        ("\n \n", False, " "),
+    ],
+)
+def test_a_closing_remark_in_brackets_is_dropped(response, late_drop, last_sentence):
+    """The remark goes only if it is the very last line; a trailing newline saves it unless dropped late."""
+    assert find_windows(response, "Sue", "hair", late_drop=late_drop).last_sentence == last_sentence
+
+
+def test_a_dropped_remark_is_no_window():
+    """The name inside the dropped remark does not count."""
+    assert find_windows("It is red.\n(Sue has red hair)", "Sue", "hair")[:2] == ("", "")
+
+
+def test_an_unknown_category_is_refused():
+    """A category without qualifiers is an error that lists the twelve."""
+    with pytest.raises(ValueError, match=r"unknown category 'shoes'; .*clothes_socks"):
+        find_windows("It is red.", "Sue", "shoes")
+
+
+@pytest.mark.parametrize(
+    ("poi", "windows"),
+    [("", ("It is red hair", "So be it.")), ("Sue\nIan", ("", "")), ("SUE", ("Sue has hair", "Sue has hair"))],
+)
+def test_any_name_is_looked_for_as_it_stands(poi, windows):
+    """An empty name is on every line, one of two lines on none, and capitals do not matter."""
+    response = "Sue has hair\nSue\nIan\nIt is red hair\nSo be it."
+    expected = tuple(map(str.lower, windows))
+    assert find_windows(response.replace("Sue\nIan\n", ""), poi, "hair")[:2] == expected
+
+
+def test_only_two_characters_become_ascii_letters():
+    """The fast search relies on it: beyond A-Z only U+0130 and U+212A have ASCII letters as lower case."""
+    makers = {
+        chr(code) for code in range(128, sys.maxunicode + 1) if any(letter.isascii() for letter in chr(code).lower())
+    }
+    assert makers == {"\u0130", "\u212a"}
+
+
+def test_no_character_becomes_a_line_end_or_a_full_stop():
+    """Lines and sentences may be cut before they are put into lower case."""
+    changed = (chr(code) for code in range(sys.maxunicode + 1))
+    assert not any(set("\n.()") & set(char.lower()) for char in changed if char not in "\n.()")
+
+
+def test_only_capital_sigma_depends_on_its_neighbours():
+    """The fast search relies on it: any other character has one lower case, wherever it stands."""
+    dependent = {
+        char
+        for char in map(chr, range(sys.maxunicode + 1))
+        if f"a{char}".lower() != f"a{char.lower()}" or f"{char}a".lower() != f"{char.lower()}a"
+    }
+    assert dependent == {"\u03a3"}
+
+
+def test_lower_case_stays_as_it_is():
+    """A window is put into lower case once; Algorithm 3 does so again, which changes nothing."""
+    lowered = (chr(code).lower() for code in range(sys.maxunicode + 1))
+    assert all(char.lower() == char for char in set("".join(lowered)))
+    assert "ΑΣ ασας".lower().lower() == "ΑΣ ασας".lower()
+
+
+def reference_windows(response, poi, category):
+    """Cut the windows as Algorithms 1 and 2 say."""
+    lines = response.lower().split("\n")
+    if lines[-1].startswith("(") and lines[-1].endswith(")"):
+        lines.pop()
+    lines = [line for line in lines if line != ""] or [""]
+    named = [line for line in lines if poi.lower() in line]
+    valid = [line for line in named if any(stem in line for stem in QUALIFIERS[category])]
+    return Windows([*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1]))
+
+
+@settings(deadline=None)
+@given(
+    lines=LINES,
+    poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a"]),
+    category=st.sampled_from(["hair", "location"]),
+)
+def test_windows_equal_those_of_the_whole_text(lines, poi, category):
+    """Blocks from the end give the windows of the literal algorithm, in any script and at any length."""
+    response = "\n".join(lines)
+    assert find_windows(response, poi, category) == reference_windows(response, poi, category)
+
+
+@given(
+    st.text(alphabet="iI\u0130kK\u212aΣσς.' ΑA\n(\u0307\ud800", max_size=60),
+    st.sampled_from(["i", "k", "ik", "σ", "ΑΣ"]),
+)
+def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi):
+    """Characters whose lower case is longer, ASCII or dependent on context change nothing."""
+    assert find_windows(response, poi, "hair") == reference_windows(response, poi, "hair")
+
+
+@settings(deadline=None)
+@given(
+    filler=st.sampled_from(["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]),
+    chars=st.sampled_from([1_000, 5_000, 40_000]),
+    name=st.sampled_from(["Nikki", "NIKKI", "nIkkI", "Nik\u212ai", "Nik\x0bi", "Ni\u212aki", "Nobody"]),
+    line=st.sampled_from(["{} has red hair", "{}", "nobody"]),
+    before=st.booleans(),
+)
+def test_windows_of_long_responses_equal_those_of_the_whole_text(filler, chars, name, line, before):
+    """Names in any case are found in large blocks, and only they; far from the end as well."""
+    filler = (filler * chars)[:chars]
+    response = "\n".join([line.format(name), filler] if before else [filler, line.format(name), filler[:600]])
+    assert find_windows(response, "Nikki", "hair") == reference_windows(response, "Nikki", "hair")

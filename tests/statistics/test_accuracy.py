@@ -1,0 +1,97 @@
+"""Accuracy, error counts and coverage of cells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.provisional import mini_cells, provisional_cells, rename_model
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID
+from cogniload_repro.models import NAMES
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, order_models, percent
+
+CELLS = provisional_cells()
+
+
+def one_cell_a_row(table, dimension):
+    """Turn Table 4 or 5 into cells, one for each printed row."""
+    correct = table["samples"] - table[list(ERRORS)].sum(axis=1)
+    other = "N" if dimension == "d" else "d"
+    return table.assign(n=table["samples"], correct=correct, ratio_pct=50, **{other: 5})
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("table4", "d"), ("table5", "N")])
+def test_errors_by_is_the_printed_table(name, dimension):
+    """Every count and percentage of Tables 4 and 5 comes back from cells with the same counts."""
+    printed = load_table(name)
+    counted = errors_by(one_cell_a_row(printed, dimension).sample(frac=1, random_state=1), dimension)
+    key = ["model", dimension]
+    pd.testing.assert_frame_equal(counted.set_index(key).sort_index(), printed.set_index(key).sort_index())
+
+
+def test_percent_rounds_ties_to_even():
+    """273 of 280 is 97.5% and prints as 98, 1 of 40 is 2.5% and prints as 2."""
+    assert (percent(273, 280), percent(1, 40), percent(0, 7), percent(7, 7)) == (98, 2, 0, 100)
+
+
+@given(st.integers(1, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_percent_is_nearest(count):
+    """No whole percentage is nearer than the one returned."""
+    correct, n = count
+    assert 2 * abs(100 * correct - percent(correct, n) * n) <= n
+
+
+@given(st.integers(1, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_interval(count):
+    """The bounds are those of Wilson's formula with the z of Appendix C, and hold the accuracy."""
+    correct, n = count
+    cells = pd.DataFrame({"model": ["m"], "n": [n], "correct": [correct]})
+    row = accuracy_by(cells, "model").iloc[0]
+    z, p = 1.644853627, correct / n
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    assert row["low"] == pytest.approx(max(middle - half, 0), abs=1e-9)
+    assert row["high"] == pytest.approx(min(middle + half, 1), abs=1e-9)
+    assert row["low"] <= row["accuracy"] + 1e-12
+    assert row["accuracy"] <= row["high"] + 1e-12
+
+
+def test_accuracy_pools_puzzles_not_cells():
+    """A cell with ten times the puzzles weighs ten times as much."""
+    cells = pd.DataFrame({"model": "m", "d": 1, "n": [100, 10], "correct": [100, 0]})
+    assert accuracy_by(cells, "model", "d")["accuracy"].tolist() == [100 / 110]
+
+
+def test_accuracy_by_keeps_order_and_drops_empty_cells():
+    """Models come in printed order, then strangers; what has no puzzle has no accuracy."""
+    own = rename_model(CELLS, "QwQ-32B", "A-model")
+    empty = rename_model(CELLS, "QwQ-32B", "nothing").assign(n=0, correct=0)
+    table = accuracy_by(pd.concat([own, empty, CELLS[::-1]]), "model", "N")
+    assert list(table["model"].unique()) == [*NAMES, "A-model"]
+    assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]
+
+
+def test_order_models_takes_each_once():
+    """The paper's order first, then other names alphabetically."""
+    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [
+        NAMES[0], NAMES[3], "alpha", "zeta",
+    ]  # fmt: skip
+
+
+def test_coverage_counts_cells_of_the_paper():
+    """Cells without a puzzle, and cells beside the paper's grid, do not count."""
+    assert coverage(CELLS) == (len(PAPER_GRID),) * 2
+    assert coverage(mini_cells()) == (len(MINI_GRID),) * 2
+    beside = rename_model(CELLS, NAMES[0], "own").assign(N=lambda frame: frame["N"] + 1)
+    assert coverage(pd.concat([CELLS, beside])) == (0, len(PAPER_GRID))
+    assert coverage(CELLS.assign(n=CELLS["n"].where(CELLS["d"] > 1, 0))) == (112, 112)
+    assert coverage(CELLS[:0]) == (0, 0)
+
+
+@pytest.mark.parametrize("dims", [(), ("model", "depth")])
+def test_unknown_column_is_named(dims):
+    """A wrong column name is answered with those there are."""
+    with pytest.raises(ValueError, match=r"name some of: model, N, d"):
+        accuracy_by(CELLS, *dims)

@@ -1,0 +1,66 @@
+"""Capacity points, one fit at a time and many at once."""
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
+
+MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
+COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
+
+
+@given(st.tuples(*[COEFFICIENT] * 5))
+def test_points_put_the_predictor_at_zero(beta):
+    """At every capacity point, the other loads at their means, the log-odds are zero; a rising accuracy has none."""
+    points = many_points(np.array([beta]), MEANS)
+    b0, bd, bN, br, br2 = beta
+    at_rho = br * MEANS["rho"] + br2 * MEANS["rho"] ** 2
+    assert np.isnan(points["ecl50"][0]) == (bN > 0)
+    assert np.isnan(points["id50"][0]) == (bd > 0)
+    if bN < 0:
+        assert np.isclose(b0 + bd * MEANS["d"] + bN * points["ecl50"][0] + at_rho, 0, atol=1e-6)
+    if bd < 0:
+        assert np.isclose(b0 + bd * points["id50"][0] + bN * MEANS["log10_N"] + at_rho, 0, atol=1e-6)
+    root = points["nt50"][0]
+    if np.isfinite(root):
+        assert 0 <= root <= 1
+        assert np.isclose(b0 + bd * MEANS["d"] + bN * MEANS["log10_N"] + br * root + br2 * root**2, 0, atol=1e-6)
+
+
+@given(st.tuples(*[COEFFICIENT] * 5))
+def test_nt50_is_the_largest_root_of_numpy(beta):
+    """NT50 is the largest of numpy's real roots in [0, 1], and none where numpy finds none."""
+    b0, bd, bN, br, br2 = beta
+    constant = b0 + bd * MEANS["d"] + bN * MEANS["log10_N"]
+    assume(abs(br**2 - 4 * br2 * constant) > 1e-6)  # a double root is real or not by rounding alone
+    roots = np.roots([br2, br, constant])
+    real = roots[np.abs(roots.imag) < 1e-12].real
+    assume(not (np.abs(real) < 1e-9).any() and not (np.abs(real - 1) < 1e-9).any())
+    inside = real[(real >= 0) & (real <= 1)]
+    assert np.allclose(many_points(np.array([beta]), MEANS)["nt50"], inside.max(initial=-1) if len(inside) else np.nan,
+                       atol=1e-6, equal_nan=True)  # fmt: skip
+
+
+def test_straight_line_in_rho_has_its_one_root():
+    """Without curvature NT50 is the root of a straight line."""
+    beta = np.array([[1.0, 0.0, 0.0, -4.0, 0.0]])
+    assert many_points(beta, MEANS)["nt50"][0] == 0.25
+
+
+def test_single_fit_agrees_with_many():
+    """One fit and a stack of fits give the same points, ECL50 in statements and as its logarithm."""
+    beta = np.array([5.6, -0.21, -2.08, -3.70, 3.07])
+    one, many = capacity_points(beta, MEANS), many_points(np.array([beta, beta]), MEANS)
+    assert np.allclose(many["ecl50"], np.log10(one["ecl50"]))
+    assert (many["nt50"] == one["nt50"]).all()
+    assert (many["id50"] == one["id50"]).all()
+
+
+def test_empty_cells_do_not_move_the_means():
+    """Cells without answers are no part of the grid."""
+    cells = load_cells()
+    own = cells[cells["model"] == "QwQ-32B"]
+    emptied = own.assign(n=own["n"].where(own["N"] < 250, 0))
+    assert grid_means(emptied) == grid_means(own[own["N"] < 250])

@@ -1,0 +1,78 @@
+"""Tables of cells from a reader's file."""
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.storage import RECONSTRUCTED, write_table
+
+FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "n", "correct"]]
+
+
+def write(folder, **columns):
+    """Write a table with some columns replaced; None takes one away."""
+    frame = FEW.assign(**{name: values for name, values in columns.items() if values is not None})
+    frame = frame.drop(columns=[name for name, values in columns.items() if values is None])
+    frame.to_csv(folder / "mine.csv", index=False)
+    return folder / "mine.csv"
+
+
+def test_csv_and_parquet_give_the_same_table(tmp_path):
+    """Both forms are read, and needles follow from rho where they are not given."""
+    from_csv = read_cell_table(write(tmp_path))
+    write_table(tmp_path / "mine.parquet", FEW, {"provenance": "imported"})
+    pd.testing.assert_frame_equal(from_csv, read_cell_table(tmp_path / "mine.parquet"), check_dtype=False)
+    assert from_csv["needles"].tolist() == (FEW["rho"] * FEW["N"]).round().tolist()
+
+
+def test_origin_is_what_the_file_says(tmp_path):
+    """Parquet carries its word, the committed table is the reconstruction, and any other CSV has no origin."""
+    write_table(tmp_path / "mine.parquet", FEW, {"provenance": "imported"})
+    assert read_origin(tmp_path / "mine.parquet") == "imported"
+    assert read_origin(RECONSTRUCTED / "cells.csv") == "reconstructed"
+    assert read_origin(write(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "complaint"),
+    [
+        ({"rho": None}, "has no column rho"),
+        ({"N": None, "model": None}, "has no column model, N"),
+        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3: correct 101 is more than the answers n"),
+        ({"correct": [1, 2, -1, 4, 5, 6]}, r"row 3: correct -1 must be a whole number from 0"),
+        ({"n": [100, 100.5, 100, 100, 100, 100]}, r"row 2: n 100\.5 must be a whole number"),
+        ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4: rho 40\.0 must be a number from 0 to 1"),
+        ({"d": ["1", "2", "x", "4", "5", "6"]}, r"row 3: d 'x' must be a number"),
+        ({"model": ["a", None, "a", "a", "a", "a"]}, r"row 2: model nan is missing"),
+        ({"d": 1, "ratio_pct": 5}, r"row 2: model 'QwQ-32B' has this N, d and ratio_pct twice"),
+        ({"n": 0, "correct": 0}, "holds no answers"),
+        ({"ctx": 99}, "ctx 99 is no part of the wrong answers"),
+    ],
+)
+def test_impossible_tables_are_refused(tmp_path, columns, complaint):
+    """File, row, value and rule are named in one sentence."""
+    with pytest.raises(ValueError, match=complaint) as refusal:
+        read_cell_table(write(tmp_path, **columns))
+    assert "mine.csv" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_what_is_no_table_is_refused(tmp_path):
+    """A missing file, another kind of file and a damaged one are told apart."""
+    with pytest.raises(ValueError, match="there is no table of cells at"):
+        read_cell_table(tmp_path / "none.csv")
+    (tmp_path / "mine.xlsx").write_bytes(b"x")
+    with pytest.raises(ValueError, match=r"ends in \.xlsx"):
+        read_cell_table(tmp_path / "mine.xlsx")
+    (tmp_path / "mine.parquet").write_bytes(b"x")
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_cell_table(tmp_path / "mine.parquet")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_cell_table(tmp_path / "empty.csv")
+
+
+def test_names_of_files_are_harmless_in_captions():
+    """Markup and formulas in a file's name do not reach a caption or a picture."""
+    assert plain_name("/a/b/my $x$ <b>`{raw}`.csv") == "my-x-b-raw-.csv"

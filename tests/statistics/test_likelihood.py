@@ -1,0 +1,68 @@
+"""Fits from sufficient statistics, against fits to the answers themselves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
+
+from cogniload_repro.statistics.design import X
+from cogniload_repro.statistics.likelihood import maximise, solve_aic
+
+_SEEDS = st.integers(0, 2**32 - 1)
+
+
+def answers(seed, columns):
+    """Return covariates, puzzles and correct answers of a made-up model whose log-odds follow them."""
+    rng = np.random.default_rng(seed)
+    x = X[:, :columns]
+    beta = np.array([5, -0.2, -2, -2, 2])[:columns] * rng.uniform(0.3, 1.2, columns)
+    n = rng.integers(5, 120, len(x)).astype(float)
+    return x, n, rng.binomial(n.astype(int), 1 / (1 + np.exp(-x @ beta)))
+
+
+@given(_SEEDS)
+@settings(max_examples=20)
+def test_sums_give_the_fit_of_the_answers(seed):
+    """Coefficients and Bernoulli log-likelihood are those that statsmodels finds from the counts."""
+    x, n, k = answers(seed, 5)
+    beta, loglik = maximise(x, n, x.T @ k)
+    result = GLM(np.column_stack([k, n - k]), x, family=Binomial()).fit(tol=1e-12)
+    assert beta == pytest.approx(result.params, rel=1e-5, abs=1e-6)
+    eta = x @ result.params
+    assert loglik == pytest.approx(k @ eta - n @ np.logaddexp(0, eta), rel=1e-10)
+
+
+@given(_SEEDS)
+@settings(max_examples=20)
+def test_an_offset_stands_for_a_given_coefficient(seed):
+    """With one coefficient given, the others are those of the fit in which it has that value."""
+    x, n, k = answers(seed, 4)
+    beta, _ = maximise(x, n, x.T @ k)
+    others, _ = maximise(x[:, :3], n, x[:, :3].T @ k, x[:, 3] * beta[3])
+    assert others == pytest.approx(beta[:3], rel=1e-6, abs=1e-8)
+
+
+@given(_SEEDS, st.sampled_from([4, 5]))
+@settings(max_examples=30)
+def test_an_aic_leads_back_to_its_sum(seed, columns):
+    """One of the two sums with a given AIC is the one it was computed from, and the other has that AIC too."""
+    x, n, k = answers(seed, columns)
+    t = x.T @ k.astype(float)
+    beta, loglik = maximise(x, n, t)
+    below, above = solve_aic(x, n, t[:-1], 2 * columns - 2 * loglik)
+    # near a slope of zero the AIC hardly tells the sum
+    assert min(abs(below - t[-1]), abs(above - t[-1])) <= 1e-6 / min(1, abs(beta[-1]))
+    for root, sign in ((below, -1), (above, 1)):
+        slope, same = maximise(x, n, np.append(t[:-1], root))
+        assert same == pytest.approx(loglik, abs=1e-8)
+        assert np.sign(slope[-1]) == sign
+
+
+def test_an_impossible_aic_is_refused():
+    """An AIC above that of a slope of zero belongs to no sum, and the message says how high it may be."""
+    x, n, k = answers(1, 4)
+    _, without = maximise(x[:, :3], n, x[:, :3].T @ k)
+    with pytest.raises(ValueError, match=r"no statistic leads to an AIC of .* the highest is"):
+        solve_aic(x, n, x[:, :3].T @ k.astype(float), 8 - 2 * without + 0.001)

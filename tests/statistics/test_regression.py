@@ -1,0 +1,429 @@
+"""Regressions against known truth, statsmodels row by row, scipy and R."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import chi2, norm
+
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.regression import (
+    INTERACTIONS,
+    LINEAR,
+    QUADRATIC,
+    aic_table,
+    capacity_points,
+    fit_glm,
+    glm_table,
+    grid_means,
+    interactions_table,
+    likelihood_ratio,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+GRID = pd.DataFrame(
+    [(c.N, c.d, float(c.ratio_pct), c.needles, c.rho) for c in PAPER_GRID],
+    columns=["N", "d", "ratio_pct", "needles", "rho"],
+)
+QWQ = load_cells().query("model == 'QwQ-32B'")
+TRUTH = np.array([5.0, -0.2, -2.0, -2.5, 2.7])
+
+
+def design(cells, formula=QUADRATIC):
+    """The covariates of the paper's formulas, written out."""
+    d, log_n, rho = cells["d"].to_numpy(float), np.log10(cells["N"].to_numpy(float)), cells["rho"].to_numpy()
+    columns = {
+        LINEAR: [d, log_n, rho],
+        QUADRATIC: [d, log_n, rho, rho**2],
+        INTERACTIONS: [d, log_n, rho, rho**2, d * log_n, d * rho, log_n * rho, d * log_n * rho],
+    }[formula]
+    return np.column_stack([np.ones(len(cells)), *columns])
+
+
+def draw(n, seed, beta=TRUTH):
+    """Counts of the 140 cells from known coefficients."""
+    p = 1 / (1 + np.exp(-design(GRID) @ beta))
+    return GRID.assign(n=n, correct=np.random.default_rng(seed).binomial(n, p))
+
+
+def one_row_each(cells):
+    """The same answers, one row a puzzle."""
+    rows = cells.loc[cells.index.repeat(cells["n"])].drop(columns="n")
+    outcomes = [np.repeat([1, 0], [k, n - k]) for k, n in zip(cells["correct"], cells["n"], strict=True)]
+    return rows.assign(correct=np.concatenate(outcomes))
+
+
+def test_known_coefficients_are_recovered_with_honest_errors():
+    """Over 200 simulated models the z-scores against the truth have mean 0 and variance 1 (within 4 of their sd)."""
+    fits = [fit_glm(draw(100, seed)) for seed in range(200)]
+    z = np.array([(fit.coef - TRUTH) / fit.se for fit in fits])
+    assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(200)
+    assert np.abs(z.var(axis=0) - 1).max() < 4 * np.sqrt(2 / 200)
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 10**6), most=st.integers(3, 30), formula=st.sampled_from([LINEAR, QUADRATIC, INTERACTIONS]))
+def test_counts_give_the_fit_of_one_row_a_puzzle(seed, most, formula):
+    """Coefficients, errors, p-values, log-likelihood and AIC are those of statsmodels' Logit on every single answer."""
+    cells = draw(np.random.default_rng(seed).integers(0, most, len(GRID)), seed)
+    fit = fit_glm(cells, formula)
+    assume(fit.status == "ok")
+    rows = one_row_each(cells)
+    logit = sm.Logit(rows["correct"].to_numpy(), design(rows, formula)).fit(disp=0, tol=1e-12, maxiter=100)
+    order = {LINEAR: [0, 1, 2, 3], QUADRATIC: [0, 1, 2, 3, 4]}.get(formula)
+    if order is None:  # formulaic sorts terms by their degree
+        names = ["Intercept", "d", "log10_N", "rho", "I(rho ** 2)"]
+        names += ["d:log10_N", "d:rho", "log10_N:rho", "d:log10_N:rho"]
+        order = [names.index(term) for term in fit.terms]
+    scale = np.maximum(np.abs(logit.params[order]), 1)
+    np.testing.assert_allclose(fit.coef / scale, logit.params[order] / scale, atol=1e-8)
+    np.testing.assert_allclose(fit.se, logit.bse[order], rtol=1e-6)
+    np.testing.assert_allclose(fit.p, logit.pvalues[order], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(fit.covariance, logit.cov_params()[np.ix_(order, order)], rtol=1e-5, atol=1e-9)
+    assert fit.loglik == pytest.approx(logit.llf, abs=1e-8)
+    assert fit.aic == pytest.approx(logit.aic, abs=2e-8)
+    assert fit.n == len(rows)
+
+
+def test_rows_without_counts_are_single_answers():
+    """A frame without n gives the same fit, one answer a row."""
+    cells = draw(20, 1)
+    by_counts, by_rows = fit_glm(cells), fit_glm(one_row_each(cells))
+    np.testing.assert_allclose(by_rows.coef, by_counts.coef, atol=1e-10)
+    assert by_rows.loglik == pytest.approx(by_counts.loglik, abs=1e-8)
+    assert by_rows.n == by_counts.n == 2800
+
+
+@pytest.mark.parametrize("formula", [LINEAR, QUADRATIC])
+def test_a_second_implementation_agrees(formula):
+    """Minimising the negative log-likelihood with scipy gives the same maximum and the same curvature."""
+    cells = draw(50, 7)
+    x, n, k = design(cells, formula), cells["n"].to_numpy(), cells["correct"].to_numpy()
+    centred = np.column_stack([np.ones(len(x)), (x[:, 1:] - x[:, 1:].mean(axis=0)) / x[:, 1:].std(axis=0)])
+
+    def cost(b):
+        eta = centred @ b
+        return n @ np.logaddexp(0, eta) - k @ eta, centred.T @ (n / (1 + np.exp(-eta)) - k)
+
+    best = minimize(cost, np.zeros(x.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-7})
+    slopes = best.x[1:] / x[:, 1:].std(axis=0)
+    fit = fit_glm(cells, formula)
+    np.testing.assert_allclose(fit.coef, [best.x[0] - slopes @ x[:, 1:].mean(axis=0), *slopes], atol=1e-6)
+    assert fit.loglik == pytest.approx(-best.fun, abs=1e-8)
+    p = 1 / (1 + np.exp(-x @ fit.coef))
+    information = x.T @ (x * (n * p * (1 - p))[:, None])
+    np.testing.assert_allclose(fit.se, np.sqrt(np.diag(np.linalg.inv(information))), rtol=1e-6)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_links_agree_with_scipy(link):
+    """Coefficients, standard errors and log-likelihood are those of scipy's optimum of the likelihood of answers."""
+    inverse = {
+        "logit": lambda eta: 1 / (1 + np.exp(-eta)),
+        "probit": norm.cdf,
+        "cloglog": lambda eta: -np.expm1(-np.exp(eta)),
+    }[link]
+    x, k, n = design(QWQ), QWQ["correct"].to_numpy(float), QWQ["n"].to_numpy(float)
+    fit = fit_glm(QWQ, QUADRATIC, link)
+
+    def loss(beta):
+        p = inverse(x @ beta)
+        return -(k @ np.log(p) + (n - k) @ np.log1p(-p))
+
+    found = minimize(lambda z: loss(z * fit.se), fit.coef / fit.se + 0.5, method="BFGS", options={"gtol": 1e-4})
+    assert np.abs(found.x * fit.se - fit.coef).max() / fit.se.min() < 0.01
+    assert fit.loglik == pytest.approx(-found.fun, abs=1e-4)
+    assert np.allclose(fit.accuracy, inverse(fit.eta))
+
+
+def test_scoring_that_circles_is_finished_by_newton():
+    """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
+    own = load_cells().query("model == 'gemini-2.5-pro'")
+    x, k, n = design(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
+    fit = fit_glm(own, QUADRATIC, "cloglog")
+
+    def loss(z):
+        odds = np.exp(x @ (z * fit.se))
+        return (n - k) @ odds - k[k > 0] @ np.log(-np.expm1(-odds[k > 0]))
+
+    assert fit.status == "ok"
+    found = minimize(
+        loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
+    )
+    assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
+@pytest.mark.parametrize("formula", [QUADRATIC, INTERACTIONS])
+@pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07"])
+def test_r_gives_the_same_fits(name, formula, tmp_path):
+    """R's glm agrees on coefficients, standard errors and log-likelihood of all links, and on quasi-binomial errors."""
+    cells = load_cells().query("model == @name")
+    cells.assign(log10_N=np.log10(cells["N"])).to_csv(tmp_path / "cells.csv", index=False)
+    terms = formula.partition("~")[2].replace("**", "^")
+    script = f"""
+    options(digits = 15)
+    c <- read.csv("{tmp_path / "cells.csv"}")
+    for (family in list(binomial("logit"), binomial("probit"), binomial("cloglog"), quasibinomial())) {{
+        f <- glm(cbind(correct, n - correct) ~ {terms}, family, c, control = list(epsilon = 1e-14, maxit = 200))
+        p <- fitted(f)
+        s <- summary(f)
+        cat(family$family, family$link, sum(c$correct * log(p) + (c$n - c$correct) * log(1 - p)), s$dispersion,
+            format(s$coefficients[, 1:2], digits = 15), "\\n")
+    }}"""
+    run = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
+    lines = [line.split() for line in run.stdout.splitlines()]
+    assert [line[:2] for line in lines] == [
+        ["binomial", "logit"], ["binomial", "probit"], ["binomial", "cloglog"], ["quasibinomial", "logit"],
+    ]  # fmt: skip
+    for kind, link, *numbers in lines:
+        fit = fit_glm(cells, formula, "quasi-binomial" if kind == "quasibinomial" else link)
+        loglik, phi, *estimates = map(float, numbers)
+        coef, se = np.reshape(estimates, (2, -1))
+        if kind == "quasibinomial":
+            se = se * max(phi, 1) ** 0.5 / phi**0.5  # ours is never narrower than binomial
+        else:
+            assert fit.loglik == pytest.approx(loglik, abs=1e-4)
+        np.testing.assert_allclose(fit.coef, coef, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(fit.se, se, rtol=1e-4)
+
+
+def test_quasi_binomial_errors_grow_with_the_scatter():
+    """Errors are the binomial ones times the root of Pearson's chi-square per degree of freedom, never narrower."""
+    x, k, n = design(QWQ), QWQ["correct"], QWQ["n"]
+    result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit()
+    fit = fit_glm(QWQ, QUADRATIC, "quasi-binomial")
+    np.testing.assert_allclose(fit.se, result.bse * (result.pearson_chi2 / result.df_resid) ** 0.5, rtol=1e-6)
+    np.testing.assert_allclose(fit.p, 2 * norm.sf(np.abs(fit.coef / fit.se)))
+    smooth = QWQ.assign(n=100, correct=(100 * fit_glm(QWQ).accuracy).round())
+    np.testing.assert_allclose(fit_glm(smooth, QUADRATIC, "quasi-binomial").se, fit_glm(smooth).se)
+
+
+def test_unknown_family_is_refused():
+    """A misspelt family is answered with those there are."""
+    with pytest.raises(ValueError, match="no family 'logits'; choose one of: logit, probit, cloglog, quasi-binomial"):
+        fit_glm(QWQ, QUADRATIC, "logits")
+
+
+def test_the_order_of_rows_does_not_matter():
+    """Shuffled cells give the same fit."""
+    cells = draw(30, 3)
+    shuffled = fit_glm(cells.sample(frac=1, random_state=1))
+    np.testing.assert_allclose(shuffled.coef, fit_glm(cells).coef, atol=1e-10)
+
+
+def test_many_answers_still_converge():
+    """A hundred thousand answers a cell are fitted as well as a hundred."""
+    for seed in range(20):
+        fit = fit_glm(draw(100_000, seed))
+        assert fit.status == "ok"
+        assert (np.abs(fit.coef - TRUTH) < 5 * fit.se).all()
+
+
+def is_without_numbers(fit):
+    """Whether a failed fit carries no number that could be mistaken for an estimate."""
+    parts = (fit.coef, fit.se, fit.p, fit.covariance, fit.loglik, fit.aic)
+    return all(np.isnan(part).all() for part in parts)
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        lambda cells: cells["n"],
+        lambda cells: 0 * cells["n"],
+        lambda cells: cells["n"] * (cells["d"] < 5),
+        lambda cells: cells["n"] * (cells["N"] < 100) + (cells["N"] == 100),
+        lambda cells: cells["n"].where(cells["d"] != 1, cells["correct"]),
+    ],
+    ids=["all right", "all wrong", "by d", "quasi, by N", "quasi, only d=1 mixed"],
+)
+def test_separation_is_not_a_number(correct):
+    """Answers that a plane of the covariates separates, even but for ties, have no estimate."""
+    cells = draw(10, 2)
+    fit = fit_glm(cells.assign(correct=correct(cells)))
+    assert fit.status == "separation"
+    assert is_without_numbers(fit)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12),
+)
+@example([(1, False), (2, False), (2, True), (3, True)])
+@example([(1, False), (2, True), (3, False), (4, True)])
+def test_separation_is_decided_as_for_one_covariate(answers):
+    """With one covariate a fit exists exactly when right and wrong answers overlap (Albert and Anderson, 1984)."""
+    d, right = np.array([a[0] for a in answers]), np.array([a[1] for a in answers])
+    assume(len(set(d)) > 1)
+    rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right})
+    overlap = right.any() and not right.all()
+    overlap = overlap and d[right].max() > d[~right].min() and d[~right].max() > d[right].min()
+    fit = fit_glm(rows, "correct ~ d")
+    assert fit.status == ("ok" if overlap else "separation")
+    assert np.isfinite(fit.coef).all() == bool(overlap)
+
+
+@pytest.mark.parametrize(
+    ("cells", "formula"),
+    [
+        (draw(10, 1).query("d == 1"), QUADRATIC),
+        (draw(10, 1).query("N == 20"), QUADRATIC),
+        (draw(10, 1), "correct ~ d + I(2 * d)"),
+        (draw(10, 1), "correct ~ I(0 * d)"),
+        (draw(10, 1).iloc[:0], QUADRATIC),
+        (draw(0, 1), QUADRATIC),
+    ],
+    ids=["one d", "one N", "twice", "zero", "no cells", "no answers"],
+)
+def test_what_is_not_identified_is_not_a_number(cells, formula):
+    """Covariates that do not vary, depend on one another, or have no answers have no estimate."""
+    fit = fit_glm(cells, formula)
+    assert fit.status == "not identified"
+    assert is_without_numbers(fit)
+
+
+def test_cells_without_answers_count_for_nothing():
+    """A cell with n = 0 changes neither a fit nor the means of the grid."""
+    cells = draw(10, 4)
+    part = cells["d"] < 10
+    emptied = cells.assign(n=cells["n"].where(part, 0), correct=cells["correct"].where(part, 0))
+    np.testing.assert_allclose(fit_glm(emptied).coef, fit_glm(cells[part]).coef, atol=1e-12)
+    assert grid_means(emptied) == grid_means(cells[part])
+
+
+@pytest.mark.parametrize(("correct", "shown"), [(11, "11"), (-1, "-1"), (np.nan, "nan")])
+def test_impossible_counts_are_refused(correct, shown):
+    """More right answers than answers, negative and missing counts are errors, not estimates."""
+    cells = draw(10, 1).astype({"correct": float})
+    cells.loc[3, "correct"] = correct
+    with pytest.raises(ValueError, match=f"row 3 of the cells has {shown} correct of 10"):
+        fit_glm(cells)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["correct ~ C(d) + bs(rho, df=4)", "correct~np.sqrt(rho)+N", "correct ~ ratio_pct * needles", "correct ~ 1"],
+)
+def test_other_formulas_are_fitted(formula):
+    """Factors, splines, functions and the other covariates can be used."""
+    fit = fit_glm(draw(100, 5), formula)
+    assert fit.status == "ok"
+    assert len(fit.terms) == len(fit.coef) == len(fit.se)
+
+
+negative = st.floats(-10, -0.05)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    b0=st.floats(-5, 25), bd=negative, bN=negative, br=st.floats(-10, 10),
+    br2=st.floats(-10, 10).filter(lambda b: abs(b) > 1e-3),
+    d=st.floats(1, 10), log_n=st.floats(1, 3), rho=st.floats(0.05, 0.95),
+)  # fmt: skip
+def test_capacity_points_are_where_accuracy_is_one_half(b0, bd, bN, br, br2, d, log_n, rho):
+    """The logit is zero at ECL50, at ID50 and at NT50 with the other loads at their means."""
+
+    def logit(d=d, log_n=log_n, rho=rho):
+        return b0 + bd * d + bN * log_n + br * rho + br2 * rho**2
+
+    points = capacity_points(np.array([b0, bd, bN, br, br2]), {"d": d, "log10_N": log_n, "rho": rho})
+    assert logit(d=points["id50"]) == pytest.approx(0, abs=1e-9)
+    if 0 < points["ecl50"] < np.inf:
+        assert logit(log_n=np.log10(points["ecl50"])) == pytest.approx(0, abs=1e-9)
+    along = np.linspace(0, 1, 2001)
+    signs = np.sign(logit(rho=along))
+    if not np.isnan(points["nt50"]):
+        assert 0 <= points["nt50"] <= 1
+        assert logit(rho=points["nt50"]) == pytest.approx(0, abs=1e-6)
+        assert len(set(signs[along > points["nt50"] + 1e-6])) <= 1  # no root beyond it
+    else:
+        assert (signs[:-1] * signs[1:] >= 0).all()
+
+
+def test_needle_threshold_is_the_largest_root_inside():
+    """Of two roots in [0, 1] the larger, of two outside none, of one inside that one."""
+    means = {"d": 0.0, "log10_N": 0.0, "rho": 0.5}
+
+    def nt50(first, second, scale=2.0):
+        beta = np.array([scale * first * second, -1, -1, -scale * (first + second), scale])
+        return capacity_points(beta, means)["nt50"]
+
+    assert nt50(0.2, 0.7) == pytest.approx(0.7)
+    assert nt50(0.2, 1.7) == pytest.approx(0.2)
+    assert nt50(-0.2, 0.9) == pytest.approx(0.9)
+    assert np.isnan(nt50(-0.5, 1.5))
+    assert np.isnan(capacity_points(np.array([1, -1, -1, 0, 1.0]), means)["nt50"])
+
+
+def test_grid_means_count_every_cell_once():
+    """Neither the models nor the answers of a cell weigh in."""
+    cells = draw(np.arange(140), 1)
+    twice = pd.concat([cells.assign(model="a"), cells.assign(model="b")])
+    means = grid_means(twice[twice["n"] > 0])
+    assert means == pytest.approx(grid_means(cells.iloc[1:]))
+    whole = grid_means(GRID)
+    assert whole["d"] == 5.2
+    assert whole["log10_N"] == pytest.approx(np.log10([20, 50, 100, 250]).mean())
+    assert whole["rho"] == pytest.approx(GRID["rho"].mean())
+
+
+def test_likelihood_ratio_is_the_difference_of_aics():
+    """With one term dropped the statistic is the difference of AICs plus 2, with two plus 4."""
+    cells = draw(40, 6)
+    quadratic, linear, less = (fit_glm(cells, f) for f in (QUADRATIC, LINEAR, "correct ~ d + log10_N"))
+    assert likelihood_ratio(quadratic, linear) == pytest.approx(chi2.sf(linear.aic - quadratic.aic + 2, 1), rel=1e-9)
+    assert likelihood_ratio(quadratic, less) == pytest.approx(chi2.sf(less.aic - quadratic.aic + 4, 2), rel=1e-9)
+    assert likelihood_ratio(quadratic, quadratic) != likelihood_ratio(quadratic, linear)
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Reconstructed cells of two models, between them one that is always right."""
+    cells = load_cells()
+    sure = GRID.assign(model="sure", n=10, correct=10)
+    return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
+
+
+def test_tables_have_one_row_a_model_in_the_order_of_the_cells(cells):
+    """Tables 2, 3 and 6 hold every model; one without a fit says so and has no numbers."""
+    for table in (glm_table(cells), interactions_table(cells), aic_table(cells)):
+        assert table["model"].tolist() == ["QwQ-32B", "sure", "o3-2025-04-16"]
+        assert table["status"].tolist() == ["ok", "separation", "ok"]
+        numbers = table.drop(columns=["model", "status"]).drop(columns="n", errors="ignore")
+        assert numbers.iloc[1].isna().all()
+        assert numbers.drop(columns="nt50", errors="ignore").iloc[[0, 2]].notna().all(axis=None)
+
+
+def test_tables_hold_the_fits_of_each_model(cells):
+    """Table 2 is the quadratic fit, Table 6 compares it with the linear one, Table 3 drops interactions one by one."""
+    own = cells[cells["model"] == "o3-2025-04-16"]
+    k, n = own["correct"].to_numpy(), own["n"].to_numpy()
+
+    def fitted(x):
+        model = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial())
+        return model.fit(tol=1e-10, tol_criterion="params")
+
+    results = {formula: fitted(design(own, formula)) for formula in (LINEAR, QUADRATIC, INTERACTIONS)}
+    row = glm_table(cells).iloc[2]
+    names = ["0", "d", "N", "rho", "rho2"]
+    np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[QUADRATIC].params)
+    np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[QUADRATIC].bse)
+    np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[QUADRATIC].pvalues)
+    assert row["n"] == n.sum() == 1398
+    row = aic_table(cells).iloc[2]
+    drop = 2 * (results[QUADRATIC].llf - results[LINEAR].llf)
+    assert row["p_lr"] == pytest.approx(chi2.sf(drop, 1))
+    assert row["aic_linear"] - row["aic_quadratic"] == pytest.approx(drop - 2)
+    row = interactions_table(cells).iloc[2]
+    for place, name in enumerate(("dN", "drho", "Nrho", "dNrho"), start=5):
+        dropped = fitted(np.delete(design(own, INTERACTIONS), place, axis=1))
+        assert row[f"beta_{name}"] == pytest.approx(results[INTERACTIONS].params[place], rel=1e-6)
+        assert row[f"p_{name}"] == pytest.approx(chi2.sf(2 * (results[INTERACTIONS].llf - dropped.llf), 1), rel=1e-6)
