@@ -1,9 +1,13 @@
-"""Run one notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
+"""Run notebooks: a fresh kernel each, checked parameters, no trace of when or where they ran."""
 
+import multiprocessing
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 import nbformat
@@ -11,6 +15,8 @@ import papermill
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
+
+from cogniload_repro.presentation import kernels
 
 #: ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption.
 _KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
@@ -58,9 +64,87 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         except PapermillExecutionError as error:
             _write(_tidy(nbformat.read(executed, as_version=4)), failed)
             raise ValueError(_failure(source, notebook, values, error, failed)) from None
+        except RuntimeError as error:  # nbclient's word for a kernel that died
+            raise ValueError(f"{source.name}: its kernel ended before the notebook ({error}); run again") from None
         _write(_tidy(nbformat.read(executed, as_version=4)), target)
     failed.unlink(missing_ok=True)
     return target
+
+
+@dataclass(frozen=True)
+class Run:
+    """One notebook to run: see `run_notebook`."""
+
+    source: Path
+    target: Path
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:
+    """Run notebooks side by side, each in a process and a kernel of its own.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Started in this order.
+    jobs : int
+        How many run at a time.
+
+    Yields
+    ------
+    (Run, float)
+        A notebook that is done, as soon as it is, and the seconds it took.
+
+    Raises
+    ------
+    ValueError
+        If notebooks fail: when those that run beside the first of them have ended, with what each says.
+    """
+    if kernels.AVAILABLE and len(runs) > 1:
+        kernels.import_libraries()
+    context = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
+    waiting, running, failures = list(reversed(runs)), {}, []
+    try:
+        while running or (waiting and not failures):
+            while waiting and len(running) < jobs and not failures:
+                run = waiting.pop()
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(target=_run_and_tell, args=(run, sender))
+                process.start()
+                sender.close()
+                running[receiver] = run, process, time.monotonic()
+            for receiver in wait(list(running)):
+                run, process, start = running.pop(receiver)
+                failure = _receive(receiver, run)
+                process.join()
+                if failure is None:
+                    yield run, time.monotonic() - start
+                else:
+                    failures.append(failure)
+    finally:
+        for _, process, _ in running.values():
+            process.terminate()
+    if failures:
+        raise ValueError("\n".join(failures))
+
+
+def _run_and_tell(run: Run, sender: Connection) -> None:
+    """Run a notebook in this process, and say how it ended: None, or what went wrong."""
+    try:
+        with kernels.forked_kernel() if kernels.AVAILABLE else nullcontext():
+            run_notebook(run.source, run.target, run.parameters)
+    except (ValueError, OSError) as error:
+        sender.send(str(error))
+    else:
+        sender.send(None)
+
+
+def _receive(receiver: Connection, run: Run) -> str | None:
+    with receiver:
+        try:
+            return receiver.recv()
+        except EOFError:
+            return f"{run.source.name}: its process ended before the notebook was done; run again"
 
 
 def _read(source: Path) -> NotebookNode:
