@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -62,13 +62,52 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         try:
             _execute(notebook, executed, values, source.parent)
         except PapermillExecutionError as error:
-            _write(_tidy(nbformat.read(executed, as_version=4)), failed)
+            _write(_tidy(nbformat.read(executed, as_version=4), values), failed)
             raise ValueError(_failure(source, notebook, values, error, failed)) from None
         except RuntimeError as error:  # nbclient's word for a kernel that died
             raise ValueError(f"{source.name}: its kernel ended before the notebook ({error}); run again") from None
-        _write(_tidy(nbformat.read(executed, as_version=4)), target)
+        _write(_tidy(nbformat.read(executed, as_version=4), values), target)
     failed.unlink(missing_ok=True)
     return target
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A notebook of the book, and what its metadata say under ``cogniload``.
+
+    Attributes
+    ----------
+    source : Path
+    needs : tuple of str
+        What a build must have for this chapter: ``whole grid``, ``paper's outputs``.
+    takes : tuple of str
+        Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
+    """
+
+    source: Path
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+
+
+def list_chapters(folder: str | Path, *, whole_grid: bool, papers_outputs: bool) -> list[Chapter]:
+    """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no notebook, or metadata that say something else than `Chapter` knows.
+    """
+    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs}
+    sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
+    chapters = []
+    for source in sources:
+        says = _read(source).metadata.get("cogniload", {})
+        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())))
+        if set(says) - {"needs", "takes"} or set(chapter.needs) - set(present):
+            raise ValueError(f"{source.name}: its metadata say {dict(says)}; see the docstring of Chapter")
+        if all(present[need] for need in chapter.needs):
+            chapters.append(chapter)
+    return chapters
 
 
 @dataclass(frozen=True)
@@ -126,6 +165,17 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
             process.terminate()
     if failures:
         raise ValueError("\n".join(failures))
+
+
+def is_current(run: Run, inputs: Iterable[Path]) -> bool:
+    """Tell whether a notebook's executed copy is newer than all it was made from, and has the same parameters."""
+    if not run.target.is_file():
+        return False
+    made = run.target.stat().st_mtime_ns
+    if any(not file.exists() or file.stat().st_mtime_ns > made for file in (run.source, *inputs)):
+        return False
+    recorded = nbformat.read(run.target, as_version=4).metadata.get("cogniload", {}).get("parameters")
+    return recorded == {name: _portable(value, run.source.parent) for name, value in run.parameters.items()}
 
 
 def _run_and_tell(run: Run, sender: Connection) -> None:
@@ -206,9 +256,10 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
     )
 
 
-def _tidy(notebook: NotebookNode) -> NotebookNode:
-    """Drop times, durations and random identifiers; hide the injected cell from the book."""
+def _tidy(notebook: NotebookNode, parameters: Mapping[str, object]) -> NotebookNode:
+    """Drop times, durations and random identifiers; keep the parameters, and hide their cell from the book."""
     notebook.metadata.pop("papermill", None)
+    notebook.metadata["cogniload"] = {"parameters": dict(parameters)}
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
