@@ -17,18 +17,14 @@ from cogniload_repro.reconstruction.derivation import (
     Derived,
     derive,
     deviations,
+    exact_statistics,
     lattice_step,
     least_misfit,
     missing_ratios,
     on_lattice,
-)
-from cogniload_repro.reconstruction.sufficient import (
-    PRINTED,
-    exact_statistics,
-    predict,
-    printed_windows,
     puzzles_per_cell,
 )
+from cogniload_repro.reconstruction.sufficient import PRINTED, predict, printed_windows
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 

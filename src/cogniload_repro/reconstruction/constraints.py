@@ -12,7 +12,7 @@ from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
 #: Accuracies in the prose have two decimals: half a unit without ties at the edge of rounding, and with them.
-HALF_UNITS = (0.00499, 0.00501)
+ACCURACY_HALF_UNITS = (0.00499, 0.00501)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Constraints:
         return bool(inside and (np.abs(self.windows @ k - self.centre) <= 1).all())
 
 
-def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = HALF_UNITS[-1]) -> Constraints:
+def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = ACCURACY_HALF_UNITS[-1]) -> Constraints:
     """Collect the constraints on a model's counts, linear around the statistics T."""
     name = recovered.model.name
     levels = [*_levels(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3]))]

@@ -16,8 +16,7 @@ import pandas as pd
 
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model
-from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.sufficient import exact_statistics, puzzles_per_cell
+from cogniload_repro.published import correct_by, load_table
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
@@ -131,6 +130,26 @@ def missing_ratios(model: Model) -> list[tuple[int, ...]]:
     if len(set(model.missing)) == 1:  # two puzzles of one (d, N): their order says nothing
         return list(combinations_with_replacement(ratios, len(model.missing)))
     return list(product(ratios, repeat=len(model.missing)))
+
+
+def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarray:
+    """Return the number of puzzles in each of the 140 cells."""
+    n = np.full(len(GRID), float(model.puzzles_per_cell))
+    for (d, N), ratio in zip(model.missing, missing_ratios, strict=True):
+        n[(GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio)] -= 1
+    return n
+
+
+def exact_statistics(model: str) -> np.ndarray:
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
+    return np.array(
+        [
+            by_d["correct"].sum(),
+            by_d["correct"] @ by_d["d"],
+            by_N["correct"] @ np.log10(by_N["N"].astype(float)),
+        ]
+    )
 
 
 @cache
