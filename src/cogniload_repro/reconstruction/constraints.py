@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
@@ -75,7 +76,7 @@ def expected_accuracy(recovered: Recovered) -> np.ndarray:
             sums.append(lowest)
     x = np.column_stack([*columns, X[:, 3:]])
     beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]))
-    return 1 / (1 + np.exp(-(x @ beta).round(9)))
+    return expit((x @ beta).round(9))
 
 
 def surprise(recovered: Recovered, correct: np.ndarray) -> float:

@@ -4,7 +4,7 @@ Tables 4 and 5 fix three sums of the correct answers, the two AICs of Table 6 tw
 in a row of Table 2, but only if rho is computed as the authors computed it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -13,6 +13,7 @@ from math import gcd, lcm
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model
@@ -91,13 +92,13 @@ def derive(model: Model, rule: str = "paper", missing: tuple[int, ...] = ()) -> 
     x, n, known = _design(rule), puzzles_per_cell(model, missing), exact_statistics(model.name)
     aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]]
     misfit, T, beta, points = min(_rows(model.name, rule, x, n, known, *aics), key=lambda row: row[0])
-    p = 1 / (1 + np.exp(-x @ beta))
+    p = expit(x @ beta)
     se = np.sqrt(np.diag(np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))))
     window = _window(x[:, :4], n, known, aics["aic_linear"], T[3])
     return Derived(model, rule, missing, T, window, beta, se, points, misfit)
 
 
-def derive_all(rule: str = "paper", models: Iterable[Model] = MODELS) -> list[Derived]:
+def derive_all(rule: str = "paper") -> list[Derived]:
     """Derive every model's row of Table 2.
 
     Missing puzzles are put where they favour the reading: where the row comes out, then where the sum of rho can lie
@@ -107,7 +108,7 @@ def derive_all(rule: str = "paper", models: Iterable[Model] = MODELS) -> list[De
     def merit(one: Derived) -> tuple:
         return one.misfit > 1, not on_lattice(one), one.misfit
 
-    return [min((derive(model, rule, choice) for choice in missing_ratios(model)), key=merit) for model in models]
+    return [min((derive(model, rule, choice) for choice in missing_ratios(model)), key=merit) for model in MODELS]
 
 
 def least_misfit(derived: Derived) -> float:

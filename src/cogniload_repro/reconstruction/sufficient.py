@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.special import expit
 from scipy.stats import chi2
 
 from cogniload_repro.models import Model
@@ -74,7 +75,7 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values[row] = 2 * len(columns) - 2 * loglik
         jacobian[row, list(columns)] = -2 * beta
     full, loglik = fit_statistics(FULL, n, T)
-    p = 1 / (1 + np.exp(-X @ full))
+    p = expit(X @ full)
     covariance = np.linalg.inv(X.T @ (X * (n * p * (1 - p))[:, None]))
     for row, column in enumerate(PRODUCTS.values(), start=2):
         values[row], jacobian[row] = full[column], covariance[column]
@@ -131,7 +132,7 @@ def recover(model: Model) -> Recovered:
 def _recover_from(start: Derived) -> Recovered:
     """Find the statistics that print Tables 3 and 6, from those that print Tables 4 to 6, without interactions."""
     n = puzzles_per_cell(start.model, start.missing)
-    expected = n / (1 + np.exp(-X[:, QUADRATIC] @ start.beta))
+    expected = n * expit(X[:, QUADRATIC] @ start.beta)
     T = np.concatenate([start.T, X[:, 5:].T @ expected])
     values, widths = printed_windows(start.model.name)
     # the first six numbers bring the statistics near, then all centre them
