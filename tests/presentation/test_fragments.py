@@ -72,7 +72,7 @@ def test_fragment_gives_both_forms_and_no_address():
     assert repr(fragment) == "Fragment"
 
 
-@pytest.mark.parametrize("word", ["reconstructed", "imported", "evaluated"])
+@pytest.mark.parametrize("word", ["reconstructed", "imported"])
 def test_label_says_where_data_come_from(tmp_path, word):
     """The label on a page carries the word of the build's data, and a warning if they are reconstructed."""
     write_table(tmp_path / "cells.parquet", _cells(), {"provenance": word})

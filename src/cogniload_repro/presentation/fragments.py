@@ -30,7 +30,6 @@ _ORIGINS = {
     "reconstructed": "The models' answers were never published. The counts behind this page agree with what the "
     "paper prints, and other counts would too: they are not the authors' data.",
     "imported": "Scored here from model outputs that were read from files.",
-    "evaluated": "Scored here from model outputs that were collected for this build.",
     "": "This page rests on a table of counts that a reader supplied, and that does not say where it comes from.",
 }
 
@@ -58,7 +57,7 @@ def escape(text: object) -> str:
 
 
 def read_provenance(build: str | Path, cells_path: str | Path | None = None) -> str:
-    """Return the word that the build's cells carry: reconstructed, imported or evaluated.
+    """Return the word that the build's cells carry: reconstructed or imported.
 
     With ``cells_path``, that of this table; "" if it carries none.
 
