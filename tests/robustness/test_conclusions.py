@@ -14,10 +14,12 @@ CELLS = load_cells()
 
 @cache
 def analyses():
+    """The analyses of the reconstruction, with few replicates."""
     return analyse(CELLS, replicates=100)
 
 
 def rows(found):
+    """The conclusions by their statement."""
     return draw_conclusions(found).set_index("statement")
 
 

@@ -51,7 +51,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     ----------
     results : Results
     prompts : DataFrame, optional
-        More rows of this kind, on prompts (`prompt_lengths.prompt_rows`); they follow those of their tables.
+        More rows of this kind, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
 
     Returns
     -------

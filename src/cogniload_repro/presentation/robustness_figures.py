@@ -36,7 +36,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
     cells : DataFrame
         The cells behind it.
     note : str
-        Where they come from (`pages.describe_cells`), written below.
+        Where they come from (`fragments.describe_cells`), written below.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, 
     caption : str
         MyST Markdown, without the last full stop.
     note : str
-        Where the data come from (`pages.describe_cells`); closes the caption.
+        Where the data come from (`fragments.describe_cells`); closes the caption.
     alt : str
         For readers who do not see it.
     """
