@@ -24,7 +24,7 @@ from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
 from cogniload_repro.statistics.provenance import source_note
 from cogniload_repro.statistics.regression import QUADRATIC
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import read_metadata, write_whole
 
 #: What the label on a page says below its title.
 _ORIGINS = {
@@ -267,6 +267,12 @@ def show_download(file: str | Path, what: str) -> Fragment:
     """Return a link to a file of the build that the book carries along."""
     name = Path(file).name
     return Fragment(f"Download {what}: {{download}}`{name} <../tables/{name}>`", f"<p>{html.escape(str(file))}</p>")
+
+
+def offer_csv(frame: pd.DataFrame, name: str, build: str | Path, what: str) -> Fragment:
+    """Save a frame as ``tables/NAME.csv`` of the build, and return a link to it."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    return show_download(write_whole(Path(build) / "tables" / f"{name}.csv", text), what)
 
 
 def glue_facts(**facts: object) -> None:
