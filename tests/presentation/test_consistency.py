@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.consistency import (
     SPREADS,
     describe_lattice,

@@ -1,0 +1,61 @@
+"""The chapters as they are committed: their sentences and the numbers in them, on data that the author did not see."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from samples import table_of
+
+from cogniload_repro.presentation import fragments
+from cogniload_repro.published import load_claims
+from cogniload_repro.storage import write_table
+
+_NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+_KEY = re.compile(r"\{glue:text\}`([^`]+)`")
+
+
+def read(name, kind):
+    """Return the sources of a notebook's cells of one kind."""
+    (path,) = (path for path in _NOTEBOOKS if path.stem == name)
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == kind]
+
+
+def run(name, monkeypatch, **parameters):
+    """Run a notebook's code in this process; return what it keeps for its sentences."""
+    kept, space = {}, {}
+    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    for code in read(name, "code"):
+        exec(code, space)  # our own notebook
+        space |= parameters
+    return kept
+
+
+@pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
+def test_every_number_in_a_sentence_is_computed_in_sight(name):
+    """Each key that a sentence uses stands by name in a cell of the same notebook, or is a statement of the paper."""
+    keys = set(_KEY.findall("\n".join(read(name, "markdown"))))
+    code = "\n".join(read(name, "code"))
+    here = {key for key in keys if re.search(rf"\b{key}=", code)}
+    assert keys - here <= set(load_claims()["id"])
+
+
+@pytest.mark.parametrize("text", ["drawn", "another", "d 1"])
+def test_the_generator_chapter_holds_for_any_puzzles(text, tmp_path, monkeypatch):
+    """Its sentences have their numbers for a few puzzles, for d = 1 alone, and where none is of this generator."""
+    points = [
+        (N, d, N // 2, number) for N in (20, 50) for d in ((1,) if text == "d 1" else (1, 4)) for number in range(2)
+    ]
+    puzzles = table_of(*points)
+    if text == "another":
+        puzzles["text"] = [f"{line}\n" for line in puzzles["text"]]
+    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    kept = run("01_generation", monkeypatch, build=tmp_path)
+    assert set(_KEY.findall("\n".join(read("01_generation", "markdown")))) == set(kept)
+    assert all(value and "nan" not in value for value in kept.values())
+    assert (kept["measured"] == "0") == (text == "another")
+    if text == "drawn":  # three values at d = 1: a third of needles and half of hays keep theirs by the paper's rule
+        assert (kept["idle_needle_d1"], kept["idle_hay_d1"]) == ("33.3", "50.0")
+        assert kept["needles_exact"] == kept["measured"] == f"{len(puzzles)}"
+        assert kept["pairs"] == kept["pairs_apart"]
