@@ -4,8 +4,9 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
-from samples import table_of
+from samples import GPT5, counts_like, table_of
 
 from cogniload_repro.presentation import fragments
 from cogniload_repro.published import load_claims
@@ -108,3 +109,21 @@ def test_made_up_endings_tell_the_readings_apart():
     assert (summarise_moves(space["made"])["moved"] > 0).all()
     examples = space["shown"].to_numpy().tolist()
     assert ["correct_valid", "Sue's hair is red, no longer blue.", "wrong_other (prose, last_mention)"] in examples
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_path, monkeypatch):
+    """The part on prompts has its numbers, picture and file where prompts were counted, and sentences where not."""
+    cells, kept = read("08_tokens", "code"), {}
+    if counted:
+        counts = counts_like(GPT5, "o200k")
+        write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "imported"})
+    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    space = {"build": tmp_path, "anew": np.array([False])}
+    exec(cells["load"], space)  # our own notebook
+    for cell in list(cells)[list(cells).index("prompt-overview") :]:
+        exec(cells[cell], space)
+    assert all(value and "nan" not in value for value in kept.values())
+    assert "EXAONE-Deep-32B" in kept["unknown"]
+    made = {path.name for path in tmp_path.rglob("prompt_lengths.*")}
+    assert made == ({"prompt_lengths.png", "prompt_lengths.svg", "prompt_lengths.csv"} if counted else set())
