@@ -19,7 +19,7 @@ class Results:
     cells : DataFrame
         Counts by model and cell (`cells.count_cells`).
     glm, interactions, aic : DataFrame
-        One row a model (`regression.glm_table`, `interactions_table`, `aic_table`).
+        One row a model (`paper_tables.glm_table`, `interactions_table`, `aic_table`).
     tokens : DataFrame
         Token statistics by model, N and d (`tables.token_stats`).
     provenance : str

@@ -13,13 +13,14 @@ from myst_nb import glue
 from cogniload_repro.formats import NONE, format_beta, stars
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure, save_figure
+from cogniload_repro.presentation.fit_text import summarise
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import load_claims
-from cogniload_repro.robustness import fit_comparison as rivals
 from cogniload_repro.schemas import PROVENANCE
 from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.statistics.fits import compare_fits, fit
 from cogniload_repro.statistics.provenance import source_note
 from cogniload_repro.statistics.regression import QUADRATIC
 from cogniload_repro.storage import read_metadata
@@ -179,21 +180,21 @@ def show_specification(
         Closes the caption: see `describe_cells`.
     """
     formula, family = formula or QUADRATIC, family or "logit"
-    fits = rivals.fit_table(cells, formula, family)
-    compared = rivals.compare_fits(cells, formula, family).set_index("model")
+    fits = fit(cells, formula, family)
+    compared = compare_fits(cells, fits).set_index("model")
     rows = []
     for model in order_models(fits["model"]):
         own, against = fits[fits["model"] == model], compared.loc[model]
         row = {"Model": model} | dict.fromkeys(filter(None, own["term"]), "")
         if against["status"] == "ok":
-            row |= {fit.term: format_beta(fit.coef) + stars(fit.p) for fit in own.itertuples()}
+            row |= {term.term: format_beta(term.coef) + stars(term.p) for term in own.itertuples()}
         rows.append(row | _compare_row(against))
     caption = f"`{formula}` ({family}), fitted model by model: coefficients with the stars of the Wald test"
     text = ". ".join(filter(None, [caption, "ΔAIC and ΔBIC: less the paper's", note]))
     columns = list(dict.fromkeys(name for row in rows for name in row))
     columns = ["Model", *_COMPARED, *(name for name in columns if name not in ("Model", *_COMPARED))]
     table = show_frame(pd.DataFrame(rows)[columns].fillna(""), caption=f"{text}.")
-    return table + show_sentence(rivals.summarise(compared))
+    return table + show_sentence(summarise(compared))
 
 
 _COMPARED = ("AIC", "ΔAIC", "ΔBIC", "p (LR)")
