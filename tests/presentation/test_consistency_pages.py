@@ -37,7 +37,7 @@ def test_pictures_are_saved_described_and_offered(tmp_path, derived, facts):
     fragment = chapter.show_lattice(derived, tmp_path)
     assert sorted(file.name for file in (tmp_path / "figures").iterdir()) == ["lattice.png", "lattice.svg"]
     assert {"lattice.png", "lattice.svg"} <= set(re.findall(r"figures/(lattice\.\w+)>", fragment.markdown))
-    assert re.search(r":alt: Three dot plots.{40,}", fragment.markdown)
+    assert re.search(r':alt: "Three dot plots.{40,}', fragment.markdown)
     assert facts["complete_paper"] == "19 of 19"
     assert 0 < float(facts["chance_all"]) < 0.01
 

@@ -5,7 +5,7 @@ import pytest
 from samples import table_of
 
 from cogniload_repro.presentation import generation_figures as figures
-from cogniload_repro.presentation.figures import save_figure
+from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.puzzles import measure as checks
 
 

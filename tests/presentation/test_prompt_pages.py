@@ -123,7 +123,7 @@ def test_picture_and_numbers_are_saved(tmp_path, comparison):
     first = prompt_pages.show_errors(comparison, tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.rglob("prompt_lengths.*")}
     assert set(made) == {"prompt_lengths.png", "prompt_lengths.svg", "prompt_lengths.csv"}
-    assert ":alt: Scatter plot" in first.markdown
+    assert "Scatter plot" in first.markdown
     assert prompt_pages.show_errors(comparison, tmp_path).markdown == first.markdown
     assert {path.name: path.read_bytes() for path in tmp_path.rglob("prompt_lengths.*")} == made
     assert len(pd.read_csv(tmp_path / "tables" / "prompt_lengths.csv")) == len(comparison)

@@ -7,13 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.presentation.figures import STYLE as STYLE
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN, write_note
 from cogniload_repro.reconstruction.derivation import RULES
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.provenance import origin_note
 
-_WIDTH_IN, _ROW_IN = 7.2, 0.185
+_ROW_IN = 0.185
 _HIT, _MISS, _SILENT = "#1861d3", "#c04a00", "0.62"
 #: The groupings of the figures that have rho, and what each is called.
 SPREADS = {
@@ -42,7 +42,7 @@ def draw_lattice(tests: pd.DataFrame) -> Figure:
     models = list(dict.fromkeys(tests["model"]))
     height = 1.05 + _ROW_IN * len(models)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, height))
+        figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(1, len(rules), sharey=True, squeeze=False)[0]
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.3 / height, bottom=0.72 / height, wspace=0.06)
         for ax, rule in zip(axes, rules, strict=True):
@@ -88,7 +88,7 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
     models = list(dict.fromkeys(cells["model"]))
     height = 1.2 + _ROW_IN * len(models)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, height))
+        figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(1, len(SPREADS), sharey=True, sharex=True)
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.3 / height, bottom=0.85 / height, wspace=0.06)
         for ax, (dims, title) in zip(axes, SPREADS.items(), strict=True):
@@ -106,8 +106,7 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
             "Half width (percentage points)\ndisc and line: between tables, median to largest; "
             "ring: 90% Wilson interval, median"
         )
-        note = origin_note("reconstructed")
-        figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")
+        write_note(figure, origin_note("reconstructed"))
     return figure
 
 

@@ -1,17 +1,13 @@
 """The consistency chapter, piece by piece: what the tests say, as tables, pictures and facts for its sentences."""
 
-import html
-import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.presentation.consistency_figures import SPREADS, draw_lattice, draw_spread, half_widths
-from cogniload_repro.presentation.figures import save_figure
-from cogniload_repro.presentation.fragments import Fragment, glue_facts, show_download, show_frame
+from cogniload_repro.presentation.fragments import Fragment, glue_facts, show_download, show_frame, show_picture
 from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.consistency import (
     aic_region,
@@ -86,9 +82,10 @@ def show_lattice(derived: list[Derived], build: str | Path) -> Fragment:
     counts = "; ".join(f"{RULES[rule]}: {facts[f'inside_{rule}']} of {len(NAMES)} models agree" for rule in rules.index)
     caption = (
         r"Distance of $T_\rho$ to the nearest value that a sum of ρ over answers can have, for three readings of ρ. "
-        "The step is " + ", ".join(f"{facts[f'step_{rule}']} ({RULES[rule]})" for rule in rules.index) + "."
+        "The step is " + ", ".join(f"{facts[f'step_{rule}']} ({RULES[rule]})" for rule in rules.index)
     )
-    return show_picture(draw_lattice(tests), "lattice", caption, f"Three dot plots, one row a model. {counts}.", build)
+    alt = f"Three dot plots, one row a model. {counts}."
+    return show_picture(draw_lattice(tests), "lattice", build, caption=caption, alt=alt)
 
 
 def show_table2(derived: list[Derived], build: str | Path) -> Fragment:
@@ -226,12 +223,10 @@ def show_spread(cells: pd.DataFrame, build: str | Path) -> Fragment:
     still = [spread_band(cells, "model", dimension) for dimension in ("d", "N")]
     facts["still"] = f"{100 * max((band['highest'] - band['lowest']).max() for band in still):.1f}"
     glue_facts(**facts)
-    caption = (
-        "How far the points of three figures move between possible tables of counts, against sampling error. "
-        f"{origin_note('reconstructed')}."
-    )
+    caption = "How far the points of three figures move between possible tables of counts, against sampling error"
     alt = f"Three dot plots of half widths in percentage points, one row a model. {'; '.join(described)}."
-    return show_picture(draw_spread(cells), "spread", caption, alt, build)
+    note = origin_note("reconstructed")
+    return show_picture(draw_spread(cells), "spread", build, caption=caption, alt=alt, note=note)
 
 
 def show_possible(cells: pd.DataFrame, ratio_pct: int = 75) -> Fragment:
@@ -253,31 +248,6 @@ def show_possible(cells: pd.DataFrame, ratio_pct: int = 75) -> Fragment:
         f"Estimated number of possible tables, and the accuracy at ρ = {ratio_pct}% over the drawn tables and over all."
     )
     return show_frame(frame.drop(columns="width"), caption=caption)
-
-
-def show_picture(figure: Figure, name: str, caption: str, alt: str, build: str | Path) -> Fragment:
-    """Save a picture as PNG and SVG, and return it with caption, description and downloads.
-
-    Parameters
-    ----------
-    figure : Figure
-    name : str
-        Name of the files, and the label for references.
-    caption : str
-        MyST Markdown.
-    alt : str
-        What the picture shows, for readers who do not see it; one line.
-    build : path
-        The build folder, where ``figures/`` is.
-    """
-    png, svg = save_figure(figure, Path(build) / "figures" / name)
-    links = " · ".join(f"{{download}}`{kind} <../figures/{file.name}>`" for kind, file in (("PNG", png), ("SVG", svg)))
-    return Fragment(
-        f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::\n\n"
-        f":::{{div}} downloads\nDownload: {links}\n:::",
-        f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
-        f"<p>{html.escape(caption)}</p>",
-    )
 
 
 def _used_ratios(model: Model, cells: pd.DataFrame) -> tuple[int, ...]:

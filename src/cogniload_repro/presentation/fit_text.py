@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import format_name
+from cogniload_repro.presentation import markdown
+from cogniload_repro.statistics.cell_tables import describe_cells
 from cogniload_repro.statistics.formulas import read_formula
 from cogniload_repro.statistics.regression import QUADRATIC
 
@@ -75,3 +77,11 @@ def _numbers(status: str, df: int, *values: float) -> str:
     if status != "ok":
         return status
     return f"{df:3}" + "".join(f"{value:11.2f}" if np.isfinite(value) else f"{'--':>11}" for value in values)
+
+
+def caption_fits(fits: pd.DataFrame, cells: pd.DataFrame) -> str:
+    """Return the caption, in Markdown, of a reader's regression: what is fitted, to what, and what the columns mean."""
+    formula = markdown.code(fits.attrs["formula"])
+    text = f"{formula} ({fits.attrs['family']}), fitted model by model: coefficients with the stars of the Wald test"
+    parts = [text, "ΔAIC and ΔBIC: less the paper's", markdown.escape(describe_cells(cells))]
+    return ". ".join(filter(None, parts)) + "."

@@ -8,10 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_repro.presentation.figures import STYLE as STYLE
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN
 from cogniload_repro.puzzles.measure import Measures, count_failures, profile_places
 
-_WIDTH_IN, _PANEL_IN, _FOOT_IN = 7.2, 1.6, 0.85
+_PANEL_IN, _FOOT_IN = 1.6, 0.85
 _ACROSS = 5  # panels a row
 _NEEDLE, _HAY, _LITERAL = "#1861d3", "#ab3f00", "#005936"
 _MARKERS = "os^Dv"
@@ -108,7 +108,7 @@ def _panels(levels: Iterable[int], across: str, up: str, *, sharey: bool = True)
     levels = sorted(levels)
     rows = max(1, -(-len(levels) // _ACROSS))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, rows * (_PANEL_IN + 0.4) + _FOOT_IN - 0.15), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, rows * (_PANEL_IN + 0.4) + _FOOT_IN - 0.15), layout="constrained")
         grid = figure.subplots(rows, min(max(1, len(levels)), _ACROSS), sharey=sharey, squeeze=False)
         for ax in grid.flat[len(levels) :]:
             ax.set_axis_off()

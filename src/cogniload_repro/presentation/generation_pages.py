@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 
 from cogniload_repro.formats import NONE
 from cogniload_repro.presentation import generation_figures
-from cogniload_repro.presentation.drawings import show_drawing
-from cogniload_repro.presentation.fragments import Fragment, show_frame
+from cogniload_repro.presentation.fragments import Fragment, show_frame, show_picture
 from cogniload_repro.puzzles.measure import REASONS, Measures, check_draws, count_failures
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -173,8 +172,8 @@ def show_figure(measures: Measures, name: str, build: str | Path) -> Fragment:
     if not panels:
         return Fragment(_NOTHING, f"<p>{_NOTHING}</p>")
     alt = f"{caption.split('. ')[0]}. One panel a difficulty, with values at {'; '.join(panels)}."
-    drawn = f"{caption} {_extent(measures)} Drawn here, not reconstructed."
-    return show_drawing(figure, f"generator_{name}", build, caption=drawn, alt=alt)
+    drawn = f"{caption} {_extent(measures)} Drawn here, not reconstructed"
+    return show_picture(figure, f"generator_{name}", build, caption=drawn, alt=alt)
 
 
 def _range(ax: Axes) -> str:

@@ -8,10 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import BY_NAME, NAMES
-from cogniload_repro.presentation.drawings import show_drawing
-from cogniload_repro.presentation.figures import STYLE as STYLE
-from cogniload_repro.presentation.fragments import Fragment, show_download, show_frame
-from cogniload_repro.presentation.style import FAMILY_COLORS
+from cogniload_repro.presentation.fragments import Fragment, show_download, show_frame, show_picture
+from cogniload_repro.presentation.style import FAMILY_COLORS, STYLE, WIDTH_IN
 from cogniload_repro.presentation.verdicts import show_scoreboard
 from cogniload_repro.prompts.comparison import uncounted_models
 from cogniload_repro.prompts.counts import KEYS
@@ -167,14 +165,14 @@ def show_errors(comparison: pd.DataFrame, build: str | Path) -> Fragment:
     inside = (means["z"].abs() <= 3).sum()
     caption = (
         f"Printed mean prompt lengths of {means['model'].nunique()} models against this build's puzzles, in standard "
-        f"errors; {inside:,} of {len(means):,} lie within three (grey). Points beyond the frame stand at its edge."
+        f"errors; {inside:,} of {len(means):,} lie within three (grey). Points beyond the frame stand at its edge"
     )
     alt = (
         f"Scatter plot, one point a printed mean. Horizontal: prompts of {means['printed'].min():,.0f} to "
         f"{means['printed'].max():,.0f} tokens. Vertical: departure in standard errors, median "
         f"{means['z'].median():+.1f}; {len(means) - inside:,} points outside the band of three."
     )
-    drawing = show_drawing(draw_errors(comparison), "prompt_lengths", build, caption=caption, alt=alt)
+    drawing = show_picture(draw_errors(comparison), "prompt_lengths", build, caption=caption, alt=alt)
     return drawing + show_download(numbers, "all numbers (CSV)")
 
 
@@ -183,7 +181,7 @@ def draw_errors(comparison: pd.DataFrame) -> Figure:
     means = _means(comparison)
     families = means["model"].map(lambda name: BY_NAME[name].family)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, 3.2), layout="constrained")
         axes = figure.add_subplot()
         axes.axhspan(-3, 3, color="0.92", zorder=0)
         axes.axhline(0, color="0.55", linewidth=0.8)

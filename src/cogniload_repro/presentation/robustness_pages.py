@@ -1,18 +1,14 @@
 """Tables and pictures of the pages on uncertainty and on alternatives, as a reader sees them."""
 
-import html
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from cogniload_repro.formats import NONE, stars
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.presentation.figures import save_figure
-from cogniload_repro.presentation.fragments import Fragment, show_frame, show_sentence
+from cogniload_repro.presentation.fragments import Fragment, show_frame, show_picture, show_sentence
 from cogniload_repro.presentation.robustness_figures import draw_fingerprints
 from cogniload_repro.robustness.comparisons import TIERS
 from cogniload_repro.robustness.pooling import pool_models
@@ -21,34 +17,6 @@ from cogniload_repro.statistics.regression import fit_glm
 _TERMS = {"dN": "d × N", "drho": "d × ρ", "Nrho": "N × ρ", "dNrho": "d × N × ρ"}
 _WAYS = {"paper": "as Table 3", "pairs": "no three-way product", "mean": "third load at its mean"}
 _TREATMENTS = {"wrong": "as wrong", "excluded": "left out", "competing": "own outcome"}
-
-
-def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, note: str, alt: str) -> Fragment:
-    """Save a figure of the book's own as PNG and SVG, and return it with caption and downloads.
-
-    Parameters
-    ----------
-    figure : Figure
-    name : str
-        Of the files, and the label for references.
-    build : path
-        Where ``figures/`` is.
-    caption : str
-        MyST Markdown, without the last full stop.
-    note : str
-        Where the data come from (`pages.describe_cells`); closes the caption.
-    alt : str
-        For readers who do not see it.
-    """
-    png, svg = save_figure(figure, Path(build) / "figures" / name)
-    caption = ". ".join(filter(None, [caption, note])) + "."
-    links = " · ".join(f"{{download}}`{file.suffix[1:].upper()} <../figures/{file.name}>`" for file in (png, svg))
-    markdown = f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::"
-    return Fragment(
-        f"{markdown}\n\n:::{{div}} downloads\nDownload: {links}\n:::",
-        f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
-        f"<p>{html.escape(caption)}</p>",
-    )
 
 
 def label(model: str) -> str:

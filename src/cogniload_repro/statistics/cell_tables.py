@@ -58,19 +58,18 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
     """
     path = RECONSTRUCTED / "cells.csv" if source is None else Path(source)
     if path.is_dir() or not path.suffix:
-        path, named = path / "cells.parquet", {}
-        if not path.is_file():
-            raise ValueError(f"{path} is missing; make it with `make score`")
-        cells = pd.read_parquet(path)
+        attributes = {"provenance": read_provenance(path)}
+        cells = pd.read_parquet(path / "cells.parquet")
     else:
-        cells, named = read_cell_table(path), {} if source is None else {"cells": plain_name(path)}
+        attributes = {"provenance": read_origin(path)} | ({} if source is None else {"cells": plain_name(path)})
+        cells = read_cell_table(path)
     if models is not None:
         if unknown := sorted(set(models) - set(cells["model"])):
             known = ", ".join(cells["model"].unique())
             raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
         cells = cells[cells["model"].isin(models)].reset_index(drop=True)
     cells = add_logarithm(cells)
-    cells.attrs = {"provenance": read_origin(path)} | named
+    cells.attrs = attributes
     return cells
 
 
@@ -140,6 +139,22 @@ def read_origin(path: str | Path) -> str:
         return "reconstructed"
     word = read_metadata(path).get("provenance", "") if Path(path).suffix == ".parquet" else ""
     return word if word in PROVENANCE else ""
+
+
+def read_provenance(build: str | Path) -> str:
+    """Return the word that a build's cells carry: reconstructed, imported or evaluated.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or they do not say.
+    """
+    file = Path(build) / "cells.parquet"
+    if not file.is_file():
+        raise ValueError(f"{file} is missing; make it with `make score`")
+    if not (word := read_origin(file)):
+        raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
+    return word
 
 
 def plain_name(path: str | Path) -> str:
