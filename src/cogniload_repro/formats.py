@@ -7,6 +7,8 @@ import math
 
 import pandas as pd
 
+from cogniload_repro.published import STAR_LEVELS
+
 #: Printed where a threshold does not exist (paper, Table 2) or a value is unknown.
 NONE = "--"
 
@@ -99,7 +101,7 @@ def format_tokens(prompt_mean: float, prompt_p90: float, output_mean: float, out
 
 def stars(p: float) -> str:
     """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
-    return "*" * sum(_probability(p) < level for level in (0.05, 0.01, 0.001))
+    return "*" * sum(_probability(p) < level for level in STAR_LEVELS)
 
 
 def _known(number: float) -> bool:

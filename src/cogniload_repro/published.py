@@ -17,6 +17,13 @@ from cogniload_repro.storage import ICLR2026
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
+#: The levels of the paper's stars (Tables 2 and 3). The first is the one at which it calls an effect significant.
+STAR_LEVELS = (0.05, 0.01, 0.001)
+ALPHA = STAR_LEVELS[0]
+
+#: Intervals of accuracies miss with this probability: two-sided 90%, z = 1.644853627 (Appendix C).
+INTERVAL_ALPHA = 0.10
+
 #: Tables 7 to 10, one a task length.
 TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)}
 
@@ -126,7 +133,7 @@ def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
     return frame
 
 
-def correct_by(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+def correct_by(table: str) -> pd.DataFrame:
     """Return samples and correct answers per row of Table 4 or 5: correct = samples - all errors.
 
     Returns
@@ -134,7 +141,7 @@ def correct_by(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
     DataFrame
         Columns model, d or N, samples, correct.
     """
-    frame = load_table(table, folder)
+    frame = load_table(table)
     key = TABLES[table][1][1]
     correct = frame["samples"] - frame[list(ERRORS)].sum(axis=1)
     return frame[["model", key, "samples"]].assign(correct=correct)

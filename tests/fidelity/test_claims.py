@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cogniload_repro.fidelity.claims import COLUMNS, CONSTANTS, evaluate_claims, kind_of
+from cogniload_repro.fidelity.claims import CLAIM_COLUMNS, CONSTANTS, evaluate_claims, kind_of
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_table
@@ -72,7 +72,7 @@ def moved(model, count, to="other", **levels):
 def test_one_row_a_claim_in_file_order():
     """Every claim of the file has its row, with its own words, a kind, a verdict and what is shown."""
     rows = baseline()
-    assert tuple(rows.columns) == COLUMNS
+    assert tuple(rows.columns) == CLAIM_COLUMNS
     pd.testing.assert_frame_equal(
         rows[["id", "location", "claim", "model", "quantity", "condition"]],
         CLAIMS[["id", "location", "claim", "model", "quantity", "condition"]],

@@ -138,7 +138,7 @@ def test_an_interrupted_import_leaves_what_was_there(tmp_path, source, monkeypat
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(imports, "read_outputs", interrupted)
+    monkeypatch.setattr(imports, "read_layout", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "build", source)
     assert contents(tmp_path / "build") == before

@@ -19,9 +19,8 @@ from cogniload_repro.reconstruction.consistency import (
     table2_test,
     table3_test,
 )
-from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all
+from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all, exact_statistics, puzzles_per_cell
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.reconstruction.sufficient import exact_statistics, puzzles_per_cell
 from cogniload_repro.statistics.design import X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
 

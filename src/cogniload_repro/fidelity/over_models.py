@@ -10,9 +10,10 @@ from itertools import pairwise
 import numpy as np
 
 from cogniload_repro.fidelity.evidence import Evidence, UnsettledError
-from cogniload_repro.fidelity.wording import SIGNIFICANT, Number, Share
+from cogniload_repro.fidelity.wording import Number, Share
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import MODELS, NAMES
+from cogniload_repro.published import ALPHA
 
 OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
 API = tuple(name for name in NAMES if name not in OPEN)
@@ -77,8 +78,8 @@ def read_condition(condition: str, evidence: Evidence) -> Callable[[str], bool]:
 
         steps = list(pairwise(int(level) for level in levels.split(",")))
         return lambda model: all([compare(value(model, a), value(model, b)) for a, b in steps])
-    starred = re.sub(r"beta_(\w+) (.*)with a star", rf"beta_\1 \2and p_\1 < {SIGNIFICANT}", condition)
-    starred = re.sub(r"beta_(\w+) without a star", rf"p_\1 >= {SIGNIFICANT}", starred)
+    starred = re.sub(r"beta_(\w+) (.*)with a star", rf"beta_\1 \2and p_\1 < {ALPHA}", condition)
+    starred = re.sub(r"beta_(\w+) without a star", rf"p_\1 >= {ALPHA}", starred)
     tests = [_read_comparison(part, evidence) for part in starred.split(" and ")]
     return lambda model: all([test(model) for test in tests])
 

@@ -17,8 +17,8 @@ from typing import BinaryIO, NamedTuple
 import pooch
 import pyarrow as pa
 
-from cogniload_repro.outputs.readers import UNREADABLE, Refusal, over_limit, unpacked_limit
 from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
+from cogniload_repro.records import UNREADABLE, Refusal, over_limit, unpacked_limit
 
 #: Most members that an archive may have: ten times the paper's answers and puzzles.
 MAX_MEMBERS = 2_500_000
@@ -65,7 +65,7 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
     Raises
     ------
     ValueError
-        If it has too many members or unpacks to too much (`readers.unpacked_limit`); nothing of it stays.
+        If it has too many members or unpacks to too much (`records.unpacked_limit`); nothing of it stays.
     """
     target = folder / f"{archive.name}-{pooch.file_hash(archive)[:16]}"
     if not target.exists():

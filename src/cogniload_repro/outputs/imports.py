@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.outputs.layout import Layout, find_files
-from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.storage import (
@@ -91,7 +91,7 @@ def import_outputs(
     Parameters
     ----------
     source : path
-        A local file or folder, see `read_outputs`.
+        A local file or folder, see `rows.read_outputs`.
     outputs_dir, puzzles_path, rejected_path : path
         What is written. Puzzles that are there already stay known; new ones are added to them.
     provenance : {"imported", "evaluated"}
@@ -111,8 +111,9 @@ def import_outputs(
         If there is no such source or it holds no outputs.
     """
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
+    layout = find_files(source)
     metadata = {
-        "provenance": weakest_provenance([provenance, *_own_provenances(find_files(source))]),
+        "provenance": weakest_provenance([provenance, *_own_provenances(layout)]),
         "source": label or source.name,
         "version": __version__,
         "command": "cogniload download-outputs",
@@ -126,7 +127,7 @@ def import_outputs(
     known, rejected = len(catalog), list(refused)
     with _tables_together(metadata, mark) as open_table:
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
-        for item in tqdm(read_outputs(source, catalog, model=model), "import", unit=" rows", disable=None):
+        for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
             rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
         partitions.flush_all()
         if len(catalog) > known or not puzzles_path.exists():

@@ -19,10 +19,9 @@ from cogniload_repro.reconstruction.consistency import (
     table2_test,
     table3_test,
 )
-from cogniload_repro.reconstruction.derivation import BETAS, POINTS, RULES, Derived
+from cogniload_repro.reconstruction.derivation import BETAS, POINTS, RULES, Derived, exact_statistics
 from cogniload_repro.reconstruction.feasible import load_tables, spread_band
 from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
-from cogniload_repro.reconstruction.sufficient import exact_statistics
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.provenance import origin_note
 from cogniload_repro.storage import write_whole

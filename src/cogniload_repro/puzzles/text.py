@@ -10,23 +10,6 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Move, Puzzle
 from cogniload_repro.puzzles.statement import Facts, Statement, clauses, replay
 
-_QUESTION_STARTS = {
-    "Where is": "location",
-    "What color shirt": "clothes_shirt",
-    "What color pant": "clothes_pant",
-    "What color hat": "clothes_hat",
-    "What color of socks": "clothes_socks",
-    "What color of gloves": "clothes_gloves",
-    "What color of underwear": "clothes_underwear",
-    "What is the final hair color": "hair",
-}
-_QUESTION_ENDS = {
-    "most recently eat?": "recent_eat",
-    "recently watch?": "recent_watch",
-    "recently listen to?": "recent_listen",
-    "recently read?": "recent_read",
-}
-
 
 class AmbiguousPuzzleError(ValueError):
     """The text can be read, but does not determine one answer."""
@@ -156,7 +139,7 @@ def read_statement(line: str) -> Statement:
 
 
 def read_question(line: str) -> tuple[str, str]:
-    """Read the question: the person and the category asked about.
+    """Read the question: the person and the category asked about (Appendix D.2 tells them apart by start and end).
 
     Raises
     ------
@@ -260,20 +243,3 @@ def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[Stat
     if not initial or not statements:
         raise ValueError("the text has no initial lines or no statements; give the whole text of a puzzle")
     return initial, statements
-
-
-def categorize_question(question: str) -> str:
-    """Return the category that a puzzle's last line asks for (Appendix D.2).
-
-    Raises
-    ------
-    ValueError
-        If the line follows none of the twelve templates.
-    """
-    for start, category in _QUESTION_STARTS.items():
-        if question.startswith(start):
-            return category
-    for end, category in _QUESTION_ENDS.items():
-        if question.endswith(end):
-            return category
-    raise ValueError(f"the question {question!r} follows none of the templates; give the puzzle's last line")

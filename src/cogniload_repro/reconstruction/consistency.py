@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from scipy.stats import norm
 
 from cogniload_repro.formats import stars
@@ -17,18 +18,14 @@ from cogniload_repro.reconstruction.derivation import (
     Derived,
     derive,
     deviations,
+    exact_statistics,
     lattice_step,
     least_misfit,
     missing_ratios,
     on_lattice,
-)
-from cogniload_repro.reconstruction.sufficient import (
-    PRINTED,
-    exact_statistics,
-    predict,
-    printed_windows,
     puzzles_per_cell,
 )
+from cogniload_repro.reconstruction.sufficient import PRINTED, predict, printed_windows
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -92,7 +89,7 @@ def table2_test(derived: Iterable[Derived]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def missing_choices(model: Model, rule: str = "paper") -> pd.DataFrame:
+def missing_choices(model: Model) -> pd.DataFrame:
     """Return the ratios that a model's missing puzzles can have had, best first, and the balanced design last.
 
     Returns
@@ -104,7 +101,7 @@ def missing_choices(model: Model, rule: str = "paper") -> pd.DataFrame:
     rows = []
     for choice in [*missing_ratios(model), ()]:
         full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
-        derived = derive(full, rule, choice)
+        derived = derive(full, missing=choice)
         rows.append((choice, derived.beta[3], derived.misfit, on_lattice(derived)))
     frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "whole"])
     return pd.concat([frame.iloc[:-1].sort_values("misfit", kind="stable"), frame.iloc[-1:]], ignore_index=True)
@@ -184,7 +181,7 @@ def aic_region(model: str, steps: int = 21) -> pd.DataFrame:
             if (np.abs(beta - printed) > half * (1 + 1e-9)).any():
                 continue
             eta = X[:, :5] @ beta
-            T = X[:, :5].T @ (n / (1 + np.exp(-eta)))
+            T = X[:, :5].T @ (n * expit(eta))
             quadratic = 10 - 2 * (beta @ T - n @ np.logaddexp(0, eta))
             rows.append((*beta, 8 - 2 * maximise(X[:, :4], n, T[:4])[1], quadratic))
     return pd.DataFrame(rows, columns=[*BETAS, "aic_linear", "aic_quadratic"])

@@ -83,7 +83,7 @@ def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
     return cells
 
 
-def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
+def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
     """Return the reconstructed cells of a grid.
 
     Raises
@@ -91,7 +91,7 @@ def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
     ValueError
         If the grid has a cell that the paper does not have.
     """
-    cells = load_cells(path)
+    cells = load_cells()
     keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
     wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
     if foreign := sorted(wanted - set(keys)):

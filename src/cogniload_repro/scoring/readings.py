@@ -74,7 +74,7 @@ def place_scores(build: str | Path, name: str) -> Path:
 
 def read_all_ways(response: str, question: Question, **tokens: int | None) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    asked = {name: getattr(question, name) for name in ("poi", "gold", "domain", "category")} | tokens
+    asked = question.asked | tokens
     return [score_response(response, reading=reading, **asked) for reading in (PSEUDOCODE, *map(READINGS.get, OTHERS))]
 
 
