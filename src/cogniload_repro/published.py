@@ -54,6 +54,7 @@ TABLES = {
 }  # fmt: skip
 
 _CLAIMS = ("id", "location", "claim", "model", "quantity", "condition", "value", "check")
+_CONCLUSIONS = ("claims", "location", "statement", "rule")
 
 
 def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
@@ -131,6 +132,23 @@ def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
             f"repeats the id {frame['id'][repeated.idxmax()]}",
         )
     return frame
+
+
+def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return what the paper concludes.
+
+    Returns
+    -------
+    DataFrame
+        One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
+        location, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a key of
+        `conclusions.RULES`).
+    """
+    path = Path(folder) / "conclusions.csv"
+    frame = _read_csv(path)
+    _require(tuple(frame.columns) == _CONCLUSIONS, path, "header", f"must be {','.join(_CONCLUSIONS)}")
+    stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
+    return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
 
 
 def correct_by(table: str) -> pd.DataFrame:

@@ -85,3 +85,11 @@ def caption_fits(fits: pd.DataFrame, cells: pd.DataFrame) -> str:
     text = f"{formula} ({fits.attrs['family']}), fitted model by model: coefficients with the stars of the Wald test"
     parts = [text, "ΔAIC and ΔBIC: less the paper's", markdown.escape(describe_cells(cells))]
     return ". ".join(filter(None, parts)) + "."
+
+
+def describe_needs(fits: pd.DataFrame) -> str:
+    """Return a sentence that says why no model has a finite fit of the paper's specification."""
+    return (
+        "This needs a finite fit of the paper's specification, and no model here has one "
+        f"({', '.join(sorted(set(fits['status'])))}): answers must be mixed, and d, N and three values of ρ vary."
+    )

@@ -17,8 +17,10 @@ from cogniload_repro.formats import (
     format_id50,
     format_name,
     format_nt50,
+    format_number,
     format_p,
     format_p_lr,
+    format_range,
     format_starred,
     format_tokens,
     stars,
@@ -196,7 +198,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
 
 
 def format_frame(
-    frame: pd.DataFrame, columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str]]
+    frame: pd.DataFrame, columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
 ) -> pd.DataFrame:
     """Return columns of a frame as text, in the order of the mapping.
 
@@ -204,26 +206,29 @@ def format_frame(
     ----------
     frame : DataFrame
     columns : mapping
-        From a column, or several whose values go into one text, to heading and form: a function of the values, or a
-        format such as ".2f", with which an unknown number is "--".
+        From a column, or several whose values go into one text, to heading and form: a function of the values; the
+        decimals of a number, or of the two ends of a range; or a format such as ".2g". Unknown numbers are "--".
 
     Examples
     --------
     >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2], "p": [float("nan")]})
-    >>> columns = {"model": ("Model", str), ("low", "high"): ("Interval", "{:.0f} to {:.0f}".format), "p": ("p", ".2g")}
-    >>> format_frame(frame, columns)
-         Model  Interval   p
-    0  QwQ-32B  45 to 51  --
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1), "p": ("p", ".2g")})
+         Model  95% interval   p
+    0  QwQ-32B  44.9 to 51.2  --
     """
     shown = {}
     for names, (heading, form) in columns.items():
         values = zip(*(frame[name] for name in ([names] if isinstance(names, str) else names)), strict=True)
-        shown[heading] = [form(*own) if callable(form) else _write(own[0], form) for own in values]
+        shown[heading] = [_write(own, form) for own in values]
     return pd.DataFrame(shown, dtype="str")
 
 
-def _write(value: float, form: str) -> str:
-    return NONE if pd.isna(value) else format(value, form)
+def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
+    if callable(form):
+        return form(*values)
+    if isinstance(form, int):
+        return (format_range if len(values) == 2 else format_number)(*values, form)
+    return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
 def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:

@@ -231,6 +231,33 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
     return beta
 
 
+def measure_agreement(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return how far delta and bootstrap ends lie from those of the profile.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As `capacity_intervals` returns it. NT50 is left out, and ECL50 is taken as its logarithm.
+
+    Returns
+    -------
+    DataFrame
+        Rows delta and bootstrap: median and largest, in standard errors; of the bootstrap's random error nothing is
+        taken off. NaN where no interval has two ends.
+    """
+    own = intervals[intervals["point"] != "nt50"].copy()
+    ends = [column for column in own if column.endswith(("_low", "_high"))]
+    lengths = own["point"] == "ecl50"
+    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
+        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends].astype(float))
+    rows = {}
+    for kind in ("delta", "bootstrap"):
+        apart = pd.concat([(own[f"{kind}_{end}"] - own[f"profile_{end}"]).abs() / own["se"] for end in ("low", "high")])
+        apart = apart.astype(float).replace(np.inf, np.nan)
+        rows[kind] = {"median": apart.median(), "largest": apart.max()}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 

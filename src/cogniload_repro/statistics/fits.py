@@ -7,9 +7,10 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.formats import stars
+from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
-from cogniload_repro.statistics.regression import ALPHA, QUADRATIC, fit_glm
+from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = ("Intercept", "d", "log10_N", "rho", "I(rho ** 2)")

@@ -18,8 +18,6 @@ from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 
-#: Level of tests and, as 1 - ALPHA, of intervals.
-ALPHA = 0.05
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
 QUADRATIC = "correct ~ d + log10_N + rho + I(rho**2)"
