@@ -9,6 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from cogniload_repro.presentation.api_page import api_page
+from cogniload_repro.storage import write_whole
+
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
@@ -16,6 +19,9 @@ _RESULTS = {
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
+
+#: Pages that are made while the book is staged.
+_GENERATED = {"api": api_page}
 
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 #: Build every page, stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
@@ -59,6 +65,8 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(sources, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"))
     (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    for page in (name for name in _pages(toc) if name in _GENERATED):
+        write_whole(staged / f"{page}.md", _GENERATED[page]())
     for folder, patterns in _RESULTS.items():
         (staged / folder).mkdir(exist_ok=True)
         for file in _results(build, patterns):
@@ -116,7 +124,7 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
 
 def _check_pages(toc: dict, build: Path, sources: Path) -> None:
     """Refuse a table of contents that names pages nobody has made."""
-    for page in _pages(toc):
+    for page in (name for name in _pages(toc) if name not in _GENERATED):
         made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
         if not made.is_file():
             raise ValueError(f"the book's page {page} is missing ({made}); run `make render`, or correct _toc.yml")

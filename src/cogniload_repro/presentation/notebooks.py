@@ -56,9 +56,9 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         try:
             _execute(notebook, executed, values, source.parent)
         except PapermillExecutionError as error:
-            _write(_tidy(nbformat.read(executed, as_version=4)), failed)
+            _write(_tidy(nbformat.read(executed, as_version=4), values), failed)
             raise ValueError(_failure(source, notebook, values, error, failed)) from None
-        _write(_tidy(nbformat.read(executed, as_version=4)), target)
+        _write(_tidy(nbformat.read(executed, as_version=4), values), target)
     failed.unlink(missing_ok=True)
     return target
 
@@ -122,15 +122,20 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
     )
 
 
-def _tidy(notebook: NotebookNode) -> NotebookNode:
-    """Drop times, durations and random identifiers; hide the injected cell from the book."""
+def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
+    """Drop times, durations and random identifiers.
+
+    The injected cell is part of the page where the parameters are, and more than the build folder was given.
+    """
     notebook.metadata.pop("papermill", None)
+    shown = [cell for cell in notebook.cells if "parameters" in _tags(cell) and "remove-cell" not in _tags(cell)]
+    hidden = [] if shown and set(values) - {"build"} else ["remove-cell"]
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [_INJECTED, "remove-cell"]
+            cell.metadata["tags"] = [_INJECTED, *hidden]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return notebook

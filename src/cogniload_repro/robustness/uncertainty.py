@@ -98,6 +98,16 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.
         (share of replicates in which the point exists). ECL50 in statements, NT50 as a fraction, ID50 in units
         of d; NaN where the point does not exist, infinite where the likelihood sets no limit (for NT50: none
         inside [0, 1]).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]), replicates=100)
+    >>> intervals[["point", "estimate", "profile_low", "profile_high"]].round(2)
+       point  estimate  profile_low  profile_high
+    0  ecl50     47.96        44.20         51.98
+    1   nt50      0.95         0.92          0.99
+    2   id50      3.56         3.21          3.90
     """
     rows = []
     for index, quadratic in enumerate(fit_quadratics(cells)):
