@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.prompts import counts as tokens
+from cogniload_repro.prompts.counts import KEYS, load_prompt_counts
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle

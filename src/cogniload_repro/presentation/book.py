@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from cogniload_repro.presentation.api_page import api_page
 from cogniload_repro.storage import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -24,6 +25,8 @@ _RESULTS = {
 
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
+#: Pages that are made while the book is staged.
+_GENERATED = {"api": api_page}
 
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
@@ -73,10 +76,12 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
         if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-    write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
+    made = {Path(f"{page}.md"): _GENERATED[page]() for page in _pages(toc) if page in _GENERATED}
+    for place, text in {**made, Path("_toc.yml"): yaml.safe_dump(toc, sort_keys=False)}.items():
+        write_whole(staged / place, text)
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
-        if old.is_file() and place.parts[0] != "_build" and place not in files:
+        if old.is_file() and place.parts[0] != "_build" and place not in {*files, *made}:
             old.unlink()
     return staged
 
@@ -157,7 +162,7 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
 
 def _check_pages(toc: dict, build: Path, sources: Path) -> None:
     """Refuse a table of contents that names pages nobody has made."""
-    for page in _pages(toc):
+    for page in (name for name in _pages(toc) if name not in _GENERATED):
         made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
         if not made.is_file():
             raise ValueError(f"the book's page {page} is missing ({made}); run `make render`, or correct _toc.yml")

@@ -2,7 +2,6 @@
 
 import html
 import os
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from myst_nb import glue
 
-from cogniload_repro.formats import NONE, format_beta, stars
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
@@ -18,13 +16,9 @@ from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import load_claims
-from cogniload_repro.robustness import fit_comparison as rivals
-from cogniload_repro.schemas import PROVENANCE
-from cogniload_repro.statistics.accuracy import order_models
-from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
-from cogniload_repro.statistics.regression import QUADRATIC
-from cogniload_repro.storage import read_metadata, write_whole
+from cogniload_repro.storage import write_whole
 
 #: What the label on a page says below its title.
 _ORIGINS = {
@@ -52,33 +46,17 @@ class Fragment:
         return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
 
 
-def read_provenance(build: str | Path, cells_path: str | Path | None = None) -> str:
-    """Return the word that the build's cells carry: reconstructed or imported.
+def show_provenance(source: str | Path) -> Fragment:
+    """Return the label that opens every page with results: what its cells are, and how many.
 
-    With ``cells_path``, that of this table; "" if it carries none.
-
-    Raises
-    ------
-    ValueError
-        If the build's cells do not say.
+    Parameters
+    ----------
+    source : path
+        The build folder, or for pages that rest on another table of cells alone, that table.
     """
-    if cells_path:
-        return read_origin(cells_path)
-    file = Path(build) / "cells.parquet"
-    word = read_metadata(file).get("provenance")
-    if word not in PROVENANCE:
-        raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
-    return word
-
-
-def show_provenance(build: str | Path, cells_path: str | Path | None = None) -> Fragment:
-    """Return the label that opens every page with results: what the data of this build are, and how many.
-
-    With ``cells_path``, what that table is: for pages that rest on it alone.
-    """
-    word = read_provenance(build, cells_path)
-    cells = load_cells(build, cells_path)
-    title, text = describe_cells(cells, build, cells_path) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    cells = load_cells(source)
+    word = cells.attrs["provenance"]
+    title, text = describe_cells(cells) or f"{word.capitalize()} outputs", _ORIGINS[word]
     return Fragment(
         f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
@@ -144,90 +122,6 @@ def show_table(table: Table, build: str | Path, *, results: bool = True) -> Frag
     )
 
 
-def load_cells(
-    build: str | Path, cells_path: str | Path | None = None, models: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Return the cells to fit: the build's or another file's, of all models or of some.
-
-    Raises
-    ------
-    ValueError
-        If a model is asked for that the cells do not have, or another file is no table of cells.
-    """
-    if not cells_path and not (Path(build) / "cells.parquet").is_file():
-        raise ValueError(f"{Path(build) / 'cells.parquet'} is missing; make it with `make score`")
-    cells = read_cell_table(cells_path) if cells_path else pd.read_parquet(Path(build) / "cells.parquet")
-    if models is None:
-        return cells
-    unknown = sorted(set(models) - set(cells["model"]))
-    if unknown:
-        known = ", ".join(cells["model"].unique())
-        raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
-    return cells[cells["model"].isin(models)]
-
-
-def describe_cells(cells: pd.DataFrame, build: str | Path, cells_path: str | Path | None = None) -> str:
-    """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
-
-    Empty for the build's outputs, if they are what they seem and cover the whole grid.
-    """
-    word = read_provenance(build, cells_path)
-    note = source_note(cells, word or "imported")
-    if not cells_path:
-        return note
-    own = f"Counts of {plain_name(cells_path)}" + ("" if word else ", whose origin is not recorded")
-    return f"{own}. {note}" if note else own
-
-
-def show_specification(
-    cells: pd.DataFrame, formula: str | None = None, family: str | None = None, note: str = ""
-) -> Fragment:
-    """Fit a formula model by model, and return its coefficients beside a comparison with the paper's specification.
-
-    A fit that failed shows its status in place of numbers.
-
-    Parameters
-    ----------
-    cells : DataFrame
-    formula, family : str
-        As `regression.fit_glm` takes them; the paper's when empty.
-    note : str
-        Closes the caption: see `describe_cells`.
-    """
-    formula, family = formula or QUADRATIC, family or "logit"
-    fits = rivals.fit_table(cells, formula, family)
-    compared = rivals.compare_fits(cells, formula, family).set_index("model")
-    rows = []
-    for model in order_models(fits["model"]):
-        own, against = fits[fits["model"] == model], compared.loc[model]
-        row = {"Model": model} | dict.fromkeys(filter(None, own["term"]), "")
-        if against["status"] == "ok":
-            row |= {fit.term: format_beta(fit.coef) + stars(fit.p) for fit in own.itertuples()}
-        rows.append(row | _compare_row(against))
-    caption = (
-        f"{markdown.code(formula)} ({family}), fitted model by model: coefficients with the stars of the Wald test"
-    )
-    text = ". ".join(filter(None, [caption, "ΔAIC and ΔBIC: less the paper's", markdown.escape(note)]))
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    columns = ["Model", *_COMPARED, *(name for name in columns if name not in ("Model", *_COMPARED))]
-    table = show_frame(pd.DataFrame(rows)[columns].fillna(""), caption=f"{text}.")
-    return table + show_sentence(rivals.summarise(compared))
-
-
-_COMPARED = ("AIC", "ΔAIC", "ΔBIC", "p (LR)")
-
-
-def _compare_row(against: pd.Series) -> dict[str, str]:
-    """Return the cells of one model's comparison; its status in place of an AIC that does not exist."""
-    if against["status"] != "ok":
-        return dict(zip(_COMPARED, (against["status"], "", "", ""), strict=True))
-    numbers = [
-        f"{value:{form}}" if pd.notna(value) else NONE
-        for value, form in zip(against[["aic", "daic", "dbic"]], (".1f", "+.1f", "+.1f"), strict=True)
-    ]
-    return dict(zip(_COMPARED, [*numbers, f"{against['lr_p']:.2g}" if against["larger"] else NONE], strict=True))
-
-
 def show_sentence(text: str) -> Fragment:
     """Return a plain sentence, its first letter a capital: escaped, no markup in it is read."""
     text = text[:1].upper() + text[1:]
@@ -286,7 +180,7 @@ def glue_claims() -> None:
 
 
 def _note(build: str | Path) -> str:
-    return source_note(pd.read_parquet(Path(build) / "cells.parquet"), read_provenance(build))
+    return describe_cells(load_cells(build))
 
 
 def _downloads(folder: str, *names: str) -> str:

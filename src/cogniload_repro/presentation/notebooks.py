@@ -256,16 +256,21 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
     )
 
 
-def _tidy(notebook: NotebookNode, parameters: Mapping[str, object]) -> NotebookNode:
-    """Drop times, durations and random identifiers; keep the parameters, and hide their cell from the book."""
+def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
+    """Drop times, durations and random identifiers; keep the parameters.
+
+    The injected cell is part of the page where the parameters are, and more than the build folder was given.
+    """
     notebook.metadata.pop("papermill", None)
-    notebook.metadata["cogniload"] = {"parameters": dict(parameters)}
+    notebook.metadata["cogniload"] = {"parameters": dict(values)}
+    shown = [cell for cell in notebook.cells if "parameters" in _tags(cell) and "remove-cell" not in _tags(cell)]
+    hidden = [] if shown and set(values) - {"build"} else ["remove-cell"]
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [_INJECTED, "remove-cell"]
+            cell.metadata["tags"] = [_INJECTED, *hidden]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return notebook

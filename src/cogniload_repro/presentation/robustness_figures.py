@@ -138,6 +138,21 @@ def surface(own: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
     )
 
 
+def describe_spread(cells: pd.DataFrame) -> str:
+    """Return a sentence on how far accuracies over (N, d) differ between the tables that agree with the paper.
+
+    Without the last full stop; empty for cells that are not the committed reconstruction.
+    """
+    band = spread_band(cells, "model", "N", "d")
+    if band.empty:
+        return ""
+    points = 100 * (band["highest"] - band["lowest"])
+    return (
+        "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
+        f"{points.median():.0f} points (median), at most {points.max():.0f}"
+    )
+
+
 def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
     tiles = tiles.assign(residual=100 * (tiles["accuracy"] - tiles["fitted"]))
     accuracy, residual = (
