@@ -171,8 +171,8 @@ def compare(build: Path) -> None:
 
     results, prompts = load_results(build), None
     if (build / "prompt_tokens.parquet").exists():
-        from cogniload_repro.presentation.prompt_pages import load_prompt_counts
         from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
+        from cogniload_repro.prompts.counts import load_prompt_counts
 
         prompts = prompt_rows(compare_prompts(load_prompt_counts(build)))
     fidelity = compare(results, prompts)

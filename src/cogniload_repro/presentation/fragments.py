@@ -80,8 +80,9 @@ def show_provenance(build: str | Path, cells_path: str | Path | None = None) -> 
     word = read_provenance(build, cells_path)
     cells = load_cells(build, cells_path)
     title, text = describe_cells(cells, build, cells_path) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    body = f"{text} How to read this: {{doc}}`/provenance`."
     return Fragment(
-        f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
+        f":::{{admonition}} {markdown.escape(title)}\n:class: provenance\n{body}\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
     )
 
