@@ -23,17 +23,11 @@ GIVEN := $(strip $(foreach name,SOURCE FORMULA FAMILY DATA,$(if $(filter undefin
 unexport SOURCE FORMULA FAMILY DATA
 CHOICES := $(addprefix $(BUILD)/,source.txt formula.txt family.txt data.txt)
 now = $(if $(filter $(1),$(GIVEN)),$(value $(1)),$(shell cat $(BUILD)/$(2).txt 2>/dev/null))
-OWN_SOURCE := $(filter-out reconstructed,$(call now,SOURCE,source))
 OWN_DATA := $(call now,DATA,data)
 OWN_FIT := $(strip $(call now,FORMULA,formula)$(call now,FAMILY,family)$(OWN_DATA))
 
-# chapters of the whole grid: the first is about the paper's own tables, the others cost too much in a smoke run
-QUESTIONS := 09_consistency 10_alternatives 14_uncertainty
-LEFT_OUT := $(if $(filter mini,$(GRID)),$(QUESTIONS),$(if $(OWN_SOURCE),09_consistency))
-# the slow ones first, so that no process is left alone with them
-NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=notebooks/%.ipynb),$(wildcard notebooks/*.ipynb))
-NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
-EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+EXECUTED := $(BUILD)/notebooks/.done
 INDEX := $(BUILD)/book/_build/html/index.html
 SRC := src/cogniload_repro
 ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
@@ -151,22 +145,17 @@ $(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA))
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
-$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) $(OPTIONS)
-
-FITTED := $(addprefix $(BUILD)/notebooks/,04_glm.ipynb 10_alternatives.ipynb)
-COUNTED := $(addprefix $(BUILD)/notebooks/,05_interactions.ipynb 06_aic.ipynb 14_uncertainty.ipynb)
-$(FITTED): OPTIONS = $(FORMULA_DATA)
-$(COUNTED): OPTIONS = $(DATA_ONLY)
-$(FITTED) $(COUNTED): $(BUILD)/data.txt $(wildcard $(OWN_DATA))
-$(FITTED): $(BUILD)/formula.txt $(BUILD)/family.txt $(if $(OWN_FIT),$(BUILD)/regression.csv)
+# one process for all: they share its imports, and it knows which of them have changed
+$(EXECUTED): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) | $(ENV)
+	@$(COGNILOAD) run-notebooks --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
+	@touch $@
 
 $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 	@$(COGNILOAD) count-tokens --build $(BUILD)
 
 $(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
 	@echo "== book"
-	@$(COGNILOAD) build-book --build $(BUILD) $(LEFT_OUT:%=--leave-out notebooks/%)
+	@$(COGNILOAD) build-book --build $(BUILD) --grid $(GRID)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid, under a minute

@@ -120,7 +120,7 @@ def part_writer(part: Path, schema: pa.Schema, metadata: Mapping[str, str]) -> I
     Raises
     ------
     ValueError
-        If the provenance is not one of reconstructed, imported and evaluated.
+        If the provenance is not reconstructed or imported.
     """
     if metadata.get("provenance") not in PROVENANCE:
         raise ValueError(f"{part}: provenance {metadata.get('provenance')!r} is not one of: {', '.join(PROVENANCE)}")

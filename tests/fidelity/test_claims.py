@@ -360,7 +360,7 @@ def test_kinds_on_reconstructed_data(claim, kind):
 
 def test_real_outputs_are_independent():
     """Once the outputs are real, agreement is independent, save for constants of the scorer and the grid."""
-    for provenance in ("imported", "evaluated"):
+    for provenance in ("imported",):
         kinds = CLAIMS.apply(lambda claim, source=provenance: kind_of(claim.to_dict(), source), axis=1)
         assert set(CLAIMS.loc[kinds == "input", "id"]) == {*CONSTANTS, "C151"}
         assert set(kinds) == {"input", "independent"}

@@ -110,7 +110,7 @@ def overlap(one, two):
 def test_provenance_is_in_the_picture(name):
     """Reconstructed data are labelled in every figure, other data are not called so."""
     assert NOTE in words(draw_figure(name, CELLS, "reconstructed"))
-    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "evaluated")))
+    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "imported")))
 
 
 @pytest.mark.parametrize(("name", "absent"), [("figure3", []), ("figure4", [100, 250])])
@@ -140,7 +140,7 @@ def test_one_model_and_one_cell():
     """The smallest table possible can be drawn in every arrangement."""
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
     for name in FIGURES:
-        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "evaluated"))
+        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "imported"))
 
 
 def test_bad_requests_are_refused():

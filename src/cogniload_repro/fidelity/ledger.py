@@ -24,14 +24,14 @@ from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims
 from cogniload_repro.fidelity.evidence import Evidence, UnsettledError
 from cogniload_repro.fidelity.results import Results
+from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
 from cogniload_repro.reconstruction.feasible import other_cells
+from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.accuracy import percent
 
-COLUMNS = ("table", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict", "reason")
-VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
-KINDS = ("input", "constraint", "derived", "independent")
+COLUMNS = tuple(FIDELITY.columns)
 
 _TABLE2 = {
     **dict.fromkeys(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), formats.format_beta),
@@ -72,7 +72,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     claims = evaluate_claims(results, others=others)
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
-    return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
+    rows = _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
+    return check_frame(rows, FIDELITY, "the comparison", "report it, it is a fault here")
 
 
 def judge(published: str, shown: str) -> str:

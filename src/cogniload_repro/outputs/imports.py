@@ -76,7 +76,6 @@ def import_outputs(
     puzzles_path: str | Path,
     rejected_path: str | Path,
     *,
-    provenance: str = "imported",
     label: str | None = None,
     model: str | None = None,
     refused: Sequence[Rejected] = (),
@@ -85,8 +84,8 @@ def import_outputs(
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
 
     Files appear together, when the whole source is read and written. If this is interrupted while they take
-    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. The
-    report is to be checked by the caller.
+    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. Outputs are
+    imported, unless the source's own tables say that they are reconstructed. The report is to be checked by the caller.
 
     Parameters
     ----------
@@ -94,8 +93,6 @@ def import_outputs(
         A local file or folder, see `rows.read_outputs`.
     outputs_dir, puzzles_path, rejected_path : path
         What is written. Puzzles that are there already stay known; new ones are added to them.
-    provenance : {"imported", "evaluated"}
-        Where the responses come from; tables that carry a weaker word themselves keep it.
     label : str, optional
         How the source is called in the files' metadata; by default its own name without the folders above.
     model : str, optional
@@ -113,7 +110,7 @@ def import_outputs(
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
     layout = find_files(source)
     metadata = {
-        "provenance": weakest_provenance([provenance, *_own_provenances(layout)]),
+        "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
         "source": label or source.name,
         "version": __version__,
         "command": "cogniload download-outputs",

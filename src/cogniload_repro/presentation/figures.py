@@ -58,7 +58,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     cells : DataFrame
         Cells frame; models beside the paper's 22 are drawn in black, over the others.
     provenance : str
-        reconstructed, imported or evaluated; reconstructed data and a partial grid are named in the picture.
+        reconstructed or imported; reconstructed data and a partial grid are named in the picture.
 
     Returns
     -------

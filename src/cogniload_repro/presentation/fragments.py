@@ -24,7 +24,6 @@ _ORIGINS = {
     "reconstructed": "The models' answers were never published. The counts behind this page agree with what the "
     "paper prints, and other counts would too: they are not the authors' data.",
     "imported": "Scored here from model outputs that were read from files.",
-    "evaluated": "Scored here from model outputs that were collected for this build.",
     "": "This page rests on a table of counts that a reader supplied, and that does not say where it comes from.",
 }
 
