@@ -81,6 +81,7 @@ _CLAIMS = Schema(
     ("id",),
     others=None,
 )
+_CONCLUSIONS = Schema(dict.fromkeys(("claims", "location", "statement", "rule"), _WORDS), ("statement",), others=None)
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
@@ -126,6 +127,21 @@ def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
 def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
     """Return the numbers stated in the paper's prose, one a row, all columns as text."""
     return read_frame(Path(folder) / "claims.csv", _CLAIMS, _REMEDY, as_text=True)
+
+
+def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return what the paper concludes.
+
+    Returns
+    -------
+    DataFrame
+        One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
+        location, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a key of
+        `conclusions.RULES`).
+    """
+    frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
+    stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
+    return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
 
 
 def correct_by(table: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_table
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.statistics.regression import aic_table, glm_table, interactions_table
+from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
 
 CLAIMS = load_claims()
 GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"

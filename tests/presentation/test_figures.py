@@ -18,8 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.figures import FIGURES, draw_figure, save_figure, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, pens
+from cogniload_repro.presentation.figures import FIGURES, draw_figure, spread
+from cogniload_repro.presentation.style import OTHERS_COLOR, pens, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.statistics.accuracy import accuracy_by
@@ -158,10 +158,10 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
     """Whatever the hash seed, PNG and SVG are the same and hold no date and no version."""
     program = (
         "import sys; from fixtures.provisional import provisional_cells\n"
-        "from cogniload_repro.presentation import figures\n"
+        "from cogniload_repro.presentation import figures, style\n"
         "cells = provisional_cells()\n"
         "for name in ('figure1', 'figure6'):\n"
-        "    figures.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
+        "    style.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
     )
     sums = []
     for seed in ("1", "2"):

@@ -3,33 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from cogniload_repro.presentation import findings
 from cogniload_repro.presentation import robustness_pages as beyond
-from cogniload_repro.presentation.fragments import describe_cells
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.robustness.comparisons import compare_pairs, place_outsiders, rank_intervals
 from cogniload_repro.robustness.conclusions import analyse
 from cogniload_repro.robustness.interactions import count_interactions
 from cogniload_repro.robustness.overflows import compare_treatments
 from cogniload_repro.robustness.uncertainty import capacity_intervals
-from cogniload_repro.storage import write_table
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "Qwen3-30B-A3B", "Qwen3-1.7B"])]
-
-
-def test_picture_is_saved_and_its_caption_says_where_data_come_from(tmp_path):
-    """PNG and SVG lie in the build, and the caption ends with the provenance."""
-    write_table(tmp_path / "cells.parquet", FEW, {"provenance": "reconstructed"})
-    figure = Figure()
-    figure.add_subplot().plot([1, 2])
-    note = describe_cells(FEW, tmp_path)
-    fragment = beyond.show_picture(figure, "mine", tmp_path, caption="A line", note=note, alt="A line rises.")
-    assert {file.name for file in (tmp_path / "figures").iterdir()} == {"mine.png", "mine.svg"}
-    assert "A line. Reconstructed from the paper's tables, not raw outputs." in fragment.markdown
-    assert ":alt: A line rises." in fragment.markdown
 
 
 def test_intervals_show_limits_that_do_not_exist():

@@ -38,15 +38,14 @@ QwQ-32B & separation &  \\
 \end{table}
 """  # noqa: E501
 
-GOLDEN_MYST = r"""```{table} Two fits in $\rho$. Reconstructed from the paper's tables, not raw outputs.
+GOLDEN_MYST = r""":::{table} Two fits in $\rho$\. Reconstructed from the paper's tables, not raw outputs\.
 :name: table6
 
 | Model | $p_{LR}$ | $\mathrm{ECL}_{50}$ |
 | :-- | --: | --: |
-| \[50%\_\\input\{x\}\] a\&b \$m\$ \#1 \~\^ \{c\} \| \`d\` \<script\> | **0.041** | -0.3 |
-| QwQ-32B | separation |  |
-```
-"""
+| \[50\%\_\\input\{x\}\] a\&b \$m\$ \#1 \~\^ \{c\} \| \`d\` \<script\> | **0\.041** | \-0\.3 |
+| QwQ\-32B | separation |  |
+:::"""
 
 
 def small_table(name=HOSTILE):

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.prompts import counts as tokens
+from cogniload_repro.prompts.counts import KEYS, load_prompt_counts
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -228,3 +229,11 @@ def test_without_tokenizers_there_are_no_counts(files):
     present.clear()
     assert tokens.write_prompt_counts(puzzles, target, "") == ()
     assert list(pd.read_parquet(target).columns) == tokens.KEYS
+
+
+def test_counts_are_read_if_there_are_any(tmp_path):
+    """A build without counts gives an empty frame with the keys, one with counts gives them."""
+    assert load_prompt_counts(tmp_path).columns.tolist() == KEYS
+    counts = pd.DataFrame({"name": ["a"], "N": [20], "d": [1], "ratio_pct": [5.0], "o200k": [7]})
+    write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "reconstructed"})
+    pd.testing.assert_frame_equal(load_prompt_counts(tmp_path), counts)

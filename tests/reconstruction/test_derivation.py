@@ -22,7 +22,7 @@ from cogniload_repro.reconstruction.derivation import (
 )
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.regression import glm_table
+from cogniload_repro.statistics.paper_tables import glm_table
 
 
 @pytest.mark.parametrize("rule", RULES)

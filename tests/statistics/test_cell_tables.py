@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, plain_name, read_cell_table, read_origin
 from cogniload_repro.storage import RECONSTRUCTED, write_table
 
 FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "n", "correct"]]
@@ -76,3 +75,31 @@ def test_what_is_no_table_is_refused(tmp_path):
 def test_names_of_files_are_harmless_in_captions():
     """Markup and formulas in a file's name do not reach a caption or a picture."""
     assert plain_name("/a/b/my $x$ <b>`{raw}`.csv") == "my-x-b-raw-.csv"
+
+
+def test_cells_come_from_the_committed_table_a_build_or_a_file(tmp_path):
+    """All three are ready for a formula and say where they come from; a subset keeps that."""
+    committed = load_cells()
+    assert committed.attrs == {"provenance": "reconstructed"}
+    assert describe_cells(committed) == "Reconstructed from the paper's tables, not raw outputs"
+    write_table(tmp_path / "cells.parquet", FEW, {"provenance": "imported"})
+    built, own = load_cells(tmp_path), load_cells(write(tmp_path))
+    assert (built.attrs, own.attrs) == ({"provenance": "imported"}, {"provenance": "", "cells": "mine.csv"})
+    for cells in (committed, built, own):
+        assert (10 ** cells["log10_N"]).round().astype(int).tolist() == cells["N"].tolist()
+    assert describe_cells(own.query("d == 1")).startswith("Counts of mine.csv, whose origin is not recorded. Partial")
+    assert describe_cells(pd.DataFrame(own.to_dict("list"))).startswith("Counts of a table, whose origin is not rec")
+
+
+def test_some_models_can_be_asked_for():
+    """A model that the cells do not have is named, with those they have."""
+    assert load_cells(models=["QwQ-32B"])["model"].unique().tolist() == ["QwQ-32B"]
+    with pytest.raises(ValueError, match=r"no model gpt-6; they have: DeepSeek-R1-0528"):
+        load_cells(models=["gpt-6", "QwQ-32B"])
+
+
+def test_a_build_without_cells_names_the_step_that_makes_them(tmp_path):
+    """An empty build folder, or none, is answered with the remedy."""
+    for build in (tmp_path, tmp_path / "none"):
+        with pytest.raises(ValueError, match=r"cells\.parquet is missing; make it with `make score`"):
+            load_cells(build)

@@ -21,7 +21,7 @@ class Results:
     cells : DataFrame
         Counts by model and cell (`scoring.cells.count_cells`).
     glm, interactions, aic : DataFrame
-        One row a model (`regression.glm_table`, `interactions_table`, `aic_table`).
+        One row a model (`paper_tables.glm_table`, `interactions_table`, `aic_table`).
     tokens : DataFrame
         Token statistics by model, N and d (`scoring.cells.token_stats`).
     provenance : str

@@ -124,6 +124,12 @@ def write_prompt_counts(puzzles_path: str | Path, target: str | Path, folder: st
     return names
 
 
+def load_prompt_counts(build: str | Path) -> pd.DataFrame:
+    """Return the counts of a build's prompts; no row and no tokenizer where they were not made."""
+    path = Path(build) / "prompt_tokens.parquet"
+    return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=KEYS)
+
+
 def prompt_statistics(
     counts: pd.DataFrame, tokenizer: str, per_configuration: int | None = None, *, resamples: int = 500
 ) -> pd.DataFrame:

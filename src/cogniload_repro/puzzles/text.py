@@ -22,6 +22,12 @@ def solve_text(text: str) -> str:
     ------
     ValueError
         As `parse_puzzle`.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cl.solve_text(cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7).text)
+    'white'
     """
     return parse_puzzle(text).solution
 
@@ -50,6 +56,15 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
         If what is asked has no initial value.
     ValueError
         If a line cannot be read or contradicts another; the message names it.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.read_puzzle(cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7).text)
+    >>> puzzle
+    <Puzzle N=3 d=1 needles=1 puzzle_id=None>
+    >>> puzzle.solution
+    'white'
     """
     instruction, initial, statements, (number, poi, category) = read_text(text)
     start = {person: dict(facts) for person, facts in initial.items()}

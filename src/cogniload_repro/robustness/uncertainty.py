@@ -99,6 +99,16 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.
         (share of replicates in which the point exists). ECL50 in statements, NT50 as a fraction, ID50 in units
         of d; NaN where the point does not exist, infinite where the likelihood sets no limit (for NT50: none
         inside [0, 1]).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]), replicates=100)
+    >>> intervals[["point", "estimate", "profile_low", "profile_high"]].round(2)
+       point  estimate  profile_low  profile_high
+    0  ecl50     47.96        44.20         51.98
+    1   nt50      0.95         0.92          0.99
+    2   id50      3.56         3.21          3.90
     """
     rows = []
     for index, quadratic in enumerate(fit_quadratics(cells)):
@@ -230,6 +240,33 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
             break
     beta[active] = np.nan
     return beta
+
+
+def measure_agreement(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return how far delta and bootstrap ends lie from those of the profile.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As `capacity_intervals` returns it. NT50 is left out, and ECL50 is taken as its logarithm.
+
+    Returns
+    -------
+    DataFrame
+        Rows delta and bootstrap: median and largest, in standard errors; of the bootstrap's random error nothing is
+        taken off. NaN where no interval has two ends.
+    """
+    own = intervals[intervals["point"] != "nt50"].copy()
+    ends = [column for column in own if column.endswith(("_low", "_high"))]
+    lengths = own["point"] == "ecl50"
+    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
+        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends].astype(float))
+    rows = {}
+    for kind in ("delta", "bootstrap"):
+        apart = pd.concat([(own[f"{kind}_{end}"] - own[f"profile_{end}"]).abs() / own["se"] for end in ("low", "high")])
+        apart = apart.astype(float).replace(np.inf, np.nan)
+        rows[kind] = {"median": apart.median(), "largest": apart.max()}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def trough_table(cells: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import Question, read_questions
-from cogniload_repro.scoring.verdict import BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
+from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
 from cogniload_repro.storage import as_place, open_parquet
 
 #: The readings beside the default one.
@@ -60,6 +60,25 @@ def count_moves(
     orders = (OTHERS, tuple(read), BUCKETS, BUCKETS)
     rows = sorted(moves, key=lambda key: [order.index(word) for order, word in zip(orders, key, strict=True)])
     return pd.DataFrame([(*key, moves[key]) for key in rows], columns=_COLUMNS), pd.Series(read, dtype="int64")
+
+
+def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
+    """Add up by reading how many verdicts it moves, and what that does to accuracy.
+
+    Parameters
+    ----------
+    moves : DataFrame
+        As `count_moves` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by reading, in the order of `OTHERS`, numbers of responses: moved, right_to_wrong, wrong_to_right.
+    """
+    was, becomes = moves["bucket"].isin(CORRECT_BUCKETS), moves["becomes"].isin(CORRECT_BUCKETS)
+    kinds = {"moved": was | ~was, "right_to_wrong": was & ~becomes, "wrong_to_right": ~was & becomes}
+    counts = {kind: moves[chosen].groupby("reading")["responses"].sum() for kind, chosen in kinds.items()}
+    return pd.DataFrame(counts).reindex(OTHERS).fillna(0).astype("int64").rename_axis("reading")
 
 
 def place_scores(build: str | Path, name: str) -> Path:

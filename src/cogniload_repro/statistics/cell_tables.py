@@ -1,15 +1,84 @@
-"""Tables of cells from a reader's file: CSV or Parquet, checked before anything is fitted to them."""
+"""Tables of cells: the committed one, a build's, or a reader's file, checked before anything is fitted to it."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
 
 from cogniload_repro.frames import read_frame
 from cogniload_repro.schemas import CELLS, PROVENANCE
+from cogniload_repro.statistics.formulas import add_logarithm
+from cogniload_repro.statistics.provenance import source_note
 from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 
 _REMEDY = "correct the table, or take that of a build (cells.parquet) as the pattern"
+
+
+def load_cells(source: str | Path | None = None, models: Collection[str] | None = None) -> pd.DataFrame:
+    """Return counts of correct answers by model and configuration, ready for a regression.
+
+    Parameters
+    ----------
+    source : path, optional
+        A build folder (its ``cells.parquet``), or a table of cells of your own, CSV or Parquet. Without it the
+        committed reconstruction of the paper's 22 models.
+    models : collection of str, optional
+        Only these; all by default.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
+        fraction), log10_N, n (answers), correct and whatever else the table has, such as the five error counts. The
+        attributes (``.attrs``) say provenance (reconstructed, imported, evaluated, or "" where it is not recorded)
+        and, for a table of your own, cells (its file's name).
+
+    Raises
+    ------
+    ValueError
+        If there is no such table, it is none, or it has no model of that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models=["QwQ-32B"])
+    >>> cells[["model", "N", "d", "rho", "log10_N", "n", "correct"]].head(2).round(3)
+         model   N  d   rho  log10_N    n  correct
+    0  QwQ-32B  20  1  0.05    1.301  100       85
+    1  QwQ-32B  20  3  0.05    1.301  100       94
+    >>> cells.attrs
+    {'provenance': 'reconstructed'}
+    """
+    path = RECONSTRUCTED / "cells.csv" if source is None else Path(source)
+    if path.is_dir() or not path.suffix:
+        attributes = {"provenance": read_provenance(path)}
+        cells = pd.read_parquet(path / "cells.parquet")
+    else:
+        attributes = {"provenance": read_origin(path)} | ({} if source is None else {"cells": plain_name(path)})
+        cells = read_cell_table(path)
+    if models is not None:
+        if unknown := sorted(set(models) - set(cells["model"])):
+            known = ", ".join(cells["model"].unique())
+            raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
+        cells = cells[cells["model"].isin(models)].reset_index(drop=True)
+    cells = add_logarithm(cells)
+    cells.attrs = attributes
+    return cells
+
+
+def describe_cells(cells: pd.DataFrame) -> str:
+    """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
+
+    Empty for a build's outputs that are what they seem and cover the whole grid. Cells that have lost their attributes
+    on the way are of an origin that is not recorded.
+    """
+    word, name = cells.attrs.get("provenance", ""), cells.attrs.get("cells")
+    note = source_note(cells, word or "imported")
+    if word and not name:
+        return note
+    own = f"Counts of {name or 'a table'}" + ("" if word else ", whose origin is not recorded")
+    return f"{own}. {note}" if note else own
 
 
 def read_cell_table(path: str | Path) -> pd.DataFrame:
@@ -45,6 +114,22 @@ def read_origin(path: str | Path) -> str:
         return "reconstructed"
     word = read_metadata(path).get("provenance", "") if Path(path).suffix == ".parquet" else ""
     return word if word in PROVENANCE else ""
+
+
+def read_provenance(build: str | Path) -> str:
+    """Return the word that a build's cells carry: reconstructed, imported or evaluated.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or they do not say.
+    """
+    file = Path(build) / "cells.parquet"
+    if not file.is_file():
+        raise ValueError(f"{file} is missing; make it with `make score`")
+    if not (word := read_origin(file)):
+        raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
+    return word
 
 
 def plain_name(path: str | Path) -> str:
