@@ -22,7 +22,7 @@ WITHOUT_IMPORT = {
     "hatchling": ("pyproject.toml", 'build-backend = "hatchling.build"'),
     "pytest-xdist": ("Makefile", "pytest -n"),
     "ruff": ("Makefile", "-m ruff"),
-    "mypy": ("Makefile", "-m mypy"),
+    "mypy": ("pyproject.toml", "[tool.mypy]"),
 }
 #: Imported packages that come with a declared one, and are part of how that is used.
 BROUGHT_BY = {

@@ -90,7 +90,7 @@ def judge(published: str, shown: str) -> str:
         printed, computed = Decimal(published), Decimal(shown)
     except ArithmeticError:  # "--", stars
         return "differs"
-    unit = Decimal(1).scaleb(min(printed.as_tuple().exponent, computed.as_tuple().exponent))
+    unit = Decimal(1).scaleb(min(int(number.as_tuple().exponent) for number in (printed, computed)))
     return "unit" if abs(printed - computed) <= unit else "differs"
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -58,7 +58,7 @@ def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd
     DataFrame
         Columns `KEYS`, and one of whole numbers a tokenizer.
     """
-    counts = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
+    counts: Iterable = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
     return puzzles[KEYS].assign(**dict(zip(tokenizers, counts, strict=True)))
 
 

@@ -34,7 +34,10 @@ def parse_name(name: str) -> PuzzleName | None:
     Numbers have no leading zeros; N and needles go up to 1,000,000.
     """
     match = _NAME.fullmatch(name)
-    return PuzzleName(*map(int, match.groups()[:4]), match[5]) if match else None
+    if not match:
+        return None
+    N, d, needles, puzzle_id = map(int, match.groups()[:4])
+    return PuzzleName(N, d, needles, puzzle_id, match[5])
 
 
 def nominal_ratio(N: int, needles: int) -> float:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -91,10 +92,10 @@ def place_scores(build: str | Path, name: str) -> Path:
     return as_place(build) if find_reading(name) == PSEUDOCODE else as_place(build) / "readings" / name
 
 
-def read_all_ways(response: str, question: Question, **tokens: int | None) -> list[str]:
+def read_all_ways(response: str, question: Question, **tokens: Any) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    asked = question.asked | tokens
-    return [score_response(response, reading=reading, **asked) for reading in (PSEUDOCODE, *map(READINGS.get, OTHERS))]
+    readings = PSEUDOCODE, *(READINGS[name] for name in OTHERS)
+    return [score_response(response, reading=reading, **question.asked, **tokens) for reading in readings]
 
 
 def _read_buckets(path: Path, questions: Mapping[str, Question], sample: int | None) -> Iterator[tuple[str, list[str]]]:
