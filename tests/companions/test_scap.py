@@ -47,7 +47,7 @@ def test_a_model_without_limit_or_without_capacity_is_told():
 
 
 def test_intervals_hold_as_often_as_they_say():
-    """Where accuracy falls gradually, the interval has the size at which it passes 90% in 95% of searches, but for chance."""
+    """Of a gradual fall, 95% of searches find the size at which it passes 90%, but for chance."""
     rng = np.random.default_rng(4)
     truth = 20  # 90% right at size 20, 50% at 40
     others = [(kind, 1, 1, 1) for kind in ("rules", "path")]
