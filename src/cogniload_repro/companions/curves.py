@@ -46,6 +46,16 @@ SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
     "load of the PoI": _load_of_one,
     "free exponents": _weighted,
 }
+#: What each row of `compare_curves` lets accuracy depend on, in words.
+WORDS = {
+    "paper": "the paper's regression: d, log N, ρ, ρ²",
+    "load": "one sigmoid in ln L a model",
+    "load of the PoI": "the same, following the person of interest alone",
+    "free exponents": "exponents of S × C and of D free",
+    "one curve": "one sigmoid for all models",
+    "own thresholds": "one slope for all, a threshold a model",
+    "any falling curve": "the best of all falling functions of L, a model",
+}
 #: Fits of all models at once: one curve, and one curve that each model meets at a load of its own.
 POOLED = ("one curve", "own thresholds")
 

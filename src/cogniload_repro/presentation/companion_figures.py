@@ -1,4 +1,4 @@
-"""Figures of the chapters beyond the paper: lengths of perturbed prompts, accuracy against load, rows of two versions."""
+"""Figures of the chapters beyond the paper: perturbed prompts, accuracy against load, rows of two versions."""
 
 import matplotlib as mpl
 import numpy as np
