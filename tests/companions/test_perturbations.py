@@ -75,9 +75,14 @@ def test_what_is_not_refused_comes_back(text, other):
         assert restore(name, perturbed) == text
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])), st.text())
-def test_texts_of_one_line_are_in_scope_of_all_that_add_no_words(text, other):
-    """Order, grids and word or symbol interleaving refuse no text of one line, dots and all."""
+@given(
+    st.text(
+        st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="⏎", include_characters="\n")
+    ),
+    st.text(),
+)
+def test_texts_are_in_scope_of_all_that_add_no_words(text, other):
+    """Order, grids and word or symbol interleaving refuse no text, dots, line breaks and all."""
     for name in PERTURBATIONS.keys() - {"not_not", "opposites", "wrappers", "interleave_line"}:
         assert restore(name, perturb(name, text, other)) == text
 
@@ -85,7 +90,7 @@ def test_texts_of_one_line_are_in_scope_of_all_that_add_no_words(text, other):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        *[(name, "two\nlines") for name in PERTURBATIONS if PERTURBATIONS[name].group == "spatial encoding"],
+        *[(name, "one ⏎ two") for name in PERTURBATIONS if PERTURBATIONS[name].group == "spatial encoding"],
         *[(name, "ends\r") for name in PERTURBATIONS if PERTURBATIONS[name].group == "spatial encoding"],
         ("interleave_line", "two\u2028lines"),
         ("not_not", "it is not not so"),
@@ -159,6 +164,15 @@ def test_dots_alone_would_lose_the_end_of_the_figures_own_statement():
     rectangle = perturb("rectangle_perimeter", FIGURE_2)
     assert restore("rectangle_perimeter", rectangle) == FIGURE_2
     assert restore("rectangle_perimeter", rectangle.replace("\n ", "\n.", 1)) != FIGURE_2
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_a_puzzle_comes_back_with_its_lines(name):
+    """A puzzle that nobody has prepared is in scope of every perturbation, line breaks and all."""
+    puzzle, partner = draw_grid(grid_cells("N=20 ratio=50 d=3,7"), 1, 7)
+    perturbed = perturb(name, puzzle.text, partner.text)
+    assert restore(name, perturbed) == puzzle.text
+    assert solve_text(restore(name, perturbed)) == puzzle.solution
 
 
 @pytest.mark.parametrize("name", PERTURBATIONS)

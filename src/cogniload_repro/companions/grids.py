@@ -9,10 +9,14 @@ cannot then be told from the same statement with another dot. So a snake or a pe
 one filler, and the filler is a dot unless the text ends in one, where it is a space: the text ends where the last run
 of equal symbols begins.
 
-A symbol is a Unicode code point. A grid's rows are lines, so a text with a line break has no grid.
+A symbol is a Unicode code point. A grid's rows are lines, so a line break in the text is written as one symbol of its
+own. The document has none at this point, since it prepares texts (`perturbations.prepare`); a puzzle can so be
+perturbed as it is.
 """
 
 START, END = "GRID START", "GRID END"
+#: What a line break of the text becomes.
+LINE_BREAK = "⏎"
 RAILS = 3
 PERIMETER_COLUMNS = 37
 SNAKE_COLUMNS = 33
@@ -23,7 +27,7 @@ _DOT, _SPACE = ".", " "
 
 def rail_fence(text: str) -> str:
     """Place symbols in a zigzag over three rows, one column a symbol, and dots everywhere else."""
-    require_one_line(text)
+    text = flatten(text)
     period = 2 * (RAILS - 1)
     rows = []
     for rail in range(RAILS):
@@ -44,12 +48,12 @@ def restore_rail_fence(grid: str) -> str:
     for rail, row in enumerate(rows):
         for start in {rail, period - rail}:
             text[start::period] = row[start::period]
-    return "".join(text)
+    return unflatten("".join(text))
 
 
 def rectangle_perimeter(text: str) -> str:
     """Write the text clockwise along the edges of a rectangle, from the top left, around dots."""
-    require_one_line(text)
+    text = flatten(text)
     width = PERIMETER_COLUMNS
     height = max(2, -((2 * width - 4 - len(text) - 1) // 2))  # 2 (width + height) - 4 cells hold text and a filler
     path = _fill(text, 2 * (width + height) - 4)
@@ -76,7 +80,7 @@ def restore_rectangle_perimeter(grid: str) -> str:
 
 def snake_horizontal(text: str) -> str:
     """Write the text in rows of 33 symbols: the first to the right, the second to the left, and so on."""
-    require_one_line(text)
+    text = flatten(text)
     width = SNAKE_COLUMNS
     path = _fill(text, width * (len(text) // width + 1))
     lines = [path[start : start + width] for start in range(0, len(path), width)]
@@ -90,7 +94,7 @@ def restore_snake_horizontal(grid: str) -> str:
 
 def snake_vertical(text: str) -> str:
     """Write the text in columns of five symbols: the first downwards, the second upwards, and so on."""
-    require_one_line(text)
+    text = flatten(text)
     height = SNAKE_ROWS
     path = _fill(text, height * (len(text) // height + 1))
     rows = []
@@ -113,19 +117,26 @@ def restore_snake_vertical(grid: str) -> str:
     return _unfill("".join(path))
 
 
-def require_one_line(text: str) -> None:
-    """Refuse a text that some reader would show as several lines.
+def flatten(text: str) -> str:
+    """Write a text on one line, its line breaks as symbols of their own.
 
     Raises
     ------
     ValueError
-        If it holds a line break of any kind that `str.splitlines` knows.
+        If it holds that symbol already, or a character other than LF at which a reader would break a line.
     """
-    lines = text.splitlines(keepends=True)
-    if len(lines) > 1 or lines != text.splitlines():
-        raise ValueError(
-            f"the text has a line break after {lines[0][-40:]!r}, and a grid is made of lines; `prepare` it"
-        )
+    if LINE_BREAK in text:
+        raise ValueError(f"the text holds {LINE_BREAK!r}, which stands for a line break here; take it out")
+    flat = text.replace("\n", LINE_BREAK)
+    lines = flat.splitlines()
+    if len(lines) > 1 or "".join(lines) != flat:
+        raise ValueError(f"the text breaks a line other than by LF, after {lines[0][-40:]!r}; `prepare` it first")
+    return flat
+
+
+def unflatten(flat: str) -> str:
+    """Put the line breaks back."""
+    return flat.replace(LINE_BREAK, "\n")
 
 
 def _fill(text: str, cells: int) -> str:
@@ -137,7 +148,7 @@ def _unfill(path: str) -> str:
     filler = path[-1:]
     if filler not in (_DOT, _SPACE):
         raise ValueError(f"the grid ends in {filler!r}, but a whole grid ends in a dot or a space; give the whole grid")
-    return path.rstrip(filler)
+    return unflatten(path.rstrip(filler))
 
 
 def _frame(rows: list[str]) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from cogniload_repro.companions.grids import require_one_line
+from cogniload_repro.companions.grids import flatten, unflatten
 
 SEGMENT_SYMBOLS = 60
 _TAG_A, _TAG_B = "<Problem A> ", "<Problem B> "
@@ -22,10 +22,10 @@ def interleave_lines(text: str, other: str) -> str:
     """Alternate segments of 60 symbols, each on a line after its problem's tag.
 
     Section 3.2 and Figure 2 put the tag before the segment, Appendix A.1 after it; here it comes before.
+    Line breaks of the statements become symbols, as in a grid.
     """
     segments = []
-    for statement in (text, other):
-        require_one_line(statement)
+    for statement in map(flatten, (text, other)):
         ends = range(0, len(statement) + 1, SEGMENT_SYMBOLS)
         segments.append([statement[start : start + SEGMENT_SYMBOLS] for start in ends])
     size = max(map(len, segments))
@@ -43,7 +43,7 @@ def restore_lines(text: str) -> str:
     end = next((place for place, segment in enumerate(segments) if len(segment) < SEGMENT_SYMBOLS), None)
     if end is None:
         raise ValueError(f"no line of problem A has fewer than {SEGMENT_SYMBOLS} symbols, so its end is missing")
-    return "".join(segments[: end + 1])
+    return unflatten("".join(segments[: end + 1]))
 
 
 def interleave_words(text: str, other: str) -> str:

@@ -41,10 +41,11 @@ _DEFINED = (
     "Some terms of the statement are replaced by others. A line in the middle of it, of the form "
     'defyn{let "new" mean "old", ...}., says what each new term means and is not part of the statement itself.'
 )
+_BREAKS = f" {grids.LINE_BREAK} stands for a line break."
 _MARKERS = "The lines between GRID START and GRID END are the rows of a grid, all of one length"
 _FILLERS = (
     "What is left of it is filled with at least one filler, all of them dots, or spaces if the statement ends in a "
-    "dot: the statement ends before the last run of equal symbols."
+    "dot: the statement ends before the last run of equal symbols." + _BREAKS
 )
 _WORDS = "a word is whatever stands between two single spaces"
 _OVERLOAD = "You see two problems, A and B, {} Solve only problem A. Where {} is the shorter one it starts over again"
@@ -59,7 +60,7 @@ PERTURBATIONS = {
         grids.restore_rail_fence,
         f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. From the "
         "first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the top "
-        "row, and down again.",
+        "row, and down again." + _BREAKS,
         _SPATIAL,
     ),
     "rectangle_perimeter": Perturbation(
@@ -89,7 +90,8 @@ PERTURBATIONS = {
         _OVERLOAD.format(
             "cut into segments of 60 symbols that take turns, each on a line after its problem's tag.", "A"
         )
-        + ". A's first segment of fewer than 60 symbols, perhaps of none, is its last.",
+        + ". A's first segment of fewer than 60 symbols, perhaps of none, is its last."
+        + _BREAKS,
         _CONTEXT,
         pairs=True,
     ),
@@ -127,7 +129,7 @@ PERTURBATIONS = {
 }
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
-_LINE_BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 #: A backslash beside a letter that would make it a control character, in either order: a reversal turns it round.
 _ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
 
@@ -135,9 +137,10 @@ _ESCAPE = re.compile(r"\\(?=[ntbraf])|[ntbraf](?=\\)")
 def perturb(name: str, text: str, other: str | None = None) -> str:
     """Perturb a text so that `restore` brings it back exactly.
 
-    Every text is in scope but for these, which are refused: with a line break, for the four grids and
-    ``interleave_line``; with "not not ", for ``not_not``; with a definition block, for ``opposites`` and
-    ``wrappers``; with something like "3(x)", for ``wrappers``. A text without a term to replace stays as it is.
+    Every text is in scope but for these, which are refused: with the symbol of a line break or a line break other than
+    LF, for the four grids and ``interleave_line``; with "not not ", for ``not_not``; with a definition block, for
+    ``opposites`` and ``wrappers``; with something like "3(x)", for ``wrappers``; two that together spell the closing
+    line of ``interleave_word`` or ``interleave_symbol``. A text without a term to replace stays as it is.
 
     Parameters
     ----------
@@ -206,4 +209,4 @@ def prepare(text: str) -> str:
     'Let $n$ be even. ; Find $\\ frac{1}{n}$.'
     """
     text = _COMMENT.sub(r"\1", text)
-    return _ESCAPE.sub(lambda found: found[0] + " ", _LINE_BREAK.sub("; ", text))
+    return _ESCAPE.sub(lambda found: found[0] + " ", _BREAK.sub("; ", text))
