@@ -6,6 +6,7 @@ and Figure 2. The document shows a few of its words and does not list them; the 
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import cycle
 
@@ -14,9 +15,10 @@ import pandas as pd
 from cogniload_repro.storage import DATA
 
 _NEGATION = "not not "
-_TOKEN = re.compile(r"(?<!\S)(?:[A-Za-z]+\b|\d)")
-_TERM = re.compile(r"(?<![\\\w])\w+")
-_WRAPPED = re.compile(r"(?<![\\\w])[2-9]\(\w+\)")
+# each with one group, so that splitting gives what lies between the words and the words in turn
+_TOKEN = re.compile(r"(?<!\S)([A-Za-z]+\b|\d)")
+_TERM = re.compile(r"(?<![\\\w])(\w+)")
+_WRAPPED = re.compile(r"(?<![\\\w])([2-9]\(\w+\))")
 #: Every third term is wrapped, and the heads of the wrappers follow one another.
 _WRAPPED_EVERY, _HEADS = 3, "23456789"
 _OPEN = "defyn{"
@@ -34,17 +36,14 @@ def negate_twice(text: str) -> str:
     """
     if _NEGATION in text:
         raise ValueError(f"the text holds {_NEGATION!r} already, which decoding would remove; take another text")
-    adjectives = _adjectives()
-    return _TOKEN.sub(lambda word: _negated(word[0], adjectives), text)
+    adjectives, parts = _adjectives(), _TOKEN.split(text)
+    parts[1::2] = [_NEGATION + word if word.lower() in adjectives or word.isdigit() else word for word in parts[1::2]]
+    return "".join(parts)
 
 
 def restore_negations(text: str) -> str:
     """Remove every double negation."""
     return text.replace(_NEGATION, "")
-
-
-def _negated(word: str, adjectives: frozenset[str]) -> str:
-    return _NEGATION + word if word.lower() in adjectives or word.isdigit() else word
 
 
 def swap_opposites(text: str) -> str:
@@ -56,7 +55,7 @@ def swap_opposites(text: str) -> str:
         If the text holds a definition block of its own.
     """
     opposites = _opposites()
-    return _remap(text, lambda term: opposites.get(term, term))
+    return _remap(text, lambda terms: [opposites.get(term, term) for term in terms])
 
 
 def wrap_terms(text: str) -> str:
@@ -72,8 +71,13 @@ def wrap_terms(text: str) -> str:
     """
     if own := _WRAPPED.search(text):
         raise ValueError(f"the text holds {own[0]!r}, which decoding would take for a wrapper; take another text")
-    turns, heads = cycle(range(_WRAPPED_EVERY)), cycle(_HEADS)
-    return _remap(text, lambda term: term if next(turns) else f"{next(heads)}({term})")
+    return _remap(text, _wrap)
+
+
+def _wrap(terms: list[str]) -> list[str]:
+    wrapped, chosen = terms.copy(), slice(None, None, _WRAPPED_EVERY)
+    wrapped[chosen] = [f"{head}({term})" for head, term in zip(cycle(_HEADS), terms[chosen], strict=False)]
+    return wrapped
 
 
 def restore_opposites(text: str) -> str:
@@ -86,22 +90,18 @@ def restore_wrappers(text: str) -> str:
     return _unmap(text, _WRAPPED)
 
 
-def _remap(text: str, rename) -> str:
+def _remap(text: str, rename: Callable[[list[str]], list[str]]) -> str:
     """Rename terms, and define the new names in a block at the space nearest after the middle."""
     if _OPEN in text:
         raise ValueError(f"the text holds {_OPEN!r}, which begins a block of definitions; take another text")
-    meanings: dict[str, str] = {}
-
-    def replace(term: re.Match) -> str:
-        new = rename(term[0])
-        if new != term[0]:
-            meanings[new] = term[0]
-        return new
-
-    renamed = _TERM.sub(replace, text)
+    parts = _TERM.split(text)
+    terms = parts[1::2]
+    parts[1::2] = new = rename(terms)
+    meanings = {word: term for word, term in zip(new, terms, strict=True) if word != term}
+    renamed = "".join(parts)
     if not meanings:
         return renamed
-    block = ", ".join([f'let "{new}" mean "{old}"' for new, old in meanings.items()])
+    block = ", ".join([f'let "{word}" mean "{term}"' for word, term in meanings.items()])
     middle = renamed.find(" ", len(renamed) // 2)
     middle = len(renamed) if middle < 0 else middle
     return f"{renamed[:middle]}\n{_OPEN}{block}}}.\n{renamed[middle:]}"
@@ -112,7 +112,9 @@ def _unmap(text: str, new: re.Pattern) -> str:
     if not block:
         return text
     meanings = dict(_MEANING.findall(block[1]))
-    return new.sub(lambda term: meanings.get(term[0], term[0]), text[: block.start()] + text[block.end() :])
+    parts = new.split(text[: block.start()] + text[block.end() :])
+    parts[1::2] = [meanings.get(word, word) for word in parts[1::2]]
+    return "".join(parts)
 
 
 @cache
