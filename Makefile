@@ -23,17 +23,11 @@ GIVEN := $(strip $(foreach name,SOURCE FORMULA FAMILY DATA,$(if $(filter undefin
 unexport SOURCE FORMULA FAMILY DATA
 CHOICES := $(addprefix $(BUILD)/,source.txt formula.txt family.txt data.txt)
 now = $(if $(filter $(1),$(GIVEN)),$(value $(1)),$(shell cat $(BUILD)/$(2).txt 2>/dev/null))
-OWN_SOURCE := $(filter-out reconstructed,$(call now,SOURCE,source))
 OWN_DATA := $(call now,DATA,data)
 OWN_FIT := $(strip $(call now,FORMULA,formula)$(call now,FAMILY,family)$(OWN_DATA))
 
-# chapters of the whole grid: the first is about the paper's own tables, the others cost too much in a smoke run
-QUESTIONS := 09_consistency 10_alternatives 14_uncertainty
-LEFT_OUT := $(if $(filter mini,$(GRID)),$(QUESTIONS),$(if $(OWN_SOURCE),09_consistency))
-# the slow ones first, so that no process is left alone with them
-NOTEBOOKS := $(QUESTIONS:%=notebooks/%.ipynb) $(filter-out $(QUESTIONS:%=notebooks/%.ipynb),$(wildcard notebooks/*.ipynb))
-NOTEBOOKS := $(filter-out $(LEFT_OUT:%=notebooks/%.ipynb),$(NOTEBOOKS))
-EXECUTED := $(NOTEBOOKS:notebooks/%=$(BUILD)/notebooks/%)
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+EXECUTED := $(BUILD)/notebooks/.done
 INDEX := $(BUILD)/book/_build/html/index.html
 SRC := src/cogniload_repro
 ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
@@ -74,7 +68,7 @@ choices: | $(ENV)
 $(CHOICES): $(if $(GIVEN)$(filter-out $(wildcard $(CHOICES)),$(CHOICES)),choices)
 	@:
 
-.PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
+.PHONY: help env lab tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -97,18 +91,27 @@ help:  ## this list
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 ifneq ($(VENV),)
-$(VENV)/.ready: requirements.lock pyproject.toml
+# uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
+install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
+		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$$(cd "$(VENV)" && pwd)" "$(PY)" -m uv pip install --quiet $(1); \
+	else "$(PY)" -m pip install --quiet --disable-pip-version-check $(1); fi
+
+$(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
 	$(PYTHON) -m venv $(@D)
-	@if $(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv; then \
-		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet -r requirements.lock; \
-		VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet --no-deps --no-build-isolation -e .; \
-	else \
-		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
-		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	fi
+	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
+	@$(call install,-r requirements.lock)
+	@$(call install,--no-deps --no-build-isolation -e .)
+	@touch $@
+
+$(VENV)/.lab: requirements-lab.lock $(ENV)
+	@echo "== JupyterLab (once)"
+	@$(call install,-r requirements-lab.lock)
 	@touch $@
 endif
+
+lab: $(if $(VENV),$(VENV)/.lab)  ## the chapters in JupyterLab, ready to run and to edit
+	@$(COGNILOAD) lab --build $(BUILD) $(LAB)
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
@@ -151,22 +154,17 @@ $(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA))
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
-$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/fidelity.parquet $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebook $< $@ --build $(BUILD) $(OPTIONS)
-
-FITTED := $(addprefix $(BUILD)/notebooks/,04_glm.ipynb 10_alternatives.ipynb)
-COUNTED := $(addprefix $(BUILD)/notebooks/,05_interactions.ipynb 06_aic.ipynb 14_uncertainty.ipynb)
-$(FITTED): OPTIONS = $(FORMULA_DATA)
-$(COUNTED): OPTIONS = $(DATA_ONLY)
-$(FITTED) $(COUNTED): $(BUILD)/data.txt $(wildcard $(OWN_DATA))
-$(FITTED): $(BUILD)/formula.txt $(BUILD)/family.txt $(if $(OWN_FIT),$(BUILD)/regression.csv)
+# one process for all: they share its imports, and it knows which of them have changed
+$(EXECUTED): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) | $(ENV)
+	@$(COGNILOAD) run-notebooks --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
+	@touch $@
 
 $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 	@$(COGNILOAD) count-tokens --build $(BUILD)
 
 $(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
 	@echo "== book"
-	@$(COGNILOAD) build-book --build $(BUILD) $(LEFT_OUT:%=--leave-out notebooks/%)
+	@$(COGNILOAD) build-book --build $(BUILD) --grid $(GRID)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid, under a minute
@@ -187,8 +185,8 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
 	@$(PY) -m pytest -n $(JOBS) -m slow
 
-bench: $(ENV)  ## measure, and put the figures into the README
-	@$(PY) benchmarks/run.py
+bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
+	@$(PY) benchmarks/run.py $(if $(WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct

@@ -32,11 +32,12 @@ def test_numbers_are_the_printed_strings(table):
     """Every table has its rows, and `load_table` turns each printed string into its number, blanks into NaN."""
     printed, numbers = load_printed(table), load_table(table)
     assert len(printed) == len(numbers) == ROWS[table]
-    _, keys, whole, real, _ = TABLES[table]
-    for column in (*keys[1:], *whole, *real):
+    columns = {name: column.kind for name, column in TABLES[table].schema.columns.items() if column.kind != "text"}
+    assert columns
+    for column in columns:
         expected = [float(text) if text else np.nan for text in printed[column]]
         np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
-    assert all(numbers[column].dtype == "int64" for column in (*keys[1:], *whole))
+    assert all(numbers[column].dtype == "int64" for column, kind in columns.items() if kind == "whole")
 
 
 def test_a_table_may_be_changed_without_changing_the_next_one():
@@ -126,23 +127,23 @@ def edit(path, row, change):
 @pytest.mark.parametrize(
     ("table", "row", "change", "complaint"),
     [
-        ("table2", 1, lambda line: line.replace("beta_rho2,", "beta_x,"), "header must have the columns"),
-        ("table2", 4, lambda line: line.replace("gemini", "gemin-"), "row 4 names the unknown model 'gemin-"),
-        ("table2", 2, lambda line: line.replace("22.51", "22,51"), "row 2 has more fields than the header"),
-        ("table2", 5, lambda line: line + ",1", "not a readable CSV file"),
-        ("table2", 5, lambda line: '"' + line, "not a readable CSV file"),
-        ("table2", 2, lambda line: line.replace("22.51", "22.5l"), "row 2 has '22.5l' in column beta_0"),
-        ("table2", 2, lambda line: line.replace("22.51", ""), "row 2 has '' in column beta_0"),
-        ("table2", 23, lambda line: "", "row 23 names the unknown model ''"),
-        ("table4", 3, lambda line: line.replace(",3,", ",1,", 1), "row 3 repeats the key"),
-        ("table4", 2, lambda line: line.replace(",31,", ",31.5,"), "row 2 has '31.5' in column valid_logic"),
-        ("table4", 2, lambda line: line.replace(",31,", ",-31,"), "row 2 has '-31' in column valid_logic"),
-        ("tokens", 7, lambda line: line.replace(",20,", ",2O,", 1), "row 7 has '2O' in column N"),
+        ("table2", 1, lambda line: line.replace("beta_rho2,", "beta_x,"), "has no column beta_rho2"),
+        ("table2", 4, lambda line: line.replace("gemini", "gemin-"), r"row 3 \(gemin-.* has model 'gemin-"),
+        ("table2", 2, lambda line: line.replace("22.51", "22,51"), "row 1 has more fields than the header"),
+        ("table2", 5, lambda line: line + ",1", "cannot be read"),
+        ("table2", 5, lambda line: '"' + line, "cannot be read"),
+        ("table2", 2, lambda line: line.replace("22.51", "22.5l"), r"row 1 .* has beta_0 '22\.5l', not a number"),
+        ("table2", 2, lambda line: line.replace("22.51", ""), "row 1 .* has beta_0 '', not a number"),
+        ("table2", 23, lambda line: "", r"row 22 \(\) has model ''"),
+        ("table4", 3, lambda line: line.replace(",3,", ",1,", 1), "row 2 .* is there before"),
+        ("table4", 2, lambda line: line.replace(",31,", ",31.5,"), r"row 1 .* has valid_logic '31\.5', not a whole"),
+        ("table4", 2, lambda line: line.replace(",31,", ",-31,"), "row 1 .* has valid_logic '-31', not a whole"),
+        ("tokens", 7, lambda line: line.replace(",20,", ",2O,", 1), "row 6 .* has N '2O', not a whole number"),
     ],
 )
 def test_a_damaged_table_is_refused(folder, table, row, change, complaint):
     """The complaint names the file, the row and the value, and how to get the file back."""
-    path = folder / TABLES[table][0]
+    path = folder / TABLES[table].file
     edit(path, row, change)
     with pytest.raises(ValueError, match=complaint) as refusal:
         load_printed(table, folder)
@@ -155,7 +156,7 @@ def test_a_damaged_table_is_refused(folder, table, row, change, complaint):
 @pytest.mark.parametrize("table", TABLES)
 def test_an_incomplete_table_is_refused(folder, table):
     """A table without its last row is not a published table."""
-    path = folder / TABLES[table][0]
+    path = folder / TABLES[table].file
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
     with pytest.raises(ValueError, match=f"has {ROWS[table] - 1} rows; {ROWS[table]} make it complete"):
@@ -165,16 +166,16 @@ def test_an_incomplete_table_is_refused(folder, table):
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00"])
 def test_a_file_that_is_no_table_is_refused(folder, content):
     """An empty file and one that is not UTF-8 are named."""
-    path = folder / TABLES["table6"][0]
+    path = folder / TABLES["table6"].file
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"table6_aic\.csv: not a readable CSV file"):
+    with pytest.raises(ValueError, match=r"table6_aic\.csv cannot be read"):
         load_table("table6", folder)
 
 
 def test_a_missing_file_is_named(tmp_path):
     """The path of a missing table or list of claims is in the complaint."""
     for load in (lambda: load_table("table6", tmp_path), lambda: load_claims(tmp_path)):
-        with pytest.raises(ValueError, match="missing; restore it with `git checkout"):
+        with pytest.raises(ValueError, match="missing; restore the file with `git checkout"):
             load()
 
 
@@ -182,8 +183,8 @@ def test_damaged_claims_are_refused(folder):
     """A repeated number and another header are named."""
     path = folder / "claims.csv"
     edit(path, 3, lambda line: line.replace("C002", "C001"))
-    with pytest.raises(ValueError, match="row 3 repeats the id C001"):
+    with pytest.raises(ValueError, match=r"row 2 .* is there before"):
         load_claims(folder)
     edit(path, 1, lambda line: line.replace("check", "verdict"))
-    with pytest.raises(ValueError, match="header must be id,location"):
+    with pytest.raises(ValueError, match="has no column check"):
         load_claims(folder)

@@ -1,3 +1,48 @@
-"""The reference reproduction of CogniLoad (ICLR 2026)."""
+"""The reference reproduction of CogniLoad (ICLR 2026).
+
+What users and notebooks call is listed here and imported when it is first asked for; everything else is internal.
+
+>>> import cogniload_repro as cl
+>>> cl.solve_text(cl.draw_puzzle(20, 3, 5, 1).text)
+'orange'
+>>> cells = cl.load_cells(models=["QwQ-32B"])
+>>> fits = cl.fit(cells, "correct ~ d * log10_N + rho")
+>>> fits.attrs["formula"]
+'correct ~ d * log10_N + rho'
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+#: Public names, and where they are made: a module, or a module and a name in it.
+_PUBLIC = {
+    "draw_puzzle": "puzzles.generate:draw_puzzle",
+    "read_puzzle": "puzzles.text:parse_puzzle",
+    "solve_text": "puzzles.text:solve_text",
+    "score_response": "scoring.verdict:score_response",
+    "explain_response": "scoring.verdict:explain_response",
+    "load_cells": "statistics.cell_tables:load_cells",
+    "fit": "statistics.fits:fit",
+    "compare_fits": "statistics.fits:compare_fits",
+    "capacity_points": "statistics.fits:capacity_points",
+    "intervals": "robustness.uncertainty:capacity_intervals",
+    "figures": "presentation.figures",
+    "tables": "presentation.tables",
+}
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for (PEP 562)."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}")
+    module, _, attribute = _PUBLIC[name].partition(":")
+    found = import_module(f"{__name__}.{module}")
+    found = getattr(found, attribute) if attribute else found
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

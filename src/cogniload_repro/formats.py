@@ -7,6 +7,8 @@ import math
 
 import pandas as pd
 
+from cogniload_repro.published import STAR_LEVELS
+
 #: Printed where a threshold does not exist (paper, Table 2) or a value is unknown.
 NONE = "--"
 
@@ -19,6 +21,35 @@ def format_name(model: str) -> str:
 def format_beta(beta: float) -> str:
     """Return a coefficient (log-odds) with two decimals; a small negative one stays "-0.00" (Tables 2, 3)."""
     return f"{_finite('a coefficient', beta):.2f}"
+
+
+def format_coefficient(coef: float) -> str:
+    """Return a coefficient of any formula: two decimals, or two significant digits where these would not show it."""
+    return format_beta(coef) if abs(_finite("a coefficient", coef)) >= 0.1 or coef == 0 else f"{coef:#.2g}"
+
+
+def format_number(number: float, decimals: int) -> str:
+    """Return a number with so many decimals; its first digit where these would all be zero, powers of ten far off.
+
+    An unknown number is "--", an infinite one "no limit".
+    """
+    if pd.isna(number):
+        return NONE
+    if math.isinf(number):
+        return "no limit"
+    if abs(number) >= 1e6:  # longer than any puzzle
+        return f"{number:.1e}"
+    return f"{number:,.{decimals}f}" if number == 0 or abs(number) > 0.5 * 10**-decimals else f"{number:.0e}"
+
+
+def format_range(low: float, high: float, decimals: int) -> str:
+    """Return an interval such as "1.2 to no limit"; "--" for none."""
+    return NONE if pd.isna(low) else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
+
+
+def format_starred(coef: float, p: float) -> str:
+    """Return a coefficient of any formula with its stars; "--" for none."""
+    return NONE if pd.isna(coef) else format_coefficient(coef) + stars(p)
 
 
 def format_ecl50(statements: float) -> str:
@@ -68,9 +99,19 @@ def format_tokens(prompt_mean: float, prompt_p90: float, output_mean: float, out
     return "P{}[{}]—O{}[{}]".format(*(f"{count:.0f}" if _known(count) else "?" for count in counts))
 
 
+def format_known(number: float | None, form: str) -> str:
+    """Return a number in a format such as ".1f"; "--" where there is none."""
+    return f"{number:{form}}" if number is not None and _known(number) else NONE
+
+
+def format_share(part: float, whole: float, decimals: int = 1) -> str:
+    """Return a share in percent, without its sign; "--" of nothing."""
+    return f"{100 * part / whole:.{decimals}f}" if whole else NONE
+
+
 def stars(p: float) -> str:
     """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
-    return "*" * sum(_probability(p) < level for level in (0.05, 0.01, 0.001))
+    return "*" * sum(_probability(p) < level for level in STAR_LEVELS)
 
 
 def _known(number: float) -> bool:

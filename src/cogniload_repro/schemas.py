@@ -1,9 +1,25 @@
-"""Columns of the tables that pass from one step to the next: the contracts of the Parquet files."""
+"""Columns of the tables that pass from one step to the next: the contracts of the files.
 
+Puzzles, outputs and scores are large and have the types of Arrow. Tables of numbers, which anybody may hand in or look
+at, have a `Schema` here: what each column holds and what must hold between columns (`frames.check_frame`).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import pandas as pd
 import pyarrow as pa
 
-#: Where data may come from: made from the printed tables, read from files, or collected here.
-PROVENANCE = ("reconstructed", "imported", "evaluated")
+#: Where data may come from: made from the printed tables, or read from files.
+PROVENANCE = ("reconstructed", "imported")
+
+#: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
+ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
+
+#: How a printed number is held against a recomputed one, and what may come of it; see `fidelity.ledger`.
+KINDS = ("input", "constraint", "derived", "independent")
+VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 #: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.
 PUZZLES = pa.schema(
@@ -53,4 +69,139 @@ SCORES = pa.schema(
         "window": pa.string(),
         "answer": pa.string(),
     }
+)
+
+
+class Column(NamedTuple):
+    """What a column holds: anything, text, perhaps one of some words, or whole or real numbers in a range.
+
+    Numbers without a lower bound may be infinite. An optional column may be absent; where values may be missing, a cell
+    may be empty.
+    """
+
+    kind: str = "number"
+    low: float = -math.inf
+    high: float = math.inf
+    words: tuple[str, ...] = ()
+    optional: bool = False
+    missing: bool = False
+
+    @property
+    def rule(self) -> str:
+        """What a value should be, as the end of a complaint."""
+        if self.kind == "text":
+            return "not one of the words that belong there" if self.words else "no text"
+        low = f" from {self.low:g}" if math.isfinite(self.low) else ""
+        high = f" to {self.high:g}" if math.isfinite(self.high) else " on" if low else ""
+        return f"not a {'whole ' * (self.kind == 'whole')}number{low}{high}"
+
+
+class Rule(NamedTuple):
+    """What must hold in every row: the complaint where it does not, and the test, true or false by row."""
+
+    complaint: str
+    holds: Callable[[pd.DataFrame], pd.Series]
+
+
+class Schema(NamedTuple):
+    """Columns by name, those that no two rows share, rules, and what other columns hold, or None if there are none."""
+
+    columns: Mapping[str, Column]
+    key: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    others: Column | None = Column("anything")
+
+
+_TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
+_ANY, _PROBABILITY = Column(missing=True), Column(low=0, high=1, missing=True)
+_ADDS_UP = Rule(
+    "has more right and wrong answers than n",
+    lambda cells: cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["n"],
+)
+
+#: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction), n
+#: (puzzles), correct, the five kinds of wrong answers, tokens (mean and 90th percentile).
+CELLS = Schema(
+    {
+        "model": _TEXT,
+        "N": Column("whole", low=1),
+        "d": Column(low=0),
+        "ratio_pct": Column(low=0, high=100),
+        "needles": _COUNT._replace(optional=True),
+        "rho": Column(low=0, high=1),
+        "n": _COUNT,
+        "correct": _COUNT,
+        **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
+        **dict.fromkeys(
+            ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, optional=True, missing=True)
+        ),
+    },
+    ("model", "N", "d", "ratio_pct"),
+    (_ADDS_UP,),
+)
+
+
+def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
+    """Return the schema of a table of fits, one row a model: numbers, and a status that says whether there are any."""
+    required = [name for name in numbers if not name.endswith("50")]
+    complete = Rule(
+        "is called a fit, but lacks numbers",
+        lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok"),
+    )
+    return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), (complete,))
+
+
+_TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
+
+#: Tables 2, 3 and 6 as numbers, one row a model: coefficients (log-odds), standard errors, p-values; capacity points
+#: (statements, fraction, units of d); AIC; n (answers); status ("ok", or why there is no fit).
+GLM = _fit_schema(
+    {
+        f"{kind}_{term}": column
+        for kind, column in (("beta", _ANY), ("se", _ANY), ("p", _PROBABILITY))
+        for term in _TERMS
+    }
+    | dict.fromkeys(("ecl50", "nt50", "id50", "aic", "loglik"), _ANY)
+    | {"n": _COUNT}
+)
+INTERACTIONS = _fit_schema(
+    {f"{kind}_{term}": column for term in _PRODUCTS for kind, column in (("beta", _ANY), ("p", _PROBABILITY))}
+)
+AIC = _fit_schema({"p_lr": _PROBABILITY, "aic_linear": _ANY, "aic_quadratic": _ANY})
+
+#: Tables 7 to 10 as numbers: tokens by model, N and d.
+TOKENS = Schema(
+    {
+        "model": _TEXT,
+        "N": Column("whole", low=1),
+        "d": Column("whole", low=1),
+        **dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True)),
+    },
+    ("model", "N", "d"),
+)
+
+#: The frames of a build, by the names of their files.
+FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
+
+#: One row a printed number or statement: see `fidelity.ledger.compare`.
+FIDELITY = Schema(
+    {
+        "table": _TEXT,
+        "model": _WORDS,
+        "quantity": _TEXT,
+        "condition": _WORDS,
+        "kind": Column("text", words=KINDS),
+        "published": _WORDS,
+        "recomputed": _ANY,
+        "shown": _WORDS,
+        "verdict": Column("text", words=VERDICTS),
+        "reason": _WORDS,
+    },
+    rules=(
+        Rule(
+            "gives no reason, and is not computable",
+            lambda rows: (rows["verdict"] != "not_computable") | (rows["reason"] != ""),
+        ),
+    ),
+    others=None,
 )

@@ -11,16 +11,16 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.statistics import regression
+from cogniload_repro.statistics import paper_tables
 
 
 def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Results:
     """Results of some cells, with the printed token lengths."""
     return Results(
         cells=cells,
-        glm=regression.glm_table(cells),
-        interactions=regression.interactions_table(cells),
-        aic=regression.aic_table(cells),
+        glm=paper_tables.glm_table(cells),
+        interactions=paper_tables.interactions_table(cells),
+        aic=paper_tables.aic_table(cells),
         tokens=load_table("tokens"),
         provenance=provenance,
     )

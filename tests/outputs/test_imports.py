@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from cogniload_repro.outputs import imports
@@ -12,7 +13,7 @@ from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.rows import Rejected
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import partition_path, read_metadata
+from cogniload_repro.storage import partition_path, read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
@@ -86,15 +87,17 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
 
 def test_the_tables_say_where_they_come_from(tmp_path, source):
     """Provenance, source and version are in the files, no path of this machine and no time."""
-    run(tmp_path / "build", source, provenance="evaluated")
+    run(tmp_path / "build", source)
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
-    assert (metadata["provenance"], metadata["source"]) == ("evaluated", "mine.jsonl")
+    assert (metadata["provenance"], metadata["source"]) == ("imported", "mine.jsonl")
     assert str(tmp_path) not in "".join(metadata.values())
 
 
 def test_reconstructed_outputs_stay_reconstructed(tmp_path, source):
     """Importing our own tables does not launder their provenance."""
-    run(tmp_path / "first", source, provenance="reconstructed")
+    run(tmp_path / "first", source)
+    path = tmp_path / "first/outputs/b.parquet"
+    write_table(path, pq.read_table(path), read_metadata(path) | {"provenance": "reconstructed"})
     run(tmp_path / "second", tmp_path / "first/outputs")
     assert read_metadata(tmp_path / "second/outputs/b.parquet")["provenance"] == "reconstructed"
 
@@ -138,7 +141,7 @@ def test_an_interrupted_import_leaves_what_was_there(tmp_path, source, monkeypat
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(imports, "read_outputs", interrupted)
+    monkeypatch.setattr(imports, "read_layout", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "build", source)
     assert contents(tmp_path / "build") == before

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_repro.outputs.readers import is_table, read_answer, read_table
+from cogniload_repro.outputs.readers import is_table, read_table
 
 COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
 ROW = {
@@ -110,7 +110,7 @@ def test_other_encodings_are_refused_by_name(tmp_path, ending, encoding):
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
 def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     """A row longer than any response is refused without being held in memory; its neighbours are read."""
-    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 1000)
+    monkeypatch.setattr("cogniload_repro.records.ROW_BYTES", 1000)
     good = json.dumps(ROW).encode()
     path = write(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
     assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
@@ -166,12 +166,6 @@ def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):
     content[len(content) // 2 : len(content) // 2 + 5000] = bytes(5000)
     path.write_bytes(content)
     assert refusals(path) == [(0, "unreadable file")]
-
-
-def test_answers_have_universal_newlines(tmp_path):
-    """Line ends of other systems are read as the scorer expects them."""
-    assert read_answer(write(tmp_path / "a.txt", "é\r\nb\rc".encode())) == "é\nb\nc"
-    assert read_answer(write(tmp_path / "b.txt", b"\xff"))[0] == "not UTF-8"
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.figures import FIGURES, draw_figure, save_figure, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, pens
+from cogniload_repro.presentation.figures import FIGURES, draw_figure, spread
+from cogniload_repro.presentation.style import OTHERS_COLOR, pens, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.statistics.accuracy import accuracy_by
@@ -35,6 +35,7 @@ def plots(figure):
 
 
 def words(figure):
+    """All texts in a figure."""
     return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
 
 
@@ -110,7 +111,7 @@ def overlap(one, two):
 def test_provenance_is_in_the_picture(name):
     """Reconstructed data are labelled in every figure, other data are not called so."""
     assert NOTE in words(draw_figure(name, CELLS, "reconstructed"))
-    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "evaluated")))
+    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "imported")))
 
 
 @pytest.mark.parametrize(("name", "absent"), [("figure3", []), ("figure4", [100, 250])])
@@ -140,7 +141,7 @@ def test_one_model_and_one_cell():
     """The smallest table possible can be drawn in every arrangement."""
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
     for name in FIGURES:
-        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "evaluated"))
+        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "imported"))
 
 
 def test_bad_requests_are_refused():
@@ -157,10 +158,10 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
     """Whatever the hash seed, PNG and SVG are the same and hold no date and no version."""
     program = (
         "import sys; from fixtures.provisional import provisional_cells\n"
-        "from cogniload_repro.presentation import figures\n"
+        "from cogniload_repro.presentation import figures, style\n"
         "cells = provisional_cells()\n"
         "for name in ('figure1', 'figure6'):\n"
-        "    figures.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
+        "    style.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
     )
     sums = []
     for seed in ("1", "2"):

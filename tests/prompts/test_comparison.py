@@ -87,7 +87,7 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
 def test_pairs_share_the_sampling_error(llama):
     """Tokenizers that differ by the same tokens in every puzzle of a length leave no error but rounding."""
     digits = {20: 11, 50: 41, 100: 92, 250: 392}
-    pairs = prompt_lengths.compare_pairs(llama.assign(qwen=llama["llama3"] + llama["N"].map(digits)))
+    pairs = prompt_lengths.compare_to_reference(llama.assign(qwen=llama["llama3"] + llama["N"].map(digits)))
     assert set(pairs["reference"]) == {LLAMA}
     np.testing.assert_allclose(pairs["se"], np.sqrt(1 / 6))
     summary = prompt_lengths.summarize_prompts(pairs).set_index("model")
@@ -101,7 +101,7 @@ def test_pairs_find_the_wrong_tokenizer(llama):
     """A tokenizer that is one percent off, within the sampling error, fails against a model of the same puzzles."""
     near = llama.assign(qwen=(1.01 * llama["llama3"]).round())
     alone = prompt_lengths.summarize_prompts(prompt_lengths.compare_prompts(near)).set_index(["model", "quantity"])
-    pairs = prompt_lengths.summarize_prompts(prompt_lengths.compare_pairs(near)).set_index("model")
+    pairs = prompt_lengths.summarize_prompts(prompt_lengths.compare_to_reference(near)).set_index("model")
     assert pairs.loc["QwQ-32B", "chi2"] > 10 * alone.loc[("QwQ-32B", "prompt_mean"), "chi2"]
     assert pairs.loc["QwQ-32B", "p"] < 1e-9
 
@@ -115,7 +115,7 @@ def test_a_partial_grid_compares_nothing(llama):
     for counts in (part, llama.drop(columns="llama3")):
         compared = prompt_lengths.compare_prompts(counts)
         assert compared.empty
-        assert prompt_lengths.compare_pairs(counts).empty
+        assert prompt_lengths.compare_to_reference(counts).empty
         assert prompt_lengths.summarize_prompts(compared).empty
         assert prompt_lengths.prompt_rows(compared).empty
 

@@ -1,7 +1,5 @@
 """Puzzles by name."""
 
-import json
-
 import pyarrow as pa
 import pytest
 
@@ -11,7 +9,6 @@ from cogniload_repro.puzzles.catalog import (
     PuzzleName,
     check_row,
     draw_named,
-    layout_row,
     nominal_ratio,
     parse_name,
     puzzle_row,
@@ -22,18 +19,6 @@ from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table
 
 NAME = "20_1_1_770487_red"
-
-
-def state_of(puzzle, **changes):
-    """The authors' metadata of a puzzle, as JSON."""
-    keys = {
-        "poi": puzzle.poi,
-        "category_defaults": puzzle.domains,
-        "needles": puzzle.needles,
-        "difficulty": puzzle.d,
-        "num_statements": puzzle.N,
-    }
-    return json.dumps({key: value for key, value in {**keys, **changes}.items() if value is not None})
 
 
 def test_a_name_has_five_parts():
@@ -82,46 +67,6 @@ def test_a_name_that_cannot_be_is_refused(name, reason):
     """Another solution, impossible numbers and other names are errors that say so."""
     with pytest.raises(ValueError, match=reason):
         draw_named(name)
-
-
-def test_the_authors_files_give_the_same_row():
-    """Text and metadata of a puzzle hold all that its name tells."""
-    puzzle = draw_puzzle(20, 3, 5, 4)
-    assert layout_row(puzzle.name, puzzle.text + "\n", state_of(puzzle)) == {
-        **puzzle_row(puzzle),
-        "text": puzzle.text + "\n",
-    }
-
-
-def test_the_released_counter_of_needles_is_no_contradiction():
-    """The released program's metadata hold the needles that are left at the end, which are none."""
-    puzzle = draw_puzzle(20, 3, 5, 4)
-    assert layout_row(puzzle.name, puzzle.text, state_of(puzzle, needles=0))["needles"] == 5
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"poi": None}, "lack 'poi'"),
-        ({"poi": 3}, "another type"),
-        ({"poi": ""}, "must be a name"),
-        ({"needles": 6}, r"N, d, needles = \(20, 3, 6\)"),
-        ({"category_defaults": {}}, "lack"),
-        ({"category_defaults": []}, "another form"),
-    ],
-)
-def test_metadata_that_contradict_the_name_are_refused(changes, reason):
-    """A lost or changed key is an error that names it."""
-    puzzle = draw_puzzle(20, 3, 5, 4)
-    with pytest.raises(ValueError, match=reason):
-        layout_row(puzzle.name, puzzle.text, state_of(puzzle, **changes))
-
-
-def test_metadata_that_are_no_json_are_refused():
-    """A broken file is an error like any other."""
-    puzzle = draw_puzzle(20, 3, 5, 4)
-    with pytest.raises(ValueError, match="Expecting"):
-        layout_row(puzzle.name, puzzle.text, "{")
 
 
 def test_a_gold_value_outside_the_domain_is_refused():

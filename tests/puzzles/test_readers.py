@@ -65,7 +65,7 @@ def test_rows_are_labelled_by_where_they_stand(tmp_path):
     labels = [f"some.jsonl, line {number}" for number in (1, 3, 4)]
     found = list(read_set(tmp_path / "some.jsonl"))
     assert [label for label, _ in found] == labels
-    assert found[-1][1] == Unreadable(labels[-1], "not a JSON object")
+    assert found[-1][1] == Unreadable(labels[-1], "wrong type: a JSON object is needed, not list")
     write_set(tmp_path / "layout", "layout", CELLS, 1)
     ((label, item),) = read_set(tmp_path / "layout")
     assert label == item.text.stem
@@ -87,3 +87,11 @@ def test_layout_files_are_read_with_universal_newlines(tmp_path):
     text = item.text.read_bytes()
     item.text.write_bytes(text.replace(b"\n", b"\r\n") + b"\r\n")
     assert read_row(item)["text"].encode() == text + b"\n"
+
+
+def test_a_file_of_another_encoding_is_one_unreadable_item(tmp_path):
+    """What to do is said once for the file, not for every line."""
+    (tmp_path / "some.jsonl").write_bytes('{"text": "T"}\n'.encode("utf-16"))
+    assert list(read_set(tmp_path / "some.jsonl")) == [
+        ("some.jsonl", Unreadable("some.jsonl", "the file is UTF-16; save it as UTF-8"))
+    ]

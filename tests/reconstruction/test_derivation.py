@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from cogniload_repro.models import BY_NAME, MODELS
+from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction.derivation import (
     BETAS,
     HALF_UNITS,
+    POINTS,
     RULES,
     derive,
     derive_all,
+    deviations,
     lattice_step,
     least_misfit,
     missing_ratios,
@@ -19,7 +22,7 @@ from cogniload_repro.reconstruction.derivation import (
 )
 from cogniload_repro.reconstruction.reconstruct import load_cells
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.regression import glm_table
+from cogniload_repro.statistics.paper_tables import glm_table
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -71,3 +74,13 @@ def test_ways_to_miss_puzzles():
     """Two puzzles of one condition are missed in 28 ways, two of different ones in 49, none in one."""
     counts = {name: len(missing_ratios(BY_NAME[name])) for name in ("Qwen3-1.7B", "o3-2025-04-16", "QwQ-32B")}
     assert counts == {"Qwen3-1.7B": 28, "o3-2025-04-16": 49, "QwQ-32B": 1}
+
+
+def test_a_threshold_where_none_is_printed_deviates_without_bound():
+    """The printed coefficients of a row lead back to it; a missing NT50 is no small deviation, but two missing are."""
+    row = load_table("table2").set_index("model").loc["QwQ-32B"]
+    beta, points = row[list(BETAS)].to_numpy(float), row[list(POINTS)].to_dict()
+    assert max(deviations("QwQ-32B", beta, points).values()) == 0
+    assert deviations("QwQ-32B", beta, points | {"nt50": np.nan})["nt50"] == np.inf
+    without = load_table("table2").query("nt50.isna()").iloc[0]
+    assert deviations(without["model"], without[list(BETAS)], without[list(POINTS)].to_dict())["nt50"] == 0

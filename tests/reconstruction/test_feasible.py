@@ -129,10 +129,10 @@ def test_bad_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"no\.csv is missing; .*cogniload feasible"):
         load_tables(tmp_path / "no.csv")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"other\.csv: the header must be model,N,d,ratio_pct,table_1"):
+    with pytest.raises(ValueError, match=r"other\.csv has no column model, N, d, ratio_pct, table_1, table_2"):
         load_tables(tmp_path / "other.csv")
     (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(ValueError, match=r"empty\.csv is not a readable table"):
+    with pytest.raises(ValueError, match=r"empty\.csv cannot be read"):
         load_tables(tmp_path / "empty.csv")
 
 

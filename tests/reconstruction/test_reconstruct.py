@@ -6,7 +6,7 @@ import pytest
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.reconstruct import CELLS, COLUMNS, load_cells, reconstruct, write_cells
+from cogniload_repro.reconstruction.reconstruct import CELLS, COUNTS, load_cells, reconstruct, write_cells
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -19,7 +19,7 @@ def cells():
 
 def test_the_table_is_the_grid_of_every_model(cells):
     """Models in the paper's order, cells in the grid's, with needles and rho of each cell."""
-    assert tuple(cells.columns) == COLUMNS
+    assert tuple(cells.columns) == tuple(COUNTS.columns)
     assert tuple(dict.fromkeys(cells["model"])) == NAMES
     grid = pd.DataFrame(
         [(c.N, c.d, c.ratio_pct, c.needles, c.rho) for c in PAPER_GRID],
@@ -96,17 +96,21 @@ def test_written_cells_are_read_back(tmp_path, cells):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda lines: [lines[0].replace("correct", "right"), *lines[1:]], "header must be model,N"),
+        (lambda lines: [lines[0].replace("correct", "right"), *lines[1:]], "has no column correct"),
+        (lambda lines: [f"{line},0" for line in lines], "has the unknown column 0"),
         (lambda lines: lines[:-1], "has 3079 rows instead of 3080"),
-        (lambda lines: [*lines, lines[-1]], "has 3081 rows instead of 3080"),
-        (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], "row 2 is not the cell of the grid"),
-        (lambda lines: [*lines[:4], lines[4].replace("DeepSeek", "deepseek"), *lines[5:]], "row 5 is not the cell"),
-        (lambda lines: [*lines[:4], lines[4].replace(",0.05,", ",0.06,"), *lines[5:]], "row 5 is not the cell"),
-        (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 5 does not add up to its n"),
-        (lambda lines: [*lines[:4], lines[4][:-1] + "none", *lines[5:]], "not a readable table .*'none'"),
-        (lambda lines: [*lines[:4], lines[4][:-1] + "0.5", *lines[5:]], "not a readable table"),
-        (lambda lines: [*lines[:4], lines[4] + ",0", *lines[5:]], "not a readable table"),
-        (lambda lines: [], "not a readable table"),
+        (lambda lines: [*lines, lines[-1]], r"row 3081 .* is not the cell of the grid"),
+        (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], r"row 1 .* is not the cell of the grid"),
+        (lambda lines: [*lines[:4], lines[4].replace("DeepSeek", "deepseek"), *lines[5:]], "row 4 .* is not the cell"),
+        (lambda lines: [*lines[:4], lines[4].replace(",0.05,", ",0.06,"), *lines[5:]], "row 4 .* is not the cell"),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 4 .* does not add up to its n"),
+        (
+            lambda lines: [*lines[:4], lines[4][:-1] + "none", *lines[5:]],
+            "row 4 .* has other 'none', not a",
+        ),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "0.5", *lines[5:]], r"row 4 .* has other 0\.5, not a whole number"),
+        (lambda lines: [*lines[:4], lines[4] + ",0", *lines[5:]], "cannot be read"),
+        (lambda lines: [], "cannot be read"),
     ],
 )
 def test_a_damaged_table_is_refused(tmp_path, change, complaint):

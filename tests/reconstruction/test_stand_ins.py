@@ -13,7 +13,7 @@ from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.published import ERRORS
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.reconstruction.stand_ins import SEED, stand_in_outputs, write_stand_ins
+from cogniload_repro.reconstruction.stand_ins import stand_in_outputs, write_stand_ins
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
@@ -72,7 +72,7 @@ def case(request, cells):
     puzzles = request.getfixturevalue(CASES[request.param])
     own = cells[cells["model"] == request.param]
     own = own[own["N"].isin(puzzles["N"]) & own["d"].isin(puzzles["d"])]
-    outputs = stand_in_outputs(request.param, own, puzzles, SEED)
+    outputs = stand_in_outputs(request.param, own, puzzles)
     return request.param, own, outputs, score(outputs, puzzles)
 
 
@@ -139,7 +139,7 @@ def test_each_model_has_its_own_stream(few, cells):
 def test_outputs_follow_the_puzzles(few, cells):
     """Names come in the order of the puzzles table, the first n of each cell."""
     own = cells[cells["model"] == "o3-2025-04-16"]
-    outputs = stand_in_outputs("o3-2025-04-16", own, few, SEED)
+    outputs = stand_in_outputs("o3-2025-04-16", own, few)
     place = few.groupby(["N", "ratio_pct", "d"]).cumcount()
     n = few[KEYS].merge(own[[*KEYS, "n"]], on=KEYS)["n"]
     assert outputs["name"].tolist() == few.loc[(place < n).to_numpy(), "name"].tolist()
@@ -172,17 +172,17 @@ def test_a_cell_that_cannot_have_its_buckets_is_refused():
     """With two such puzzles the cell is named and nothing is returned."""
     puzzles, cells = pair(FRED, FRED, correct=1, valid_logic=1)
     with pytest.raises(ValueError, match=r"no puzzle of the cell of [ab] can be worded as wrong_logic"):
-        stand_in_outputs("QwQ-32B", cells, puzzles, SEED)
+        stand_in_outputs("QwQ-32B", cells, puzzles)
 
 
 def test_a_table_with_too_few_puzzles_is_refused(few, cells):
     """A model that answered more puzzles than the table has cannot be worded; the numbers are in the complaint."""
     own = cells[cells["model"] == "QwQ-32B"]
     with pytest.raises(ValueError, match="holds 1400 of the 14000 puzzles"):
-        stand_in_outputs("QwQ-32B", own, few, SEED)
+        stand_in_outputs("QwQ-32B", own, few)
     own = cells[cells["model"] == "o4-mini-2025-04-16"]
     with pytest.raises(ValueError, match="holds 1397 of the 1398 puzzles"):
-        stand_in_outputs("o4-mini-2025-04-16", own, few.iloc[1:], SEED)
+        stand_in_outputs("o4-mini-2025-04-16", own, few.iloc[1:])
 
 
 WRITE = """

@@ -68,7 +68,7 @@ def test_tokens_are_averaged_where_they_are_known():
 
 def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     """One reconstructed model makes the whole table reconstructed."""
-    for model, provenance in (("QwQ-32B", "reconstructed"), ("mine", "evaluated")):
+    for model, provenance in (("QwQ-32B", "reconstructed"), ("mine", "imported")):
         metadata = {"provenance": provenance, "source": provenance, "reading": "r"}
         write_table(tmp_path / f"scores/{model}.parquet", scores_frame(model, ["wrong_other"]), metadata)
     cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
@@ -76,7 +76,7 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     assert read_metadata(tmp_path / "cells.parquet") == {
         "provenance": "reconstructed",
         "reading": "r",
-        "source": "evaluated; reconstructed",
+        "source": "imported; reconstructed",
     }
 
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
-from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES
-from cogniload_repro.puzzles.text import categorize_question
+from cogniload_repro.puzzles.ontology import CATEGORIES
 from cogniload_repro.scoring.windows import QUALIFIERS, Windows, find_windows, take_last_sentence
 
 LINES = st.lists(st.sampled_from(["Ian", "hair", "IAN hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000]))
@@ -37,17 +36,9 @@ def test_last_sentence_equals_the_literal_split(line):
     assert take_last_sentence(line) == reference_take_last_sentence(line)
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_every_generated_question_is_categorised(category):
-    """The templates of D.2 cover the questions of all twelve categories."""
-    assert categorize_question(PHRASES[category].question.format("Sue")) == category
-    assert category in QUALIFIERS
-
-
-def test_an_unknown_question_is_refused():
-    """A question outside the templates is an error that quotes it."""
-    with pytest.raises(ValueError, match="Who is Sue"):
-        categorize_question("Who is Sue?")
+def test_every_category_has_its_stems():
+    """The scorer knows what a line about any of the twelve categories contains."""
+    assert tuple(QUALIFIERS) == CATEGORIES
 
 
 def test_windows_are_whole_lines_in_lower_case():

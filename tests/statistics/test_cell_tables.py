@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, plain_name, read_cell_table, read_origin
 from cogniload_repro.storage import RECONSTRUCTED, write_table
 
 FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "n", "correct"]]
@@ -39,15 +38,15 @@ def test_origin_is_what_the_file_says(tmp_path):
     [
         ({"rho": None}, "has no column rho"),
         ({"N": None, "model": None}, "has no column model, N"),
-        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3: correct 101 is more than the answers n"),
-        ({"correct": [1, 2, -1, 4, 5, 6]}, r"row 3: correct -1 must be a whole number from 0"),
-        ({"n": [100, 100.5, 100, 100, 100, 100]}, r"row 2: n 100\.5 must be a whole number"),
-        ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4: rho 40\.0 must be a number from 0 to 1"),
-        ({"d": ["1", "2", "x", "4", "5", "6"]}, r"row 3: d 'x' must be a number"),
-        ({"model": ["a", None, "a", "a", "a", "a"]}, r"row 2: model nan is missing"),
-        ({"d": 1, "ratio_pct": 5}, r"row 2: model 'QwQ-32B' has this N, d and ratio_pct twice"),
+        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3 \(QwQ-32B\) has more right and wrong answers than n"),
+        ({"correct": [1, 2, -1, 4, 5, 6]}, "row 3 .* has correct -1, not a whole number from 0"),
+        ({"n": [100, 100.5, 100, 100, 100, 100]}, r"row 2 .* has n 100\.5, not a whole number"),
+        ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4 .* has rho 40\.0, not a number from 0 to 1"),
+        ({"d": ["1", "2", "x", "4", "5", "6"]}, "row 3 .* has d 'x', not a number"),
+        ({"model": ["a", None, "a", "a", "a", "a"]}, "row 2 .* has model nan, no text"),
+        ({"d": 1, "ratio_pct": 5}, "row 2 .* is there before"),
         ({"n": 0, "correct": 0}, "holds no answers"),
-        ({"ctx": 99}, "ctx 99 is no part of the wrong answers"),
+        ({"ctx": 99}, "row 1 .* has more right and wrong answers than n"),
     ],
 )
 def test_impossible_tables_are_refused(tmp_path, columns, complaint):
@@ -76,3 +75,31 @@ def test_what_is_no_table_is_refused(tmp_path):
 def test_names_of_files_are_harmless_in_captions():
     """Markup and formulas in a file's name do not reach a caption or a picture."""
     assert plain_name("/a/b/my $x$ <b>`{raw}`.csv") == "my-x-b-raw-.csv"
+
+
+def test_cells_come_from_the_committed_table_a_build_or_a_file(tmp_path):
+    """All three are ready for a formula and say where they come from; a subset keeps that."""
+    committed = load_cells()
+    assert committed.attrs == {"provenance": "reconstructed"}
+    assert describe_cells(committed) == "Reconstructed from the paper's tables, not raw outputs"
+    write_table(tmp_path / "cells.parquet", FEW, {"provenance": "imported"})
+    built, own = load_cells(tmp_path), load_cells(write(tmp_path))
+    assert (built.attrs, own.attrs) == ({"provenance": "imported"}, {"provenance": "", "cells": "mine.csv"})
+    for cells in (committed, built, own):
+        assert (10 ** cells["log10_N"]).round().astype(int).tolist() == cells["N"].tolist()
+    assert describe_cells(own.query("d == 1")).startswith("Counts of mine.csv, whose origin is not recorded. Partial")
+    assert describe_cells(pd.DataFrame(own.to_dict("list"))).startswith("Counts of a table, whose origin is not rec")
+
+
+def test_some_models_can_be_asked_for():
+    """A model that the cells do not have is named, with those they have."""
+    assert load_cells(models=["QwQ-32B"])["model"].unique().tolist() == ["QwQ-32B"]
+    with pytest.raises(ValueError, match=r"no model gpt-6; they have: DeepSeek-R1-0528"):
+        load_cells(models=["gpt-6", "QwQ-32B"])
+
+
+def test_a_build_without_cells_names_the_step_that_makes_them(tmp_path):
+    """An empty build folder, or none, is answered with the remedy."""
+    for build in (tmp_path, tmp_path / "none"):
+        with pytest.raises(ValueError, match=r"cells\.parquet is missing; make it with `make score`"):
+            load_cells(build)

@@ -132,7 +132,7 @@ def test_any_text_is_a_formula_or_a_sentence(text):
 
 def test_named_covariates_are_found_inside_functions():
     """Names count wherever they stand, in the order of the documentation."""
-    assert name_covariates("correct ~ C(N):d + np.log10(prompt_mean)") == ["d", "N", "prompt_mean"]
+    assert name_covariates("correct ~ C(N):d + np.log10(prompt_mean)") == ("d", "N", "prompt_mean")
 
 
 def test_reading_evaluates_nothing():

@@ -11,9 +11,9 @@ CELLS = provisional_cells()
 
 
 def test_reconstructed_data_say_so():
-    """Reconstructed cells carry the label, imported and evaluated ones do not."""
+    """Reconstructed cells carry the label, imported ones do not."""
     assert source_note(CELLS, "reconstructed") == "Reconstructed from the paper's tables, not raw outputs"
-    assert [source_note(CELLS, word) for word in ("imported", "evaluated")] == ["", ""]
+    assert source_note(CELLS, "imported") == ""
 
 
 def test_partial_grid_is_counted():
@@ -28,5 +28,5 @@ def test_partial_grid_is_counted():
 
 def test_unknown_word_is_refused():
     """Only the three words of the data contract are taken."""
-    with pytest.raises(ValueError, match=r"'raw' is not one of: reconstructed, imported, evaluated"):
+    with pytest.raises(ValueError, match=r"'raw' is not one of: reconstructed, imported"):
         origin_note("raw")

@@ -14,16 +14,12 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import (
     INTERACTIONS,
     LINEAR,
     QUADRATIC,
-    aic_table,
-    capacity_points,
     fit_glm,
-    glm_table,
-    grid_means,
-    interactions_table,
     likelihood_ratio,
 )
 
@@ -382,48 +378,3 @@ def test_likelihood_ratio_is_the_difference_of_aics():
     assert likelihood_ratio(quadratic, linear) == pytest.approx(chi2.sf(linear.aic - quadratic.aic + 2, 1), rel=1e-9)
     assert likelihood_ratio(quadratic, less) == pytest.approx(chi2.sf(less.aic - quadratic.aic + 4, 2), rel=1e-9)
     assert likelihood_ratio(quadratic, quadratic) != likelihood_ratio(quadratic, linear)
-
-
-@pytest.fixture(scope="module")
-def cells():
-    """Reconstructed cells of two models, between them one that is always right."""
-    cells = load_cells()
-    sure = GRID.assign(model="sure", n=10, correct=10)
-    return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
-
-
-def test_tables_have_one_row_a_model_in_the_order_of_the_cells(cells):
-    """Tables 2, 3 and 6 hold every model; one without a fit says so and has no numbers."""
-    for table in (glm_table(cells), interactions_table(cells), aic_table(cells)):
-        assert table["model"].tolist() == ["QwQ-32B", "sure", "o3-2025-04-16"]
-        assert table["status"].tolist() == ["ok", "separation", "ok"]
-        numbers = table.drop(columns=["model", "status"]).drop(columns="n", errors="ignore")
-        assert numbers.iloc[1].isna().all()
-        assert numbers.drop(columns="nt50", errors="ignore").iloc[[0, 2]].notna().all(axis=None)
-
-
-def test_tables_hold_the_fits_of_each_model(cells):
-    """Table 2 is the quadratic fit, Table 6 compares it with the linear one, Table 3 drops interactions one by one."""
-    own = cells[cells["model"] == "o3-2025-04-16"]
-    k, n = own["correct"].to_numpy(), own["n"].to_numpy()
-
-    def fitted(x):
-        model = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial())
-        return model.fit(tol=1e-10, tol_criterion="params")
-
-    results = {formula: fitted(design(own, formula)) for formula in (LINEAR, QUADRATIC, INTERACTIONS)}
-    row = glm_table(cells).iloc[2]
-    names = ["0", "d", "N", "rho", "rho2"]
-    np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[QUADRATIC].params)
-    np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[QUADRATIC].bse)
-    np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[QUADRATIC].pvalues)
-    assert row["n"] == n.sum() == 1398
-    row = aic_table(cells).iloc[2]
-    drop = 2 * (results[QUADRATIC].llf - results[LINEAR].llf)
-    assert row["p_lr"] == pytest.approx(chi2.sf(drop, 1))
-    assert row["aic_linear"] - row["aic_quadratic"] == pytest.approx(drop - 2)
-    row = interactions_table(cells).iloc[2]
-    for place, name in enumerate(("dN", "drho", "Nrho", "dNrho"), start=5):
-        dropped = fitted(np.delete(design(own, INTERACTIONS), place, axis=1))
-        assert row[f"beta_{name}"] == pytest.approx(results[INTERACTIONS].params[place], rel=1e-6)
-        assert row[f"p_{name}"] == pytest.approx(chi2.sf(2 * (results[INTERACTIONS].llf - dropped.llf), 1), rel=1e-6)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS
 
 
 @click.command()
@@ -38,23 +38,78 @@ def run_notebook(
     paper's specification.
     """
     from cogniload_repro.presentation.notebooks import run_notebook
-    from cogniload_repro.statistics.regression import QUADRATIC
 
     start = time.monotonic()
-    if formula == "" and (family or data):
-        formula = QUADRATIC
-    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
-    given = {name: value for name, value in given.items() if value}
-    run_notebook(source, target, {"build": build.resolve()} | given)
+    run_notebook(source, target, {"build": build.resolve()} | _chosen_parameters(formula, family, data))
     click.echo(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
-@click.command("build-book")
-@click.option("--leave-out", multiple=True, help="Page to do without, such as notebooks/10_alternatives (repeatable).")
+@click.command("run-notebooks")
+@click.argument("inputs", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--grid", default="paper", show_default=True, help="The build's grid: paper or mini.")
+@click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
-def build_book(leave_out: tuple[str, ...], build: Path) -> None:
-    """Put pages and executed notebooks together and build the HTML book."""
-    from cogniload_repro.presentation import book
+@JOBS
+def run_notebooks(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: int) -> None:
+    """Execute the book's notebooks on a build folder, as far as they have changed.
 
-    book.stage_book(build, leave_out=leave_out)
+    A notebook is run when its executed copy is older than itself or than one of INPUTS, or was made with other
+    parameters; what a reader has chosen for the build (see `choose`) reaches those that have such parameters.
+    """
+    from cogniload_repro.commands.choices import read_choices
+    from cogniload_repro.presentation.notebooks import Run, is_current, list_chapters, run_notebooks
+
+    choices = read_choices(build)
+    chosen = _chosen_parameters(choices["formula"], choices["family"], choices["data"])
+    runs = []
+    for chapter in list_chapters("notebooks", **_kind_of_build(grid, choices)):
+        parameters = {"build": build.resolve()} | {name: chosen[name] for name in chapter.takes if name in chosen}
+        run = Run(chapter.source, build / "notebooks" / chapter.source.name, parameters)
+        data = [Path(choices["data"])] if "cells_path" in parameters else []
+        if again or not is_current(run, [*inputs, *data]):
+            runs.append(run)
+    for run, seconds in run_notebooks(runs, jobs):
+        click.echo(f"  {run.source.name:28} {seconds:5.1f} s")
+
+
+def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
+    """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
+    from cogniload_repro.statistics.regression import QUADRATIC
+
+    if formula == "" and (family or data):
+        formula = QUADRATIC
+    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
+    return {name: value for name, value in given.items() if value}
+
+
+def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
+    return {"whole_grid": grid == "paper", "papers_outputs": choices["source"] == "reconstructed"}
+
+
+@click.command("build-book")
+@click.option("--grid", default="paper", show_default=True, help="The build's grid: paper or mini.")
+@BUILD
+def build_book(grid: str, build: Path) -> None:
+    """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
+    from cogniload_repro.commands.choices import read_choices
+    from cogniload_repro.presentation import book
+    from cogniload_repro.presentation.notebooks import list_chapters
+
+    chapters = list_chapters("notebooks", **_kind_of_build(grid, read_choices(build)))
+    absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
+    book.stage_book(build, leave_out=[f"notebooks/{name}" for name in sorted(absent)])
     book.build_book(build)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@BUILD
+def lab(arguments: tuple[str, ...], build: Path) -> None:
+    """Open the chapters in JupyterLab, ready to run; ARGUMENTS go to JupyterLab, such as --no-browser.
+
+    Sentences show the values of the last build. Saving writes the notebook as it is committed: with the names of
+    these values, and without outputs.
+    """
+    from cogniload_repro.presentation.lab import open_lab
+
+    open_lab(Path("notebooks"), build, list(arguments))

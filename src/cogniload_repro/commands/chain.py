@@ -117,29 +117,29 @@ def fit(
     if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
         return
-    from cogniload_repro.presentation.fragments import describe_cells, load_cells
-    from cogniload_repro.robustness import fit_comparison as rivals
+    from cogniload_repro.presentation.fit_text import print_comparison, print_fits
+    from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
+    from cogniload_repro.statistics.fits import compare_fits
+    from cogniload_repro.statistics.fits import fit as fit_cells
     from cogniload_repro.statistics.regression import QUADRATIC
     from cogniload_repro.storage import write_whole
 
-    cells = load_cells(build, data or None, models or None)
-    formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells, build, data or None)
-    fits = rivals.fit_table(cells, formula, family).assign(formula=formula, family=family, cells=origin)
+    cells = load_cells(data or build, models or None)
+    formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells)
+    fits = fit_cells(cells, formula, family)
     if out is not None:
-        write_whole(out, fits.to_csv(index=False, lineterminator="\n"))
+        kept = fits.assign(formula=formula, family=family, cells=origin)
+        write_whole(out, kept.to_csv(index=False, lineterminator="\n"))
     if origin:
         click.echo(origin)
-    if compare:
-        click.echo(rivals.print_comparison(rivals.compare_fits(cells, formula, family), formula, family))
-    else:
-        click.echo(rivals.print_fits(fits))
+    click.echo(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
 
 
 def _fit_paper(build: Path) -> None:
     import pandas as pd
 
     from cogniload_repro.scoring.cells import read_scores, token_stats
-    from cogniload_repro.statistics import regression
+    from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
@@ -148,9 +148,9 @@ def _fit_paper(build: Path) -> None:
     cells, metadata = pd.read_parquet(path), read_metadata(path)
     tables = {
         "tokens": token_stats(read_scores(build / "scores")),
-        "interactions": regression.interactions_table(cells),
-        "aic": regression.aic_table(cells),
-        "glm": regression.glm_table(cells),
+        "interactions": paper_tables.interactions_table(cells),
+        "aic": paper_tables.aic_table(cells),
+        "glm": paper_tables.glm_table(cells),
     }
     for name, table in tables.items():
         write_table(build / f"{name}.parquet", table, metadata)
@@ -162,20 +162,31 @@ def _fit_paper(build: Path) -> None:
 
 
 @click.command()
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The fidelity.csv of another build: tell which numbers have moved.",
+)
 @BUILD
-def compare(build: Path) -> None:
+def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
-    from cogniload_repro.fidelity.ledger import compare, scoreboard
+    import pandas as pd
+
+    from cogniload_repro.fidelity.ledger import compare, find_moved, scoreboard
     from cogniload_repro.fidelity.results import load_results
     from cogniload_repro.storage import write_table, write_whole
 
     results, prompts = load_results(build), None
     if (build / "prompt_tokens.parquet").exists():
-        from cogniload_repro.presentation.prompt_pages import load_prompt_counts
         from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
+        from cogniload_repro.prompts.counts import load_prompt_counts
 
         prompts = prompt_rows(compare_prompts(load_prompt_counts(build)))
     fidelity = compare(results, prompts)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     click.echo(scoreboard(fidelity).to_string(index=False))
+    if against is not None:
+        moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
+        click.echo(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        click.echo("" if moved.empty else moved.to_string(index=False))

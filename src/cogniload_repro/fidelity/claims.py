@@ -5,7 +5,7 @@ numbers or refuses; `prose` reads the published words and judges.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -16,12 +16,11 @@ from cogniload_repro.fidelity.over_models import TOKENS, find_over_models
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ERRORS, load_claims
+from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, prose_along_rho
 from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.statistics.accuracy import ALPHA
 
-COLUMNS = (
+CLAIM_COLUMNS = (
     "id", "location", "claim", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict",
     "reason",
 )  # fmt: skip
@@ -31,7 +30,7 @@ CONSTANTS: dict[str, Number] = {
     "C007": CONTEXT_TOKENS,
     "C008": CONTEXT_TOKENS,
     "C009": RESERVED_TOKENS,
-    "C149": float(norm.ppf(1 - ALPHA / 2)),
+    "C149": float(norm.ppf(1 - INTERVAL_ALPHA / 2)),
 }
 
 _TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
@@ -55,11 +54,11 @@ def evaluate_claims(
     Returns
     -------
     DataFrame
-        One row a claim, in the given order, columns `COLUMNS`: published is the string of the claims file; recomputed
-        the number (NaN if there are several or none); shown the same as the paper prints it, several as "low to high",
-        a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of the last
-        printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown, or
-        one of the others leads to another verdict); reason the last, if that is it. For kind see `kind_of`.
+        One row a claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
+        recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
+        "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
+        the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
+        or one of the others leads to another verdict); reason the last, if that is it. For kind see `kind_of`.
     """
     evidence = Evidence(results)
     others = [Evidence(replace(results, cells=cells)) for cells in others]
@@ -74,7 +73,7 @@ def evaluate_claims(
                 reason += f"{len(others)} other possible tables of counts lead to another verdict"
                 judged = NOT_COMPUTABLE
         rows.append(claim | judged._asdict() | {"published": claim["value"], "kind": kind, "reason": reason})
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
 
 
 def kind_of(claim: dict[str, str], provenance: str) -> str:
@@ -106,7 +105,7 @@ def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
         return NOT_COMPUTABLE
 
 
-def _find(claim: dict[str, str], evidence: Evidence) -> Share | list[Number]:
+def _find(claim: dict[str, str], evidence: Evidence) -> Share | Sequence[Number]:
     if claim["id"] in CONSTANTS:
         return [CONSTANTS[claim["id"]]]
     if claim["model"]:
@@ -139,7 +138,6 @@ def _levels(condition: str) -> dict[str, int]:
     """Read "N=250 d=1", "rho: low end" or nothing as levels of the grid."""
     if condition in PROSE_RATIOS:
         return {"ratio_pct": PROSE_RATIOS[condition]}
-    pairs = [re.fullmatch(r"(N|d)=(\d+)", part) for part in condition.split()]
-    if None in pairs:
+    if not re.fullmatch(r"((N|d)=\d+\s*)*", condition.strip()):
         raise UnsettledError(f"the condition {condition!r} cannot be read")
-    return {pair[1]: int(pair[2]) for pair in pairs}
+    return {key: int(level) for key, level in re.findall(r"(N|d)=(\d+)", condition)}

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.frames import read_frame
+from cogniload_repro.schemas import FRAMES
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.storage import read_metadata
 
@@ -17,13 +19,13 @@ class Results:
     Attributes
     ----------
     cells : DataFrame
-        Counts by model and cell (`cells.count_cells`).
+        Counts by model and cell (`scoring.cells.count_cells`).
     glm, interactions, aic : DataFrame
-        One row a model (`regression.glm_table`, `interactions_table`, `aic_table`).
+        One row a model (`paper_tables.glm_table`, `interactions_table`, `aic_table`).
     tokens : DataFrame
-        Token statistics by model, N and d (`tables.token_stats`).
+        Token statistics by model, N and d (`scoring.cells.token_stats`).
     provenance : str
-        reconstructed, imported or evaluated.
+        reconstructed or imported.
     """
 
     cells: pd.DataFrame
@@ -50,13 +52,11 @@ def load_results(build: str | Path) -> Results:
     Raises
     ------
     ValueError
-        If one is missing; the message says which step makes it.
+        If one is missing or not as its schema says; the message says which step makes it.
     """
     build = Path(build)
     frames = {}
-    for name in ("cells", "glm", "interactions", "aic", "tokens"):
-        path = build / f"{name}.parquet"
-        if not path.exists():
-            raise ValueError(f"{path} is missing; make it with `make {'score' if name == 'cells' else 'fit'}`")
-        frames[name] = pd.read_parquet(path)
+    for name, schema in FRAMES.items():
+        path, step = build / f"{name}.parquet", "score" if name == "cells" else "fit"
+        frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
     return Results(**frames, provenance=read_metadata(build / "cells.parquet")["provenance"])

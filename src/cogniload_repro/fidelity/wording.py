@@ -15,7 +15,7 @@ import pandas as pd
 
 from cogniload_repro import formats
 from cogniload_repro.fidelity.evidence import UnsettledError
-from cogniload_repro.published import ABOUT_NONE
+from cogniload_repro.published import ABOUT_NONE, ALPHA
 
 Number = int | float | Fraction
 
@@ -23,7 +23,7 @@ Number = int | float | Fraction
 class Share(NamedTuple):
     """How many of so many models or cells something holds for."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # the tuple's own count is of no use here
     of: int
 
 
@@ -38,7 +38,7 @@ class Judgement(NamedTuple):
 NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
 
 
-class Reading(NamedTuple):
+class Meaning(NamedTuple):
     """A word read as an interval for numbers, their format, and whether more than half of them inside will do."""
 
     inside: pd.Interval
@@ -46,19 +46,16 @@ class Reading(NamedTuple):
     most: bool = False
 
 
-#: The level at which the paper gives a star, hence calls a coefficient significant (Table 2).
-SIGNIFICANT = 0.05
-
 #: Words about numbers.
 #: ~0: see `published.ABOUT_NONE`. For > 0 and < 0 the sign alone counts.
 #: A few percent: no more than five.
 #: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties; the text adds "frequently", so more than
 #: half of the numbers will do.
 WORDS = {
-    "~0": Reading(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "neither"), "+.3f"),
-    "not significant": Reading(pd.Interval(SIGNIFICANT, 1, "both"), ".3g"),
-    "a few percent": Reading(pd.Interval(0, 5, "both"), ".0f"),
-    "mid-20000s": Reading(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
+    "~0": Meaning(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "neither"), "+.3f"),
+    "not significant": Meaning(pd.Interval(ALPHA, 1, "both"), ".3g"),
+    "a few percent": Meaning(pd.Interval(0, 5, "both"), ".0f"),
+    "mid-20000s": Meaning(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
 }
 
 #: Words about a share, as the least share that they stand for and whether it is enough itself. "nearly all": nine in
@@ -170,7 +167,7 @@ def _judge_number(published: str, shown: str) -> str:
     printed, computed = Decimal(published.removesuffix("K")), Decimal(shown.removesuffix("K"))
     if shown == published:
         return "exact"
-    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(printed.as_tuple().exponent) else "differs"
+    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(int(printed.as_tuple().exponent)) else "differs"
 
 
 def _single(found: Sequence[Number]) -> float:
@@ -184,10 +181,11 @@ def _span(found: Sequence[Number], printed: list[str]) -> str:
 
 
 def _print_by_quantity(quantity: str, number: Number) -> str:
+    number = float(number)
     if quantity == "p_lr":
         return formats.format_p_lr(number)
     if quantity.startswith("p_"):
         return formats.format_p(number)
     if quantity.startswith("beta_"):
         return formats.format_beta(number)
-    return formats.format_ecl50(number) if quantity == "ecl50" else f"{float(number):+.3f}"
+    return formats.format_ecl50(number) if quantity == "ecl50" else f"{number:+.3f}"

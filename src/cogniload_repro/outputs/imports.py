@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.outputs.layout import Layout, find_files
-from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.storage import (
@@ -76,7 +76,6 @@ def import_outputs(
     puzzles_path: str | Path,
     rejected_path: str | Path,
     *,
-    provenance: str = "imported",
     label: str | None = None,
     model: str | None = None,
     refused: Sequence[Rejected] = (),
@@ -85,17 +84,15 @@ def import_outputs(
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
 
     Files appear together, when the whole source is read and written. If this is interrupted while they take
-    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. The
-    report is to be checked by the caller.
+    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. Outputs are
+    imported, unless the source's own tables say that they are reconstructed. The report is to be checked by the caller.
 
     Parameters
     ----------
     source : path
-        A local file or folder, see `read_outputs`.
+        A local file or folder, see `rows.read_outputs`.
     outputs_dir, puzzles_path, rejected_path : path
         What is written. Puzzles that are there already stay known; new ones are added to them.
-    provenance : {"imported", "evaluated"}
-        Where the responses come from; tables that carry a weaker word themselves keep it.
     label : str, optional
         How the source is called in the files' metadata; by default its own name without the folders above.
     model : str, optional
@@ -111,8 +108,9 @@ def import_outputs(
         If there is no such source or it holds no outputs.
     """
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
+    layout = find_files(source)
     metadata = {
-        "provenance": weakest_provenance([provenance, *_own_provenances(find_files(source))]),
+        "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
         "source": label or source.name,
         "version": __version__,
         "command": "cogniload download-outputs",
@@ -126,7 +124,7 @@ def import_outputs(
     known, rejected = len(catalog), list(refused)
     with _tables_together(metadata, mark) as open_table:
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
-        for item in tqdm(read_outputs(source, catalog, model=model), "import", unit=" rows", disable=None):
+        for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
             rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
         partitions.flush_all()
         if len(catalog) > known or not puzzles_path.exists():

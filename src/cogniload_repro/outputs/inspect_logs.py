@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from cogniload_repro.records import Refusal, check_record, parse_json
+
 #: Largest sample that is read, bytes: more is no response but damage or malice.
 SAMPLE_BYTES = 1 << 30
 #: Largest plain log, bytes: it has to fit into memory.
@@ -21,10 +23,10 @@ _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 
 
 
 class Sample(NamedTuple):
-    """One sample of a log as JSON, with the model that was asked."""
+    """One sample of a log, or why it is none, with the model that was asked."""
 
     model: str | None
-    content: bytes
+    record: dict | Refusal
 
 
 def is_inspect_json(path: Path) -> bool:
@@ -50,7 +52,7 @@ def read_archive(path: Path) -> Iterator[Sample | Exception]:
             for info in archive.infolist():
                 if info.filename.startswith("samples/") and info.filename.endswith(".json"):
                     try:
-                        yield Sample(model, _read_member(archive, info))
+                        yield Sample(model, parse_json(_read_member(archive, info)))
                     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
                         yield ValueError(f"{info.filename}: {error}")
     except (zipfile.BadZipFile, NotImplementedError) as error:
@@ -73,7 +75,7 @@ def read_json(path: Path) -> Iterator[Sample]:
     model, samples = _model_of(log), log.pop("samples", None) or []
     del content, log
     for sample in samples:
-        yield Sample(model, json.dumps(sample).encode())
+        yield Sample(model, check_record(sample))
 
 
 def _find_model(archive: zipfile.ZipFile) -> str | None:
@@ -99,7 +101,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     for name in ("header_offset", "flag_bits", "orig_filename"):
         setattr(stored, name, getattr(info, name))
     stored.file_size = stored.compress_size = info.compress_size
-    stored.CRC = None
+    stored.CRC = None  # type: ignore[assignment]
     with archive.open(stored) as member:
         compressed = member.read()
     with pa.input_stream(pa.BufferReader(compressed), compression="zstd") as stream:

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from cogniload_repro.outputs.readers import Entry, Refusal, is_table, read_answer, read_table
-from cogniload_repro.puzzles.catalog import Catalog, check_row, layout_row, nominal_ratio, parse_name
+from cogniload_repro.outputs.readers import is_table, read_table
+from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
+from cogniload_repro.puzzles.release import STATE, name_state, release_row
+from cogniload_repro.records import Entry, read_text
 from cogniload_repro.schemas import PUZZLES
 
 BAD_PUZZLE = "bad puzzle"
@@ -18,7 +20,6 @@ NOT_AN_ANSWER = "not an answer"
 
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
-_STATE = "_state.json"
 
 
 @dataclass
@@ -95,10 +96,11 @@ def read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry
             if entry.refusal:
                 yield path, entry
                 continue
+            fields = entry.fields or {}
             try:
-                catalog.add(check_row(_complete(entry.fields)))
+                catalog.add(check_row(_complete(fields)))
             except ValueError as error:
-                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{entry.fields.get('name')}: {error}"))
+                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{fields.get('name')}: {error}"))
 
 
 def answer_name(path: PurePath) -> str:
@@ -110,8 +112,8 @@ def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
     folders = parts[:-1]
     if "exp" in folders and path.suffix == ".txt":
         layout.texts[path.stem] = path
-    elif "meta" in folders and path.name.endswith(_STATE):
-        layout.states[path.name.removesuffix(_STATE)] = path
+    elif "meta" in folders and path.name.endswith(STATE):
+        layout.states[name_state(path)] = path
     elif parse_name(answer_name(path)):
         layout.answers.append((_model_folder(folders), path))
     elif is_table(path):
@@ -127,11 +129,14 @@ def _model_folder(folders: tuple[str, ...]) -> str | None:
 def _read_state(name: str, state: Path, text: Path | None) -> dict:
     if text is None:
         raise ValueError("the metadata have no text; add exp/**/NAME.txt")
-    contents: list[str | Refusal] = [read_answer(text), read_answer(state)]
-    for content in contents:
-        if not isinstance(content, str):
-            raise ValueError(": ".join(content))
-    return layout_row(name, *contents)
+    return release_row(name, _read_whole(text), _read_whole(state))
+
+
+def _read_whole(path: Path) -> str:
+    content = read_text(path)
+    if not isinstance(content, str):
+        raise ValueError(": ".join(content))
+    return content
 
 
 def _complete(fields: dict) -> dict:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.outputs.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
-from cogniload_repro.outputs.readers import MISSING_FIELD, NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_answer, read_table
+from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_text
 from cogniload_repro.schemas import OUTPUTS
 
 UNKNOWN_PUZZLE = "unknown puzzle"
@@ -62,10 +63,15 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     ValueError
         If there is no such source or it holds no outputs.
     """
-    layout = find_files(Path(source))
+    yield from read_layout(find_files(Path(source)), catalog, model=model)
+
+
+def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
+    """Read the responses of a source whose files have been found; see `read_outputs`."""
     seen: dict[str, set[int]] = defaultdict(set)
     for path, entry in _entries(layout, catalog):
-        checked = entry.refusal or _name(entry.fields, catalog) or _check(entry.fields, model)
+        fields = entry.fields or {}
+        checked = entry.refusal or _name(fields, catalog) or _check(fields, model)
         if isinstance(checked, Output):
             checked = _check_puzzle(checked, catalog, seen[checked.model]) or checked
         if isinstance(checked, Output):
@@ -80,7 +86,7 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
     for path in layout.tables:
         yield from ((path, entry) for entry in read_table(path, OUTPUTS.names))
     for model, path in layout.answers:
-        content = read_answer(path)
+        content = read_text(path)
         if isinstance(content, str):
             yield path, Entry(0, {"model": model, "name": answer_name(path), "response": content})
         else:
@@ -125,7 +131,8 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
     for name in ("model", "name"):
         if not _is_safe(fields[name], slash=name == "model"):
             return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
-    return Output(**{name: fields.get(name) for name in OUTPUTS.names})
+    tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
+    return Output(fields["model"], fields["name"], fields["response"], *tokens)
 
 
 def _printable(detail: str) -> str:

@@ -1,5 +1,8 @@
 """Put the book's sources together and build the HTML, all of it or none."""
 
+import filecmp
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +12,9 @@ from pathlib import Path
 
 import yaml
 
+from cogniload_repro.presentation.api_page import api_page
+from cogniload_repro.storage import write_whole
+
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
@@ -17,9 +23,14 @@ _RESULTS = {
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
 
+#: Pages that are made while the book is staged.
+_GENERATED = {"api": api_page}
+#: Folders of the sources that no page is made from.
+_LEFT = ("_build", "__pycache__")
+
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
-#: Build every page, stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
-_STRICT = ("--all", "-W", "-n", "--keep-going")
+#: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
+_STRICT = ("-W", "-n", "--keep-going")
 
 
 def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = ()) -> Path:
@@ -53,16 +64,27 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     toc = _read_toc(sources, leave_out)
     _check_pages(toc, build, sources)
     staged = build / "book"
-    staged.mkdir(parents=True, exist_ok=True)
-    for old in staged.iterdir():
-        if old.name != "_build":
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
-    shutil.copytree(sources, staged, dirs_exist_ok=True, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"))
-    (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    files = {
+        file.relative_to(sources): file
+        for file in sources.rglob("*")
+        if file.is_file() and not any(part.startswith(".") or part in _LEFT for part in file.relative_to(sources).parts)
+    }
     for folder, patterns in _RESULTS.items():
-        (staged / folder).mkdir(exist_ok=True)
-        for file in _results(build, patterns):
-            shutil.copyfile(file, staged / folder / file.name)
+        files |= {Path(folder, file.name): file for file in _results(build, patterns)}
+    for place, file in files.items():
+        target = staged / place
+        if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+    write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
+    made = {Path(f"{page}.md"): _GENERATED[page] for page in _pages(toc) if page in _GENERATED}
+    for place, make in made.items():
+        if not (staged / place).is_file() or (staged / place).read_text("utf-8") != (text := make()):
+            write_whole(staged / place, text)
+    for old in staged.rglob("*"):
+        place = old.relative_to(staged)
+        if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
+            old.unlink()
     return staged
 
 
@@ -87,8 +109,13 @@ def build_book(build_dir: str | Path) -> Path:
     staged = Path(build_dir) / "book"
     if not (staged / "_config.yml").is_file():
         raise ValueError(f"{staged} holds no staged book; run `make render`")
-    new = staged.with_name("book-next")
+    new, frame = staged.with_name("book-next"), _read_frame(staged)
     shutil.rmtree(new, ignore_errors=True)
+    note = staged / "_build" / "frame.json"
+    if note.is_file() and note.read_text(encoding="utf-8") == frame:
+        shutil.copytree(staged / "_build", new / "_build")
+        for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
+            style.unlink()  # written last, so that links to one that is there already would be others
     run = subprocess.run(
         [sys.executable, "-c", _JUPYTER_BOOK, "build", str(staged), "--path-output", str(new), *_STRICT],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
@@ -96,12 +123,33 @@ def build_book(build_dir: str | Path) -> Path:
     if run.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
         raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(run.stdout)}")
-    for cache in (".doctrees", ".jupyter_cache", "jupyter_execute"):
+    for cache in (".jupyter_cache", "jupyter_execute"):
         shutil.rmtree(new / "_build" / cache, ignore_errors=True)
+    write_whole(new / "_build" / "frame.json", frame)
     shutil.rmtree(staged / "_build", ignore_errors=True)
     (new / "_build").rename(staged / "_build")
     new.rmdir()
     return staged / "_build" / "html" / "index.html"
+
+
+def _read_frame(staged: Path) -> str:
+    """Return what pages share, as text: while it stays, Sphinx has only changed pages to read and write again.
+
+    Whatever shows on other pages than its own counts: every file beside the notebooks, and the notebooks' headings,
+    which are in the table of contents and in links.
+    """
+    frame: dict[str, object] = {"python": sys.version}
+    for file in sorted(staged.rglob("*")):
+        place = file.relative_to(staged)
+        if not file.is_file() or place.parts[0] in ("_build", "figures", "tables"):
+            continue
+        if file.suffix == ".ipynb":
+            cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+            text = "".join("".join(cell["source"]) + "\n" for cell in cells if cell["cell_type"] == "markdown")
+            frame[place.as_posix()] = re.findall(r"^#+ .*|^\(.*\)=$", text, re.M)
+        else:
+            frame[place.as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return json.dumps(frame, indent=1)
 
 
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
@@ -116,7 +164,7 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
 
 def _check_pages(toc: dict, build: Path, sources: Path) -> None:
     """Refuse a table of contents that names pages nobody has made."""
-    for page in _pages(toc):
+    for page in (name for name in _pages(toc) if name not in _GENERATED):
         made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
         if not made.is_file():
             raise ValueError(f"the book's page {page} is missing ({made}); run `make render`, or correct _toc.yml")

@@ -6,8 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.special import expit
 
-from cogniload_repro.presentation.figures import STYLE
-from cogniload_repro.presentation.style import pens
+from cogniload_repro.presentation.style import STYLE, pens, write_note
 
 _WIDTH_IN = 7.2
 _BLUE, _RED = "#1861d3", "#ab3f00"
@@ -50,7 +49,7 @@ def draw_loads(cells: pd.DataFrame, loads: pd.Series, thresholds: pd.DataFrame, 
             ax.set(xscale="log", ylim=(-0.03, 1.03), title=drawn[model].label, xlabel="load L")
         axes[0].set_ylabel("accuracy of a cell")
         axes[0].legend(fontsize=7, loc="lower left", handletextpad=0.2)
-        figure.text(0.012, 0.02, note, size=7.5, style="italic", color="0.35", va="bottom")
+        write_note(figure, note)
     return figure
 
 
@@ -85,7 +84,7 @@ def draw_growth(growth: pd.DataFrame, unit: str, note: str) -> Figure:
         ax.minorticks_off()
         if len(growth.columns) > 1:
             ax.legend(fontsize=7, loc="lower right")
-        figure.text(0.012, 0.015, note, size=7.5, style="italic", color="0.35", va="bottom")
+        write_note(figure, note)
     return figure
 
 
@@ -117,5 +116,5 @@ def draw_drift(rows: pd.DataFrame, best: pd.Series, note: str) -> Figure:
             xscale="log", xlim=(0.3, None), xlabel="distance of the submission's row (chi-square of five coefficients)"
         )
         ax.legend(fontsize=7, loc="lower right")
-        figure.text(0.012, 0.015, note, size=7.5, style="italic", color="0.35", va="bottom")
+        write_note(figure, note)
     return figure

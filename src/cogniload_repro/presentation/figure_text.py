@@ -3,6 +3,7 @@
 import pandas as pd
 
 from cogniload_repro.presentation.figures import AXES, Panel, find_panels, panel_accuracy
+from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.statistics.provenance import source_note
 
@@ -13,7 +14,7 @@ _UNITS = {"d": "", "N": "", "ratio_pct": "%"}
 def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
     """Return a figure's caption: what is plotted, the numbers of models and answers, what the bars mean.
 
-    Math stands between dollar signs. The note on provenance and coverage comes last.
+    MyST Markdown, without the last full stop.
     """
     panels = find_panels(name)
     models, answers = _extent(panels, cells)
@@ -27,7 +28,7 @@ def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
         sentences.append("Bars: 90% Wilson intervals; the points of a level are moved apart sideways")
     if provenance == "reconstructed" and (range_ := _range(panels, cells)):
         sentences.append(range_)
-    return ". ".join(filter(None, [*sentences, source_note(cells, provenance)])) + "."
+    return ". ".join(sentences)
 
 
 def alt_text(name: str, cells: pd.DataFrame, provenance: str | None = None) -> str:
@@ -53,7 +54,7 @@ def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
         return ""
     if half_width.max() < 1e-9:
         return "Other counts that agree with the paper give the same points"
-    widest = _label(points["model"].iloc[half_width.argmax()])
+    widest = escape(_label(points["model"].iloc[half_width.argmax()]))
     return (
         "Shaded: the range over other tables of counts that agree with the paper, "
         f"to either side {half_width.median():.3f} in the median and {half_width.max():.3f} at most ({widest})"

@@ -3,9 +3,7 @@
 Levels stand at equal distances on every axis: on a true scale of rho the points at 5% and 10% would touch.
 """
 
-import io
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -15,11 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, Pen, pens
+from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by, order_models
 from cogniload_repro.statistics.provenance import source_note
-from cogniload_repro.storage import write_whole
 
 #: Symbol and axis label of each dimension of the grid.
 AXES = {
@@ -49,28 +46,6 @@ FIGURES = {
 }
 
 _LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
-_WIDTH_IN = 7.2  # with 8.5 pt text: 13 px on a page 750 px wide, still told apart at 360 px
-_DPI = 200
-
-STYLE = sns.axes_style("whitegrid") | {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 9.0,
-    "axes.labelsize": 9.5,
-    "axes.titlesize": 10.0,
-    "axes.edgecolor": "0.55",
-    "grid.color": "0.9",
-    "grid.linewidth": 0.6,
-    "text.color": "0.1",
-    "axes.labelcolor": "0.1",
-    "xtick.color": "0.25",
-    "ytick.color": "0.25",
-    "mathtext.fontset": "dejavusans",
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.fonttype": "path",
-    "svg.hashsalt": "cogniload-repro",
-    "path.simplify": True,
-}
 
 
 def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
@@ -83,7 +58,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     cells : DataFrame
         Cells frame; models beside the paper's 22 are drawn in black, over the others.
     provenance : str
-        reconstructed, imported or evaluated; reconstructed data and a partial grid are named in the picture.
+        reconstructed or imported; reconstructed data and a partial grid are named in the picture.
 
     Returns
     -------
@@ -106,9 +81,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     with mpl.rc_context(STYLE):
         draw = _draw_large if len(panels) == 1 else _draw_row
         figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
-        height = figure.get_size_inches()[1]
-        if note:
-            figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")
+        write_note(figure, note)
     return figure
 
 
@@ -135,7 +108,7 @@ def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, P
     legend_in = _LINE_IN * max(map(_legend_lines, columns))
     top, plot_in, gap, foot = 0.3 if panels[0].at else 0.12, 3.5, 0.58, 0.24
     height = top + plot_in + gap + legend_in + foot
-    figure = Figure(figsize=(_WIDTH_IN, height))
+    figure = Figure(figsize=(WIDTH_IN, height))
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     low = (gap + legend_in + foot) / height
     figure.subplots_adjust(left=0.08, right=0.99, top=1 - top / height, bottom=low, wspace=0.07)
@@ -174,7 +147,7 @@ def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str,
     accuracy = panel_accuracy(panel, cells, banded=banded)
     top, bottom, plot_in = 0.12, 0.78, max(4.0, 1.55 * _LINE_IN * len(drawn))
     height = top + plot_in + bottom
-    figure = Figure(figsize=(_WIDTH_IN, height))
+    figure = Figure(figsize=(WIDTH_IN, height))
     ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
     places = _set_levels(ax, panel, cells)
     for place in places.values():
@@ -276,16 +249,3 @@ def _draw_legend(ax: Axes, columns: list[list[tuple[str, list[str]]]], drawn: di
                 ax.plot(left + 0.125, line, clip_on=False, **drawn[name].dots())
                 ax.text(left + 0.24, line, drawn[name].label, parse_math=False, **words)
             line += 1.35
-
-
-def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes."""
-    stem, paths = Path(stem), []
-    options = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
-               "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
-    for suffix, option in options.items():
-        picture = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            figure.savefig(picture, format=suffix, **option)
-        paths.append(write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue()))
-    return tuple(paths)

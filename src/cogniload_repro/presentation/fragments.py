@@ -2,35 +2,29 @@
 
 import html
 import os
-import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 from myst_nb import glue
 
-from cogniload_repro.formats import NONE, format_beta, stars
+from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
-from cogniload_repro.presentation.figures import draw_figure, save_figure
+from cogniload_repro.presentation.figures import draw_figure
+from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import load_claims
-from cogniload_repro.robustness import fit_comparison as rivals
-from cogniload_repro.schemas import PROVENANCE
-from cogniload_repro.statistics.accuracy import order_models
-from cogniload_repro.statistics.cell_tables import plain_name, read_cell_table, read_origin
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
-from cogniload_repro.statistics.regression import QUADRATIC
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import write_whole
 
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 #: What the label on a page says below its title.
 _ORIGINS = {
     "reconstructed": "The models' answers were never published. The counts behind this page agree with what the "
     "paper prints, and other counts would too: they are not the authors' data.",
     "imported": "Scored here from model outputs that were read from files.",
-    "evaluated": "Scored here from model outputs that were collected for this build.",
     "": "This page rests on a table of counts that a reader supplied, and that does not say where it comes from.",
 }
 
@@ -52,40 +46,20 @@ class Fragment:
         return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
 
 
-def escape(text: object) -> str:
-    """Return text as Markdown that shows it letter by letter: no markup, link or role is read into it."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(str(text).split()))
+def show_provenance(source: str | Path) -> Fragment:
+    """Return the label that opens every page with results: what its cells are, and how many.
 
-
-def read_provenance(build: str | Path, cells_path: str | Path | None = None) -> str:
-    """Return the word that the build's cells carry: reconstructed, imported or evaluated.
-
-    With ``cells_path``, that of this table; "" if it carries none.
-
-    Raises
-    ------
-    ValueError
-        If the build's cells do not say.
+    Parameters
+    ----------
+    source : path
+        The build folder, or for pages that rest on another table of cells alone, that table.
     """
-    if cells_path:
-        return read_origin(cells_path)
-    file = Path(build) / "cells.parquet"
-    word = read_metadata(file).get("provenance")
-    if word not in PROVENANCE:
-        raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
-    return word
-
-
-def show_provenance(build: str | Path, cells_path: str | Path | None = None) -> Fragment:
-    """Return the label that opens every page with results: what the data of this build are, and how many.
-
-    With ``cells_path``, what that table is: for pages that rest on it alone.
-    """
-    word = read_provenance(build, cells_path)
-    cells = load_cells(build, cells_path)
-    title, text = describe_cells(cells, build, cells_path) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    cells = load_cells(source)
+    word = cells.attrs["provenance"]
+    title, text = describe_cells(cells) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    body = f"{text} How to read this: {{doc}}`/provenance`."
     return Fragment(
-        f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
+        f":::{{admonition}} {markdown.escape(title)}\n:class: provenance\n{body}\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
     )
 
@@ -103,14 +77,35 @@ def show_figure(name: str, cells: pd.DataFrame, build: str | Path) -> Fragment:
         Where ``figures/`` is, and whose provenance the picture states.
     """
     word = read_provenance(build)
-    png, svg = save_figure(draw_figure(name, cells, word), Path(build) / "figures" / name)
     caption = f"Figure {name.removeprefix('figure')}, recomputed. {figure_caption(name, cells, word)}"
-    alt = alt_text(name, cells, word)
-    picture = f":::{{figure}} ../figures/{svg.name}\n:name: {name}\n:figclass: wide\n:alt: {alt}\n\n{caption}\n:::"
+    figure, alt = draw_figure(name, cells, word), alt_text(name, cells, word)
+    return show_picture(figure, name, build, caption=caption, alt=alt, note=source_note(cells, word))
+
+
+def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str, note: str = "") -> Fragment:
+    """Save a picture as PNG and SVG, and return it with caption, description and downloads.
+
+    Parameters
+    ----------
+    figure : Figure
+    name : str
+        Of the files, and the label for references.
+    build : path
+        The build folder, where ``figures/`` is.
+    caption : str
+        MyST Markdown, without the last full stop; other people's text in it goes through `markdown.escape`.
+    alt : str
+        What the picture shows, for readers who do not see it: any text.
+    note : str
+        Where the data come from (`describe_cells`), any text; closes the caption.
+    """
+    png, svg = save_figure(figure, Path(build) / "figures" / name)
+    caption = ". ".join(filter(None, [caption, markdown.escape(note)])) + "."
+    directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
     return Fragment(
-        f"{picture}\n\n{_downloads('figures', png.name, svg.name)}",
+        f"{directive}\n\n{_downloads('figures', png.name, svg.name)}",
         f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
-        f"<p>{html.escape(caption)}</p>",
+        f"<p>{html.escape(markdown.unescape(caption))}</p>",
     )
 
 
@@ -123,97 +118,15 @@ def show_table(table: Table, build: str | Path, *, results: bool = True) -> Frag
     files = save_table(table, Path(build) / "tables", note)
     numbered = replace(table, caption=f"Table {table.name.removeprefix('table')}, recomputed. {table.caption}")
     return Fragment(
-        f"{to_myst(numbered, note)}\n{_downloads('tables', *(file.name for file in files))}",
+        f"{to_myst(numbered, note)}\n\n{_downloads('tables', *(file.name for file in files))}",
         f"<p>{html.escape(caption_text(numbered, note))}</p>{table.frame.to_html(index=False)}",
     )
-
-
-def load_cells(
-    build: str | Path, cells_path: str | Path | None = None, models: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Return the cells to fit: the build's or another file's, of all models or of some.
-
-    Raises
-    ------
-    ValueError
-        If a model is asked for that the cells do not have, or another file is no table of cells.
-    """
-    if not cells_path and not (Path(build) / "cells.parquet").is_file():
-        raise ValueError(f"{Path(build) / 'cells.parquet'} is missing; make it with `make score`")
-    cells = read_cell_table(cells_path) if cells_path else pd.read_parquet(Path(build) / "cells.parquet")
-    if models is None:
-        return cells
-    unknown = sorted(set(models) - set(cells["model"]))
-    if unknown:
-        known = ", ".join(cells["model"].unique())
-        raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
-    return cells[cells["model"].isin(models)]
-
-
-def describe_cells(cells: pd.DataFrame, build: str | Path, cells_path: str | Path | None = None) -> str:
-    """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
-
-    Empty for the build's outputs, if they are what they seem and cover the whole grid.
-    """
-    word = read_provenance(build, cells_path)
-    note = source_note(cells, word or "imported")
-    if not cells_path:
-        return note
-    own = f"Counts of {plain_name(cells_path)}" + ("" if word else ", whose origin is not recorded")
-    return f"{own}. {note}" if note else own
-
-
-def show_specification(
-    cells: pd.DataFrame, formula: str | None = None, family: str | None = None, note: str = ""
-) -> Fragment:
-    """Fit a formula model by model, and return its coefficients beside a comparison with the paper's specification.
-
-    A fit that failed shows its status in place of numbers.
-
-    Parameters
-    ----------
-    cells : DataFrame
-    formula, family : str
-        As `regression.fit_glm` takes them; the paper's when empty.
-    note : str
-        Closes the caption: see `describe_cells`.
-    """
-    formula, family = formula or QUADRATIC, family or "logit"
-    fits = rivals.fit_table(cells, formula, family)
-    compared = rivals.compare_fits(cells, formula, family).set_index("model")
-    rows = []
-    for model in order_models(fits["model"]):
-        own, against = fits[fits["model"] == model], compared.loc[model]
-        row = {"Model": model} | dict.fromkeys(filter(None, own["term"]), "")
-        if against["status"] == "ok":
-            row |= {fit.term: format_beta(fit.coef) + stars(fit.p) for fit in own.itertuples()}
-        rows.append(row | _compare_row(against))
-    caption = f"`{formula}` ({family}), fitted model by model: coefficients with the stars of the Wald test"
-    text = ". ".join(filter(None, [caption, "ΔAIC and ΔBIC: less the paper's", note]))
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    columns = ["Model", *_COMPARED, *(name for name in columns if name not in ("Model", *_COMPARED))]
-    table = show_frame(pd.DataFrame(rows)[columns].fillna(""), caption=f"{text}.")
-    return table + show_sentence(rivals.summarise(compared))
-
-
-_COMPARED = ("AIC", "ΔAIC", "ΔBIC", "p (LR)")
-
-
-def _compare_row(against: pd.Series) -> dict[str, str]:
-    """Return the cells of one model's comparison; its status in place of an AIC that does not exist."""
-    if against["status"] != "ok":
-        return dict(zip(_COMPARED, (against["status"], "", "", ""), strict=True))
-    numbers = [
-        f"{value:{form}}" if pd.notna(value) else NONE
-        for value, form in zip(against[["aic", "daic", "dbic"]], (".1f", "+.1f", "+.1f"), strict=True)
-    ]
-    return dict(zip(_COMPARED, [*numbers, f"{against['lr_p']:.2g}" if against["larger"] else NONE], strict=True))
 
 
 def show_sentence(text: str) -> Fragment:
     """Return a plain sentence, its first letter a capital: escaped, no markup in it is read."""
     text = text[:1].upper() + text[1:]
-    return Fragment(escape(text), f"<p>{html.escape(text)}</p>")
+    return Fragment(markdown.escape(text), f"<p>{html.escape(text)}</p>")
 
 
 def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to show.") -> Fragment:
@@ -230,28 +143,30 @@ def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to sh
     """
     if frame.empty:
         return show_sentence(empty)
-    align = ["--:" if pd.api.types.is_numeric_dtype(frame[c]) else ":--" for c in frame.columns]
-    lines = [_row(map(_header, frame.columns)), _row(align)]
-    lines += [_row(map(escape, values)) for values in frame.astype(object).fillna("").itertuples(index=False)]
+    numbers = [column for column in frame.columns if pd.api.types.is_numeric_dtype(frame[column])]
     return Fragment(
-        "\n".join(
-            [f":::{{table}} {caption}", "", *lines, ":::"]
-        ),  # a fence of backticks would end at code in the caption
-        f"<p>{html.escape(caption)}</p>{frame.to_html(index=False)}",
+        markdown.table(frame, caption, right=numbers),
+        f"<p>{html.escape(markdown.unescape(caption))}</p>{frame.to_html(index=False)}",
     )
 
 
 def show_text(text: str, title: str) -> Fragment:
     """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    markdown = f"**{escape(title)}**\n\n{fence}{{code-block}} text\n:class: untrusted\n\n{text}\n{fence}"
-    return Fragment(markdown, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>")
+    marks = markdown.fence(text, "`")
+    block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+    return Fragment(block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>")
 
 
 def show_download(file: str | Path, what: str) -> Fragment:
     """Return a link to a file of the build that the book carries along."""
     name = Path(file).name
     return Fragment(f"Download {what}: {{download}}`{name} <../tables/{name}>`", f"<p>{html.escape(str(file))}</p>")
+
+
+def offer_csv(frame: pd.DataFrame, name: str, build: str | Path, what: str) -> Fragment:
+    """Save a frame as ``tables/NAME.csv`` of the build, and return a link to it."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    return show_download(write_whole(Path(build) / "tables" / f"{name}.csv", text), what)
 
 
 def glue_facts(**facts: object) -> None:
@@ -266,16 +181,7 @@ def glue_claims() -> None:
 
 
 def _note(build: str | Path) -> str:
-    return source_note(pd.read_parquet(Path(build) / "cells.parquet"), read_provenance(build))
-
-
-def _header(name: object) -> str:
-    parts = re.split(r"(\$[^$]+\$)", str(name))
-    return "".join(part if part.startswith("$") else _PUNCTUATION.sub(r"\\\1", part) for part in parts)
-
-
-def _row(values) -> str:
-    return f"| {' | '.join(values)} |"
+    return describe_cells(load_cells(build))
 
 
 def _downloads(folder: str, *names: str) -> str:

@@ -8,8 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_repro.presentation.figures import STYLE as STYLE
-from cogniload_repro.presentation.style import Pen, pens
+from cogniload_repro.presentation.style import STYLE, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by, order_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
@@ -36,7 +35,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
     cells : DataFrame
         The cells behind it.
     note : str
-        Where they come from (`pages.describe_cells`), written below.
+        Where they come from (`cell_tables.describe_cells`), written below.
 
     Returns
     -------
@@ -62,7 +61,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
                 _draw_interval(ax, row, points[point].loc[model], drawn[model], limits, above)
         axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order])
         axes[0].set_ylim(-0.7, len(order) - 0.3)
-        _write_note(figure, note)
+        write_note(figure, note)
     return figure
 
 
@@ -115,7 +114,7 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
         figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
         bar.tick_params(labelsize=7)
         bar.set_title("observed less fitted accuracy (percentage points)", size=7.5, pad=2)
-        _write_note(figure, note)
+        write_note(figure, note)
     return figure
 
 
@@ -136,6 +135,21 @@ def surface(own: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
     )
     return tiles.assign(accuracy=tiles["correct"] / tiles["n"], fitted=tiles["expected"] / tiles["n"]).drop(
         columns="expected"
+    )
+
+
+def describe_spread(cells: pd.DataFrame) -> str:
+    """Return a sentence on how far accuracies over (N, d) differ between the tables that agree with the paper.
+
+    Without the last full stop; empty for cells that are not the committed reconstruction.
+    """
+    band = spread_band(cells, "model", "N", "d")
+    if band.empty:
+        return ""
+    points = 100 * (band["highest"] - band["lowest"])
+    return (
+        "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
+        f"{points.median():.0f} points (median), at most {points.max():.0f}"
     )
 
 
@@ -208,7 +222,7 @@ def draw_rho_response(cells: pd.DataFrame, model: str, note: str, formula: str =
         axes[0, 0].set(xlim=(0, 100), ylim=(-0.05, 1.05), xticks=(10, 50, 90), yticks=(0, 0.5, 1))
         figure.supxlabel(r"Needle ratio $\rho$ (%)", size=9, y=0.3 / height)
         figure.supylabel("Accuracy", size=9, x=0.005)
-        _write_note(figure, note)
+        write_note(figure, note)
     return figure
 
 
@@ -229,9 +243,3 @@ def _draw_panel(
         curve = here(fitted).sort_values("rho")
         ax.plot(100 * curve["rho"], curve["p"], color="0.15", linewidth=1, zorder=5)
     ax.tick_params(labelsize=7, pad=1)
-
-
-def _write_note(figure: Figure, note: str) -> None:
-    if note:
-        height = figure.get_size_inches()[1]
-        figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom")

@@ -1,12 +1,45 @@
-"""How each model is drawn: colour by family, marker and dashes within it, a reader's own models in black."""
+"""What all pictures share: fonts and lines, how each model is drawn, the note on where data come from, the files.
 
+A model's colour is its family's, with marker and dashes of its own within it; a reader's own models are black.
+"""
+
+import io
 from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.storage import write_whole
+
+#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still told apart at 360 px.
+WIDTH_IN = 7.2
+_DPI = 200
+STYLE = sns.axes_style("whitegrid") | {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 9.0,
+    "axes.labelsize": 9.5,
+    "axes.titlesize": 10.0,
+    "axes.edgecolor": "0.55",
+    "grid.color": "0.9",
+    "grid.linewidth": 0.6,
+    "text.color": "0.1",
+    "axes.labelcolor": "0.1",
+    "xtick.color": "0.25",
+    "ytick.color": "0.25",
+    "mathtext.fontset": "dejavusans",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "cogniload-repro",
+    "path.simplify": True,
+}
 
 #: A colour a family. Told apart by readers with any of the three colour-vision deficiencies, and at least
-#: three to one against white; tests/test_pens.py holds it to both.
+#: three to one against white; tests/presentation/test_style.py holds it to both.
 FAMILY_COLORS = {
     "OpenAI": "#1861d3",
     "Gemini 2.5": "#c38803",
@@ -83,3 +116,24 @@ def plain_label(name: str, longest: int = 18) -> str:
     """Return a stranger's model name fit for a picture: one short line."""
     line = format_name(name)
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def write_note(figure: Figure, note: str) -> None:
+    """Write below a picture where its data come from; nothing if there is nothing to say."""
+    if note:
+        height = figure.get_size_inches()[1]
+        words = {"size": 7.5, "style": "italic", "color": "0.35", "va": "bottom", "parse_math": False}
+        figure.text(0.012, 0.06 / height, note, **words)
+
+
+def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
+    """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes."""
+    stem, paths = Path(stem), []
+    options = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
+               "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
+    for suffix, option in options.items():
+        picture = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            figure.savefig(picture, format=suffix, **option)
+        paths.append(write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue()))
+    return tuple(paths)

@@ -7,6 +7,7 @@ other people's text and are escaped whole; every other cell is ours and may hold
 import re
 from pathlib import Path
 
+from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.storage import write_whole
 
@@ -58,19 +59,16 @@ def to_latex(table: Table, note: str = "") -> str:
 
 def to_myst(table: Table, note: str = "") -> str:
     """Return the table as a MyST ``table`` directive named NAME, numbered and captioned by the book."""
-    bold = table.bold if table.bold is not None else table.frame.map(lambda _: False)
-    rows = [
-        [_myst(text, math=column != "model") for column, text in row.items()] for row in table.frame.to_dict("records")
-    ]
-    rows = [
-        [f"**{text}**" if strong and text else text for text, strong in zip(row, flags, strict=True)]
-        for row, flags in zip(rows, bold.to_numpy(), strict=True)
-    ]
-    head = [_myst(HEADINGS.get(column, column), math=True) for column in table.frame.columns]
-    rule = ["--:" if right else ":--" for right in _right_aligned(table)]
-    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    caption = _myst(caption_text(table, note), math=True)
-    return "\n".join([f"```{{table}} {caption}", f":name: {table.name}", "", *lines, "```", ""])
+    shown = table.frame.rename(columns=HEADINGS)
+    aligned = zip(shown.columns, _right_aligned(table), strict=True)
+    return markdown.table(
+        shown,
+        markdown.escape(caption_text(table, note), math=True),
+        name=table.name,
+        right=[column for column, right in aligned if right],
+        math=[column for column in shown.columns if column != HEADINGS["model"]],
+        bold=table.bold,
+    )
 
 
 def save_table(table: Table, folder: str | Path, note: str = "") -> tuple[Path, Path]:
@@ -91,11 +89,3 @@ def _true_minus(text: str) -> str:
 def _guard_row_start(name: str) -> str:
     """Keep a name such as "[x]" from being read as an option of the line break before it."""
     return "{}" + name if name.startswith(("[", "*")) else name
-
-
-def _myst(text: str, *, math: bool) -> str:
-    """Escape what Markdown would read as markup; math between dollar signs is kept if meant."""
-    parts = re.split(r"(\$[^$]+\$)", text) if math else [text]
-    escaped = [re.sub(r"([\\`*_{}\[\]<>|$~&#^!])", r"\\\1", part) for part in parts[::2]]
-    kept = [part for pair in zip(escaped, [*parts[1::2], ""], strict=True) for part in pair]
-    return "".join(kept)

@@ -1,14 +1,15 @@
-"""The paper's tables in printed form: frames of strings with their captions.
+"""Tables in printed form: frames of strings, the paper's with their captions.
 
 Columns keep the names of ``data/published``; `table_text` writes the tables out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from cogniload_repro.formats import (
+    NONE,
     format_aic,
     format_beta,
     format_count,
@@ -16,8 +17,11 @@ from cogniload_repro.formats import (
     format_id50,
     format_name,
     format_nt50,
+    format_number,
     format_p,
     format_p_lr,
+    format_range,
+    format_starred,
     format_tokens,
     stars,
 )
@@ -26,6 +30,7 @@ from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by, order_models
+from cogniload_repro.statistics.fits import PAPER_TERMS
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
@@ -190,6 +195,69 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
     return Table(name, caption, pd.DataFrame(printed, columns=columns, dtype="str"))
+
+
+def format_frame(
+    frame: pd.DataFrame, columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
+) -> pd.DataFrame:
+    """Return columns of a frame as text, in the order of the mapping.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : mapping
+        From a column, or several whose values go into one text, to heading and form: a function of the values; the
+        decimals of a number, or of the two ends of a range; or a format such as ".2g". Unknown numbers are "--".
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2], "p": [float("nan")]})
+    >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1), "p": ("p", ".2g")})
+         Model  95% interval   p
+    0  QwQ-32B  44.9 to 51.2  --
+    """
+    shown = {}
+    for names, (heading, form) in columns.items():
+        values = zip(*(frame[name] for name in ([names] if isinstance(names, str) else names)), strict=True)
+        shown[heading] = [_write(own, form) for own in values]
+    return pd.DataFrame(shown, dtype="str")
+
+
+def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
+    if callable(form):
+        return form(*values)
+    if isinstance(form, int):
+        return (format_range if len(values) == 2 else format_number)(*values, form)
+    return NONE if pd.isna(values[0]) else format(values[0], form)
+
+
+def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return a reader's regression beside its comparison with the paper's, one row a model.
+
+    Parameters
+    ----------
+    fits, compared : DataFrame
+        As `fits.fit` and `fits.compare_fits` return them.
+
+    Returns
+    -------
+    DataFrame
+        Strings: Model, the coefficients (with stars) that the paper's specification does not have, then ΔAIC and ΔBIC
+        (less the paper's), p of the likelihood-ratio test, AIC, and the other coefficients. A fit that failed shows its
+        status and no number.
+    """
+    terms = [term for term in fits["term"].unique() if term]
+    texts = fits.assign(text=[format_starred(*pair) for pair in zip(fits["coef"], fits["p"], strict=True)])
+    texts = texts.pivot(index="model", columns="term", values="text").reindex(columns=terms)  # noqa: PD010
+    compared = compared.set_index("model").loc[order_models(compared["model"])]
+    forms = {"daic": ("ΔAIC", "+.1f"), "dbic": ("ΔBIC", "+.1f"), "lr_p": ("p (LR)", ".2g"), "aic": ("AIC", ".1f")}
+    criteria = format_frame(compared, forms).set_index(compared.index)
+    added = [term for term in terms if term not in PAPER_TERMS]
+    table = texts[added].join([criteria, texts.drop(columns=added)]).loc[compared.index]
+    failed = compared["status"] != "ok"
+    table.loc[failed] = ""
+    table.iloc[failed.to_numpy(), 0] = compared.loc[failed, "status"]
+    return table.rename_axis("Model").reset_index().rename_axis(columns=None)
 
 
 def _coefficients(results: pd.DataFrame) -> list[tuple[str, str]]:

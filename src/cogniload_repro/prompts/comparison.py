@@ -41,7 +41,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     counts : DataFrame
-        As `tokens.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
+        As `counts.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
         difficulty is compared if all ratios of the paper are there.
 
     Returns
@@ -75,7 +75,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     return _settle(frames)
 
 
-def compare_pairs(counts: pd.DataFrame) -> pd.DataFrame:
+def compare_to_reference(counts: pd.DataFrame) -> pd.DataFrame:
     """Hold the difference of two models' printed means against the difference of their tokenizers' counts.
 
     Models that answered the same puzzles share the sampling error, and what is left of it is small: this tells
@@ -122,7 +122,7 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     comparison : DataFrame
-        As `compare_prompts` or `compare_pairs` returns it; odd rows are left out.
+        As `compare_prompts` or `compare_to_reference` returns it; odd rows are left out.
 
     Returns
     -------

@@ -1,6 +1,5 @@
 """Puzzles by name: drawn ones, those that a source brings, and those of which only the name is known."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.puzzles.text import categorize_question
 from cogniload_repro.schemas import PUZZLES
 
 # numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
@@ -36,7 +34,10 @@ def parse_name(name: str) -> PuzzleName | None:
     Numbers have no leading zeros; N and needles go up to 1,000,000.
     """
     match = _NAME.fullmatch(name)
-    return PuzzleName(*map(int, match.groups()[:4]), match[5]) if match else None
+    if not match:
+        return None
+    N, d, needles, puzzle_id = map(int, match.groups()[:4])
+    return PuzzleName(N, d, needles, puzzle_id, match[5])
 
 
 def nominal_ratio(N: int, needles: int) -> float:
@@ -84,41 +85,6 @@ def draw_named(name: str) -> dict:
     if puzzle.solution != parts.gold:
         raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
     return puzzle_row(puzzle)
-
-
-def layout_row(name: str, text: str, metadata: str) -> dict:
-    """Return the row of a puzzle in the authors' layout: its text and the JSON of its ``_state.json``.
-
-    Raises
-    ------
-    ValueError
-        If the metadata are not JSON, lack a key, or contradict the name or the text.
-    """
-    parts = parse_name(name)
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    try:
-        state = json.loads(metadata)
-        poi, domains = state["poi"], state["category_defaults"]
-        numbers = state["num_statements"], state["difficulty"], state["needles"]
-        category = categorize_question(text.rstrip("\n").rpartition("\n")[2])
-        domain = list(domains[category])
-    except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"the metadata lack {error} or have it in another form") from None
-    # the released program writes its counter of needles, which ends at 0
-    if numbers not in (parts[:3], (parts.N, parts.d, 0)):
-        raise ValueError(f"the metadata say N, d, needles = {numbers}, the name {tuple(parts[:3])}")
-    row = {
-        **parts._asdict(),
-        "name": name,
-        "ratio_pct": nominal_ratio(parts.N, parts.needles),
-        "rho": parts.needles / parts.N,
-        "text": text,
-        "poi": poi,
-        "category": category,
-        "domain": domain,
-    }
-    return check_row(row)
 
 
 def check_row(row: Mapping) -> dict:
@@ -224,7 +190,9 @@ def read_catalog(path: str | Path) -> Catalog:
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
-        raise ValueError(f"{path} is not a puzzles table ({error}); make it again with `make puzzles`") from None
+        raise ValueError(
+            f"{path} is not a puzzles table ({error}); make it again with `make download-outputs`"
+        ) from None
 
 
 def rows_table(rows: Iterable[Mapping]) -> pa.Table:

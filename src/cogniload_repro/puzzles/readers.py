@@ -1,6 +1,5 @@
 """Sets of puzzles read one by one, whoever wrote them: Parquet, JSONL, or the folders of the authors' release."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -8,6 +7,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.release import STATE, name_state, parse_state
+from cogniload_repro.records import decode_batch, read_json_lines
 from cogniload_repro.storage import open_parquet
 
 #: Names under which a set may have the columns of the puzzles table.
@@ -25,8 +26,6 @@ COLUMNS = {
     "ratio_pct": ("ratio_pct",),
 }
 _NAMES = ("name", "puzzle_name", "id", "puzzle_id", "filename", "file_name", "file")
-_STATE = "_state.json"
-_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 _BATCH_ROWS = 32
 
 
@@ -101,7 +100,7 @@ def read_row(item: Item) -> dict | Unreadable:
     if isinstance(item, Files):
         return _read_files(item)
     parts = [item, *(value for value in item.values() if isinstance(value, dict))]
-    row = {"name": _find_name(item)}
+    row: dict[str, object] = {"name": _find_name(item)}
     for column, names in COLUMNS.items():
         found = [part[name] for name in names for part in parts if part.get(name) is not None]
         if found:
@@ -110,8 +109,9 @@ def read_row(item: Item) -> dict | Unreadable:
 
 
 def _as_number(value: object) -> object:
-    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
-    return int(value) if is_number else value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        return int(value)
+    return value
 
 
 def _find_name(item: dict) -> str:
@@ -133,10 +133,10 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Item]]:
             done, rows = 0, file.metadata.row_group(group).num_rows
             try:
                 for batch in file.iter_batches(_BATCH_ROWS, [group]):
-                    for place in range(batch.num_rows):
+                    for fields in decode_batch(batch):
                         done += 1
                         label = f"{path.name}, row {first + done}"
-                        yield label, _decode(batch.slice(place, 1), label)
+                        yield label, fields if isinstance(fields, dict) else Unreadable(label, ": ".join(fields))
             except (pa.ArrowException, OSError) as error:
                 for number in range(first + done, first + rows):
                     label = f"{path.name}, row {number + 1}"
@@ -144,38 +144,22 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Item]]:
             first += rows
 
 
-def _decode(row: pa.RecordBatch, label: str) -> Item:
-    try:
-        return row.to_pylist()[0]
-    except UnicodeDecodeError as error:
-        return Unreadable(label, f"not UTF-8: {error}")
-
-
 def _json_rows(path: Path) -> Iterator[tuple[str, Item]]:
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                label = f"{path.name}, line {number}"
-                yield label, _parse(line, label)
-
-
-def _parse(line: bytes, label: str) -> Item:
     try:
-        row = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        return Unreadable(label, f"not UTF-8: {error}")
-    except (ValueError, RecursionError) as error:
-        return Unreadable(label, f"not JSON: {error}")
-    return row if isinstance(row, dict) else Unreadable(label, "not a JSON object")
+        for row, fields, refusal in read_json_lines(path):
+            label = f"{path.name}, line {row}"
+            yield label, Unreadable(label, ": ".join(refusal)) if refusal else fields or {}
+    except UnicodeError as error:
+        yield path.name, Unreadable(path.name, str(error))
 
 
-def _layout_files(folder: Path) -> Iterator[Item]:
+def _layout_files(folder: Path) -> Iterator[Files | Unreadable]:
     """Pair texts and metadata by name; where some puzzle has metadata, all need them."""
-    states = {path.name.removesuffix(_STATE): path for path in (folder / "meta").rglob(f"*{_STATE}")}
+    states = {name_state(path): path for path in (folder / "meta").rglob(f"*{STATE}")}
     texts = sorted((folder / "exp").rglob("*.txt"))
     for path in texts:
         lacks = states and path.stem not in states
-        yield Unreadable(path.stem, f"it has no {_STATE}") if lacks else Files(path, states.get(path.stem))
+        yield Unreadable(path.stem, f"it has no {STATE}") if lacks else Files(path, states.get(path.stem))
     for name in sorted(states.keys() - {path.stem for path in texts}):
         yield Unreadable(name, "it has metadata and no text")
 
@@ -187,16 +171,7 @@ def _read_files(files: Files) -> dict | Unreadable:
         row["text"] = path.read_text(encoding="utf-8")
         if files.state:
             path = files.state
-            row["state"] = _parse_state(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+            row["state"] = parse_state(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         return Unreadable(row["name"], f"{path.name}: {error}")
     return row
-
-
-def _parse_state(text: str) -> dict:
-    state = json.loads(text)
-    if not isinstance(state, dict):
-        raise ValueError("not a JSON object")
-    if missing := [key for key in _STATE_KEYS if key not in state]:
-        raise ValueError(f"the metadata lack {', '.join(missing)}")
-    return state

@@ -10,23 +10,6 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Move, Puzzle
 from cogniload_repro.puzzles.statement import Facts, Statement, clauses, replay
 
-_QUESTION_STARTS = {
-    "Where is": "location",
-    "What color shirt": "clothes_shirt",
-    "What color pant": "clothes_pant",
-    "What color hat": "clothes_hat",
-    "What color of socks": "clothes_socks",
-    "What color of gloves": "clothes_gloves",
-    "What color of underwear": "clothes_underwear",
-    "What is the final hair color": "hair",
-}
-_QUESTION_ENDS = {
-    "most recently eat?": "recent_eat",
-    "recently watch?": "recent_watch",
-    "recently listen to?": "recent_listen",
-    "recently read?": "recent_read",
-}
-
 
 class AmbiguousPuzzleError(ValueError):
     """The text can be read, but does not determine one answer."""
@@ -39,6 +22,12 @@ def solve_text(text: str) -> str:
     ------
     ValueError
         As `parse_puzzle`.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cl.solve_text(cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7).text)
+    'white'
     """
     return parse_puzzle(text).solution
 
@@ -67,6 +56,15 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
         If what is asked has no initial value.
     ValueError
         If a line cannot be read or contradicts another; the message names it.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.read_puzzle(cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7).text)
+    >>> puzzle
+    <Puzzle N=3 d=1 needles=1 puzzle_id=None>
+    >>> puzzle.solution
+    'white'
     """
     instruction, initial, statements, (number, poi, category) = read_text(text)
     start = {person: dict(facts) for person, facts in initial.items()}
@@ -156,7 +154,7 @@ def read_statement(line: str) -> Statement:
 
 
 def read_question(line: str) -> tuple[str, str]:
-    """Read the question: the person and the category asked about.
+    """Read the question: the person and the category asked about (Appendix D.2 tells them apart by start and end).
 
     Raises
     ------
@@ -260,20 +258,3 @@ def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[Stat
     if not initial or not statements:
         raise ValueError("the text has no initial lines or no statements; give the whole text of a puzzle")
     return initial, statements
-
-
-def categorize_question(question: str) -> str:
-    """Return the category that a puzzle's last line asks for (Appendix D.2).
-
-    Raises
-    ------
-    ValueError
-        If the line follows none of the twelve templates.
-    """
-    for start, category in _QUESTION_STARTS.items():
-        if question.startswith(start):
-            return category
-    for end, category in _QUESTION_ENDS.items():
-        if question.endswith(end):
-            return category
-    raise ValueError(f"the question {question!r} follows none of the templates; give the puzzle's last line")

@@ -13,6 +13,7 @@ from cogniload_repro.puzzles.folders import layout_state
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import INSTRUCTION, Puzzle
 from cogniload_repro.puzzles.readers import COLUMNS, Files, Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.puzzles.release import spent_counters
 from cogniload_repro.puzzles.sets import cut, map_batches
 from cogniload_repro.puzzles.text import AmbiguousPuzzleError, parse_puzzle
 from cogniload_repro.schemas import PUZZLES
@@ -78,7 +79,7 @@ def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
 
     Parameters
     ----------
-    item : mapping, or Files or Unreadable of `puzzle_readers`
+    item : mapping, or Files or Unreadable of `readers`
         Columns of the puzzles table. A text is needed, and ``gold`` or a ``name`` that ends in it; the others
         are compared where they are present, and all have to be where most are, with the name that they give.
     redraw : bool
@@ -132,8 +133,7 @@ def _collect(row: Mapping) -> tuple[dict, list[str]]:
     state = row.get("state", {})
     said = {column: row[column] for column in COLUMNS if column in row and column != "text"}
     for column, key in (("poi", "poi"), ("d", "difficulty"), ("N", "num_statements"), ("needles", "needles")):
-        # the released program writes its counter of needles, which ends at 0
-        if key in state and not (key == "needles" and state[key] == 0):
+        if key in state and key not in spent_counters(state):
             said[column] = state[key]
     for column, value in said.items():
         if stated.setdefault(column, value) != value:
@@ -211,9 +211,7 @@ def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object) -> list[str]:
     keys = [key for key in ("poi", "category", "domain") if row.get(key, own[key]) != own[key]]
     if "state" in row:
         own, state = layout_state(drawn), row["state"]
-        # the released program writes its counters of needles and hays, which end at 0
-        counters = [key for key in ("needles", "hays") if state.get(key) == 0]
-        keys += [key for key in own if key not in counters and state.get(key) != own[key]]
+        keys += [key for key in own if key not in spent_counters(state) and state.get(key) != own[key]]
     return [f"the metadata differ from those drawn from its id, in {', '.join(keys)}"] if keys else []
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
@@ -12,7 +13,7 @@ from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
 #: Accuracies in the prose have two decimals: half a unit without ties at the edge of rounding, and with them.
-HALF_UNITS = (0.00499, 0.00501)
+ACCURACY_HALF_UNITS = (0.00499, 0.00501)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Constraints:
         return bool(inside and (np.abs(self.windows @ k - self.centre) <= 1).all())
 
 
-def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = HALF_UNITS[-1]) -> Constraints:
+def constrain(recovered: Recovered, T: np.ndarray, half_unit: float = ACCURACY_HALF_UNITS[-1]) -> Constraints:
     """Collect the constraints on a model's counts, linear around the statistics T."""
     name = recovered.model.name
     levels = [*_levels(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3]))]
@@ -68,14 +69,14 @@ def expected_accuracy(recovered: Recovered) -> np.ndarray:
     """
     n, name = recovered.n, recovered.model.name
     levels = _levels(name)
-    columns, sums = [cells for cells, _ in levels], [correct for _, correct in levels]
+    columns, sums = [cells for cells, _ in levels], [float(correct) for _, correct in levels]
     for row, (lowest, highest) in prose_windows(name, n, half_unit=0.0):
         if lowest == highest:
             columns.append(row)
             sums.append(lowest)
     x = np.column_stack([*columns, X[:, 3:]])
     beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]))
-    return 1 / (1 + np.exp(-(x @ beta).round(9)))
+    return expit((x @ beta).round(9))
 
 
 def surprise(recovered: Recovered, correct: np.ndarray) -> float:

@@ -13,7 +13,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import binom
 
 from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
-from cogniload_repro.reconstruction.constraints import HALF_UNITS, Constraints, constrain, expected_accuracy, surprise
+from cogniload_repro.reconstruction.constraints import (
+    ACCURACY_HALF_UNITS,
+    Constraints,
+    constrain,
+    expected_accuracy,
+    surprise,
+)
 from cogniload_repro.reconstruction.sufficient import Recovered, predict, printed_windows
 from cogniload_repro.statistics.design import X
 
@@ -49,7 +55,7 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
     and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
     (`surprise`) are drawn again.
     """
-    for half_unit in HALF_UNITS:
+    for half_unit in ACCURACY_HALF_UNITS:
         try:
             for _ in range(_DRAWS):
                 k = _draw(recovered, rng, half_unit)

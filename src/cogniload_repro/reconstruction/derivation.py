@@ -4,7 +4,7 @@ Tables 4 and 5 fix three sums of the correct answers, the two AICs of Table 6 tw
 in a row of Table 2, but only if rho is computed as the authors computed it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -13,11 +13,11 @@ from math import gcd, lcm
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model
-from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.sufficient import exact_statistics, puzzles_per_cell
+from cogniload_repro.published import correct_by, load_table
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
@@ -92,13 +92,13 @@ def derive(model: Model, rule: str = "paper", missing: tuple[int, ...] = ()) -> 
     x, n, known = _design(rule), puzzles_per_cell(model, missing), exact_statistics(model.name)
     aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]]
     misfit, T, beta, points = min(_rows(model.name, rule, x, n, known, *aics), key=lambda row: row[0])
-    p = 1 / (1 + np.exp(-x @ beta))
+    p = expit(x @ beta)
     se = np.sqrt(np.diag(np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))))
     window = _window(x[:, :4], n, known, aics["aic_linear"], T[3])
     return Derived(model, rule, missing, T, window, beta, se, points, misfit)
 
 
-def derive_all(rule: str = "paper", models: Iterable[Model] = MODELS) -> list[Derived]:
+def derive_all(rule: str = "paper") -> list[Derived]:
     """Derive every model's row of Table 2.
 
     Missing puzzles are put where they favour the reading: where the row comes out, then where the sum of rho can lie
@@ -108,7 +108,7 @@ def derive_all(rule: str = "paper", models: Iterable[Model] = MODELS) -> list[De
     def merit(one: Derived) -> tuple:
         return one.misfit > 1, not on_lattice(one), one.misfit
 
-    return [min((derive(model, rule, choice) for choice in missing_ratios(model)), key=merit) for model in models]
+    return [min((derive(model, rule, choice) for choice in missing_ratios(model)), key=merit) for model in MODELS]
 
 
 def least_misfit(derived: Derived) -> float:
@@ -131,6 +131,26 @@ def missing_ratios(model: Model) -> list[tuple[int, ...]]:
     if len(set(model.missing)) == 1:  # two puzzles of one (d, N): their order says nothing
         return list(combinations_with_replacement(ratios, len(model.missing)))
     return list(product(ratios, repeat=len(model.missing)))
+
+
+def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarray:
+    """Return the number of puzzles in each of the 140 cells."""
+    n = np.full(len(GRID), float(model.puzzles_per_cell))
+    for (d, N), ratio in zip(model.missing, missing_ratios, strict=True):
+        n[(GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio)] -= 1
+    return n
+
+
+def exact_statistics(model: str) -> np.ndarray:
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
+    return np.array(
+        [
+            by_d["correct"].sum(),
+            by_d["correct"] @ by_d["d"],
+            by_N["correct"] @ np.log10(by_N["N"].astype(float)),
+        ]
+    )
 
 
 @cache

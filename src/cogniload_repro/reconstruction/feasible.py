@@ -7,16 +7,17 @@ import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.reconstruct import SEED, load_cells
 from cogniload_repro.reconstruction.sufficient import recover
+from cogniload_repro.schemas import CELLS, Column, Schema
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.storage import RECONSTRUCTED, write_whole
 
@@ -25,6 +26,10 @@ TABLES = RECONSTRUCTED / "feasible.csv"
 COUNT = 24
 
 _KEYS = ["model", "N", "d", "ratio_pct"]
+_DRAWN = Column("whole", low=0)
+_SCHEMA = Schema(
+    {name: CELLS.columns[name] for name in _KEYS} | {"table_1": _DRAWN, "table_2": _DRAWN}, tuple(_KEYS), others=_DRAWN
+)
 
 
 def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarray:
@@ -47,18 +52,17 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
     ValueError
         If not even every fourth stream leads to a new table.
     """
-    recovered, drawn = recover(model), []
-    for stream in count(1):  # a trailing 0 would be the stream of the committed table
-        if len(drawn) == tables:
-            return np.array(drawn)
-        if stream > 4 * tables:
-            raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
+    recovered, drawn = recover(model), list[np.ndarray]()
+    for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
         try:
             correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
         except ValueError:
             continue
         if not any((correct == other).all() for other in drawn):
             drawn.append(correct)
+        if len(drawn) == tables:
+            return np.array(drawn)
+    raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
 
 
 def write_tables(
@@ -94,16 +98,7 @@ def load_tables(path: str | Path = TABLES) -> pd.DataFrame:
     ValueError
         If the file is missing or is not such a table.
     """
-    remedy = "restore it with git, or make it again with `cogniload feasible`"
-    try:
-        tables = pd.read_csv(path)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing; {remedy}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
-    if list(tables.columns[:4]) != _KEYS or len(tables.columns) < 6:
-        raise ValueError(f"{path}: the header must be {','.join(_KEYS)},table_1,table_2,...; {remedy}")
-    return tables
+    return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
 
 
 def other_cells(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:

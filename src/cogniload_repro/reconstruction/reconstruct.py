@@ -10,19 +10,43 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cogniload_repro import schemas
+from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import Cell
-from cogniload_repro.models import BY_NAME, MODELS, Model
+from cogniload_repro.models import BY_NAME, MODELS, NAMES, Model
 from cogniload_repro.published import ERRORS
 from cogniload_repro.reconstruction.buckets import OF_CONDITION, spread_errors
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
+from cogniload_repro.schemas import Rule, Schema
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.storage import RECONSTRUCTED, write_whole
 
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"
 SEED = 2026
-COLUMNS = ("model", "N", "d", "ratio_pct", "needles", "rho", "n", "correct", *ERRORS)
+_REMEDY = "restore it with git, or make it again with `cogniload reconstruct`"
+
+
+def _is_in_place(cells: pd.DataFrame) -> pd.Series:
+    """Tell by row whether it is the cell that has its place there: the models in printed order, each with the grid."""
+    places = np.arange(len(cells))
+    own = GRID.iloc[places % len(GRID)].reset_index(drop=True)
+    models = np.array(NAMES)[(places // len(GRID)).clip(max=len(NAMES) - 1)]
+    same = (cells[["N", "d", "ratio_pct", "needles"]] == own[["N", "d", "ratio_pct", "needles"]]).all(axis=1)
+    return same & (cells["model"] == models) & np.isclose(cells["rho"], own["rho"])
+
+
+#: The committed table: the counts of `schemas.CELLS`, complete, in the order of models and grid.
+COUNTS = Schema(
+    {name: schemas.CELLS.columns[name]._replace(optional=False)
+     for name in ("model", "N", "d", "ratio_pct", "needles", "rho", "n", "correct", *ERRORS)},
+    rules=(
+        Rule("is not the cell of the grid that belongs there", _is_in_place),
+        Rule("does not add up to its n", lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["n"]),
+    ),
+    others=None,
+)  # fmt: skip
 
 
 def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[pd.DataFrame]:
@@ -37,7 +61,7 @@ def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[
     Yields
     ------
     DataFrame
-        Columns `COLUMNS`, rows in grid order.
+        Columns of `COUNTS`, rows in grid order.
     """
     for model in models:
         rng = np.random.default_rng([seed, MODELS.index(model)])
@@ -52,38 +76,20 @@ def write_cells(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
 
 
 def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
-    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns `COLUMNS`.
+    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`.
 
     Raises
     ------
     ValueError
         If the file is missing or is not such a table.
     """
-    remedy = "restore it with git, or make it again with `cogniload reconstruct`"
-    types = dict.fromkeys(COLUMNS, "int64") | {"model": "str", "rho": "float64"}
-    try:
-        cells = pd.read_csv(path, dtype=types)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing; {remedy}") from None
-    except ValueError as error:  # of the parser, or a cell of another type
-        raise ValueError(f"{path} is not a readable table ({str(error).strip()}); {remedy}") from None
-    if tuple(cells.columns) != COLUMNS:
-        raise ValueError(f"{path}: the header must be {','.join(COLUMNS)}; {remedy}")
-    grid = pd.concat([GRID.assign(model=name) for name in BY_NAME], ignore_index=True)
-    if len(cells) != len(grid):
-        raise ValueError(f"{path} has {len(cells)} rows instead of {len(grid)}; {remedy}")
-    keys, counts = grid.columns.drop("rho"), cells[["correct", *ERRORS]]
-    moved = (cells[keys] != grid[keys]).any(axis=1) | ~np.isclose(cells["rho"], grid["rho"])
-    for wrong, problem in (
-        (moved, "is not the cell of the grid that belongs there"),
-        ((counts.sum(axis=1) != cells["n"]) | (counts < 0).any(axis=1), "does not add up to its n"),
-    ):
-        if wrong.any():
-            raise ValueError(f"{path}: row {int(wrong.idxmax()) + 2} {problem}; {remedy}")
+    cells = read_frame(path, COUNTS, _REMEDY)
+    if len(cells) != len(BY_NAME) * len(GRID):
+        raise ValueError(f"{path} has {len(cells)} rows instead of {len(BY_NAME) * len(GRID)}; {_REMEDY}")
     return cells
 
 
-def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
+def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
     """Return the reconstructed cells of a grid.
 
     Raises
@@ -91,7 +97,7 @@ def cells_in(grid: Iterable[Cell], path: str | Path = CELLS) -> pd.DataFrame:
     ValueError
         If the grid has a cell that the paper does not have.
     """
-    cells = load_cells(path)
+    cells = load_cells()
     keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
     wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
     if foreign := sorted(wanted - set(keys)):
@@ -119,4 +125,4 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
         for row, part in zip(rows, np.split(drawn, np.cumsum(errors[rows])[:-1]), strict=True):
             buckets[row] = np.bincount(part, minlength=len(ERRORS))
     cells[list(ERRORS)] = buckets
-    return cells[list(COLUMNS)]
+    return cells[list(COUNTS.columns)]

@@ -21,21 +21,15 @@ from cogniload_repro import __version__
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.puzzles.ontology import PHRASES
+from cogniload_repro.reconstruction.reconstruct import SEED
 from cogniload_repro.reconstruction.token_draws import draw_tokens
 from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import score_response
 from cogniload_repro.storage import partition_path, remove_parts, write_table
 
-#: Seed of the stand-ins.
-SEED = 2026
-#: Bucket of the scorer for each column of the cells table.
-BUCKETS = dict(
-    zip(
-        ERRORS,
-        ("wrong_max_context", "wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence", "wrong_other"),
-        strict=True,
-    )
-)
+#: Bucket of the scorer for each error column of the cells table.
+_WRONG = {column: bucket for bucket, column in BUCKET_COLUMNS.items() if column in ERRORS}
 #: Shares of the three kinds of correct answers; the paper does not print them.
 CORRECT_SHARES = {"correct_valid": 0.96, "correct_poi": 0.02, "correct_last_sentence": 0.02}
 
@@ -83,7 +77,7 @@ _KINDS = {
 }
 
 
-def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int) -> pd.DataFrame:
+def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
     """Return stand-in responses of one model.
 
     Parameters
@@ -94,7 +88,7 @@ def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, see
     puzzles : DataFrame
         The puzzles table; a model answers the first n puzzles of each cell.
     seed : int
-        The seed of the stand-ins; every model has its own stream.
+        Every model has its own stream.
 
     Returns
     -------
@@ -121,9 +115,7 @@ def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, see
     )
 
 
-def write_stand_ins(
-    puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor, seed: int = SEED
-) -> int:
+def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor) -> int:
     """Write stand-in responses of all models as outputs, one partition a model; return their number.
 
     Parameters
@@ -136,25 +128,24 @@ def write_stand_ins(
         Folder of the partitions; those of other models are removed.
     executor : concurrent.futures.Executor
         Where models are worded; the bytes do not depend on it.
-    seed : int
     """
-    outputs_dir = Path(outputs_dir)
+    puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
     models = list(dict.fromkeys(cells["model"]))
     paths = {model: partition_path(outputs_dir, model) for model in models}
     for stale in set(outputs_dir.glob("*.parquet")) - set(paths.values()):
         stale.unlink()
-    tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m], seed) for m in models]
+    tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in models]
     finished = tqdm(as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None)
     return sum(task.result() for task in finished)
 
 
-def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path, seed: int) -> int:
-    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path), seed)
+def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:
+    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path))
     metadata = {
         "provenance": "reconstructed",
         "source": "worded from data/reconstructed/cells.csv",
-        "seed": str(seed),
+        "seed": str(SEED),
         "version": __version__,
         "command": "cogniload download-outputs",
     }
@@ -190,7 +181,7 @@ def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Gene
         if cell["n"] == 0:
             continue
         split = rng.multinomial(cell["correct"], list(CORRECT_SHARES.values()))
-        dealt = np.repeat([*CORRECT_SHARES, *BUCKETS.values()], [*split, *(cell[column] for column in BUCKETS)])
+        dealt = np.repeat([*CORRECT_SHARES, *_WRONG.values()], [*split, *(cell[column] for column in _WRONG)])
         buckets[members[tuple(cell[key] for key in _KEYS)]] = rng.permutation(dealt)
     return buckets
 
@@ -215,7 +206,7 @@ def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
                     break
         else:
             raise ValueError(f"no puzzle of the cell of {rows[stuck].name} can be worded as {rows[stuck].bucket}")
-    return responses
+    return responses  # type: ignore[return-value]  # none is stuck any more
 
 
 def _word(row, bucket: str, rng: random.Random) -> str | None:

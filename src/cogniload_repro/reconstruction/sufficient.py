@@ -1,21 +1,20 @@
 """Published tables -> the sufficient statistics of the paper's regressions.
 
-A logistic GLM depends on the answers only through T = X'y. Three components of T follow exactly from Tables 4
-and 5; the others are the solution of the equations "the fit prints what Tables 3 and 6 print".
+A logistic GLM depends on the answers only through T = X'y. `derivation` settles the components of Table 2's
+regression; those of the interactions are the solution of the equations "the fit prints what Table 3 prints".
 """
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
 
 import numpy as np
-import pandas as pd
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
+from scipy.special import expit
 from scipy.stats import chi2
 
 from cogniload_repro.models import Model
-from cogniload_repro.published import correct_by, load_printed, load_table
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
-from cogniload_repro.statistics.design import FULL, GRID, INTERACTIONS, LINEAR, QUADRATIC, X
+from cogniload_repro.published import load_printed, load_table
+from cogniload_repro.reconstruction.derivation import Derived, derive, missing_ratios, puzzles_per_cell
+from cogniload_repro.statistics.design import FULL, LINEAR, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 
 #: Columns whose statistics Tables 4 and 5 do not settle.
@@ -25,8 +24,8 @@ UNSETTLED = (3, 4, 5, 6, 7, 8)
 PRINTED = (
     "aic_linear",
     "aic_quadratic",
-    *(f"beta_{term}" for term in INTERACTIONS),
-    *(f"p_{term}" for term in INTERACTIONS),
+    *(f"beta_{term}" for term in PRODUCTS),
+    *(f"p_{term}" for term in PRODUCTS),
     "p_lr",
 )
 
@@ -76,9 +75,9 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values[row] = 2 * len(columns) - 2 * loglik
         jacobian[row, list(columns)] = -2 * beta
     full, loglik = fit_statistics(FULL, n, T)
-    p = 1 / (1 + np.exp(-X @ full))
+    p = expit(X @ full)
     covariance = np.linalg.inv(X.T @ (X * (n * p * (1 - p))[:, None]))
-    for row, column in enumerate(INTERACTIONS.values(), start=2):
+    for row, column in enumerate(PRODUCTS.values(), start=2):
         values[row], jacobian[row] = full[column], covariance[column]
         kept = [c for c in FULL if c != column]
         reduced, reduced_loglik = fit_statistics(tuple(kept), n, T)
@@ -98,10 +97,10 @@ def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
     table6 = load_table("table6").set_index("model").loc[model]
     table3 = load_printed("table3").set_index("model").loc[model]
     values, widths = [table6["aic_linear"], table6["aic_quadratic"]], [0.0005, 0.0005]
-    for term in INTERACTIONS:
+    for term in PRODUCTS:
         values.append(float(table3[f"beta_{term}"]))
         widths.append(0.005)
-    for term in INTERACTIONS:
+    for term in PRODUCTS:
         p = float(table3[f"p_{term}"])
         half_unit = 0.5 * 10.0 ** (np.floor(np.log10(p)) - 2)  # three significant digits
         values.append(np.log(p))
@@ -122,98 +121,20 @@ def recover(model: Model) -> Recovered:
     ValueError
         If nothing can be recovered because the tables contradict one another.
     """
-    if not model.missing:
-        return _recover_with(model, ())
-    ratios = GRID["ratio_pct"].unique().tolist()
-    choices = combinations_with_replacement(ratios, 2) if len(set(model.missing)) == 1 else product(ratios, repeat=2)
-    misfits = {choice: _start(model, puzzles_per_cell(model, choice))[1] for choice in choices}
-    possible = [choice for choice, misfit in misfits.items() if misfit <= 1]
-    if not possible:
+    starts = [derive(model, missing=choice) for choice in missing_ratios(model)]
+    if model.missing:
+        starts = [start for start in starts if start.misfit <= 1]
+    if not starts:
         raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
-    return min((_recover_with(model, choice) for choice in possible), key=lambda r: r.misfit)
+    return min(map(_recover_from, starts), key=lambda recovered: recovered.misfit)
 
 
-def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarray:
-    """Return the number of puzzles in each of the 140 cells."""
-    n = np.full(len(GRID), float(model.puzzles_per_cell))
-    for (d, N), ratio in zip(model.missing, missing_ratios, strict=True):
-        n[(GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio)] -= 1
-    return n
-
-
-def exact_statistics(model: str) -> np.ndarray:
-    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
-    by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
-    return np.array(
-        [
-            by_d["correct"].sum(),
-            by_d["correct"] @ by_d["d"],
-            by_N["correct"] @ np.log10(by_N["N"].astype(float)),
-        ]
-    )
-
-
-def _solve_aic(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray, aic: float) -> list[np.ndarray]:
-    """Return the statistics whose last component of `columns` makes the fit's AIC come out as printed.
-
-    The AIC is concave in that component, highest where its coefficient is zero: one root on either side.
-    """
-    last, rest = columns[-1], columns[:-1]
-    without, _ = fit_statistics(rest, n, T)
-    p = 1 / (1 + np.exp(-X[:, rest] @ without))
-    flat = T.copy()
-    flat[last] = (n * p) @ X[:, last]
-    unit = np.zeros(9)
-    unit[last] = np.sqrt((n * p * (1 - p)) @ (X[:, last] - X[:, last].mean()) ** 2)
-
-    def excess(shift):
-        return 2 * len(columns) - 2 * fit_statistics(columns, n, flat + shift * unit)[1] - aic
-
-    roots = []
-    for sign in (-1, 1):
-        edge = 0.1 * sign
-        while excess(edge) > 0 and abs(edge) < 1e3:
-            edge *= 1.3
-        roots.append(flat + brentq(excess, 0, edge, xtol=1e-12) * unit)
-    return roots
-
-
-def _start(model: Model, n: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return statistics that solve the two AIC equations, and the misfit of Table 2's row in half units.
-
-    Of the four combinations of roots the one nearest to Table 2 is kept; the statistics of the interactions are
-    still zero.
-    """
-    table2 = load_table("table2").set_index("model").loc[model.name]
-    aic = load_table("table6").set_index("model").loc[model.name]
-    exact = np.zeros(9)
-    exact[:3] = exact_statistics(model.name)
-    best = None
-    for linear in _solve_aic(LINEAR, n, exact, aic["aic_linear"]):
-        for T in _solve_aic(QUADRATIC, n, linear, aic["aic_quadratic"]):
-            misfit = table2_misfit(table2, fit_statistics(QUADRATIC, n, T)[0])
-            if best is None or misfit < best[1]:
-                best = T, misfit
-    return best
-
-
-def table2_misfit(printed: pd.Series, beta: np.ndarray) -> float:
-    """Return the largest deviation from a row of Table 2, betas and capacity points, in half printed units."""
-    computed = dict(zip(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), beta, strict=True))
-    computed |= capacity_points(beta, grid_means(GRID))
-    half_units = dict.fromkeys(computed, 0.005) | {"ecl50": 0.05}
-    deviations = pd.Series({name: abs(value - printed[name]) / half_units[name] for name, value in computed.items()})
-    if np.isnan(computed["nt50"]) != np.isnan(printed["nt50"]):
-        return np.inf
-    return float(deviations.max())  # NaN only where neither has an NT50
-
-
-def _recover_with(model: Model, missing_ratios: tuple[int, ...]) -> Recovered:
-    n = puzzles_per_cell(model, missing_ratios)
-    T, _ = _start(model, n)
-    quadratic, _ = fit_statistics(QUADRATIC, n, T)
-    T[5:] = X[:, 5:].T @ (n / (1 + np.exp(-X[:, :5] @ quadratic)))
-    values, widths = printed_windows(model.name)
+def _recover_from(start: Derived) -> Recovered:
+    """Find the statistics that print Tables 3 and 6, from those that print Tables 4 to 6, without interactions."""
+    n = puzzles_per_cell(start.model, start.missing)
+    expected = n * expit(X[:, QUADRATIC] @ start.beta)
+    T = np.concatenate([start.T, X[:, 5:].T @ expected])
+    values, widths = printed_windows(start.model.name)
     # the first six numbers bring the statistics near, then all centre them
     T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=6)
     T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=len(PRINTED))
@@ -225,7 +146,7 @@ def _recover_with(model: Model, missing_ratios: tuple[int, ...]) -> Recovered:
         candidates.append(_centre(n, fixed, values, widths, UNSETTLED[1:], numbers=len(PRINTED)))
     T, misfit = min(candidates, key=lambda candidate: candidate[1])
     T[4:] = significant(T[4:], 9)
-    return Recovered(model, missing_ratios, n, T, misfit)
+    return Recovered(start.model, start.missing, n, T, misfit)
 
 
 def significant(values: np.ndarray, digits: int) -> np.ndarray:

@@ -13,11 +13,11 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import normal_sample_size_one_tail
 
+from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 
 #: What models are compared by: overall accuracy (fraction), or the decimal logarithm of ECL50 (statements).
 QUANTITIES = ("accuracy", "ecl50")
-ALPHA = 0.05
 POWER = 0.8
 
 #: The three classes, in the order in which the paper names their members (paper, section 3.1.4).
@@ -111,8 +111,8 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return pairs
 
 
-def puzzles_needed(difference: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:
-    """Return the puzzles per cell that show a difference with the given power in a two-sided test.
+def puzzles_needed(difference: float, sd: float) -> float:
+    """Return the puzzles per cell that show a difference with power `POWER` in a two-sided test at level `ALPHA`.
 
     Parameters
     ----------
@@ -125,11 +125,11 @@ def puzzles_needed(difference: float, sd: float, alpha: float = ALPHA, power: fl
     float
         Infinite if there is no difference to show; below 1 where one puzzle per cell is more than enough.
     """
-    return float(normal_sample_size_one_tail(abs(difference), power, alpha / 2, sd)) if difference else np.inf
+    return float(normal_sample_size_one_tail(abs(difference), POWER, ALPHA / 2, sd)) if difference else np.inf
 
 
-def rank_intervals(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
-    """Return the ranks that each model may have, all of them right at once with probability 1 - alpha.
+def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the ranks that each model may have, all of them right at once with probability 1 - `ALPHA`.
 
     A model stands behind every model that is significantly better after Holm's correction, and before every one
     that is significantly worse.
@@ -145,7 +145,7 @@ def rank_intervals(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
         One row a model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
     """
     models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
-    apart = pairs[pairs["p_holm"] <= alpha]
+    apart = pairs[pairs["p_holm"] <= ALPHA]
     better, worse = apart["second"].value_counts(), apart["first"].value_counts()
     rows = [
         {"model": model, "tier": TIER_OF.get(model, ""), "rank": rank,
@@ -155,7 +155,7 @@ def rank_intervals(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "tier", "rank", "best", "worst"])
 
 
-def check_tiers(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
+def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
     """Hold the paper's classes against the pairwise tests.
 
     Returns
@@ -170,7 +170,7 @@ def check_tiers(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
         if pair.first not in TIER_OF or pair.second not in TIER_OF or TIER_OF[pair.first] == TIER_OF[pair.second]:
             continue
         upper, lower = sorted((pair.first, pair.second), key=lambda model: order.index(TIER_OF[model]))
-        significant = pair.p_holm <= alpha
+        significant = pair.p_holm <= ALPHA
         if significant and upper == pair.first:
             continue
         rows.append(
@@ -184,7 +184,7 @@ def check_tiers(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def place_outsiders(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
+def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return, for models that the paper puts into no class, which classes have members they cannot be told from.
 
     Returns
@@ -195,7 +195,7 @@ def place_outsiders(pairs: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     """
     rows = []
     models = pd.unique(pd.concat([pairs["first"], pairs["second"]]))
-    apart = pairs["p_holm"] <= alpha
+    apart = pairs["p_holm"] <= ALPHA
     for model in (name for name in models if name not in TIER_OF):
         above, below = pairs["first"] == model, pairs["second"] == model
         others = pairs["second"].where(above, pairs["first"]).map(TIER_OF)

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import betaln, expit
 from scipy.stats import chi2, norm
+from statsmodels.tools.numdiff import approx_hess
 
 from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
 from cogniload_repro.statistics.regression import dispersion
@@ -54,9 +55,11 @@ def _fit_beta_binomial(quadratic: Quadratic) -> dict[str, float]:
         options={"maxiter": 1000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-8},
     )
     gain = 2 * max(-found.fun - quadratic.fit.loglik, 0.0)
-    covariance = np.linalg.inv(_hessian(found.x, quadratic.x / scale, quadratic.k, quadratic.n))
+    precision, data = found.x[-1], (quadratic.x / scale, quadratic.k, quadratic.n)
+    hessian = approx_hess(found.x[:-1], lambda beta: beta_binomial_loss(np.append(beta, precision), *data), 1e-3)
+    covariance = np.linalg.inv(hessian)
     z = found.x[:-1] / np.sqrt(np.diag(covariance))
-    row = {"icc": 1 / (1 + np.exp(found.x[-1])), "daic_beta": 2 - gain, "p_beta": chi2.sf(gain, 1) / 2}
+    row = {"icc": expit(-precision), "daic_beta": 2 - gain, "p_beta": chi2.sf(gain, 1) / 2}
     return row | {f"p_beta_{term}": 2 * norm.sf(abs(value)) for term, value in zip(_TERMS, z, strict=True)}
 
 
@@ -73,19 +76,3 @@ def beta_binomial_loss(theta: np.ndarray, x: np.ndarray, k: np.ndarray, n: np.nd
     p, precision = np.clip(expit(x @ theta[:-1]), 1e-12, 1 - 1e-12), np.exp(theta[-1])
     a, b = p * precision, (1 - p) * precision
     return -float((betaln(k + a, n - k + b) - betaln(a, b)).sum())
-
-
-def _hessian(theta: np.ndarray, x: np.ndarray, k: np.ndarray, n: np.ndarray, step: float = 1e-3) -> np.ndarray:
-    """Return the second derivatives with respect to the coefficients, at the fitted precision."""
-    size = len(theta) - 1
-    steps = step * np.eye(len(theta))[:size]
-    hessian = np.empty((size, size))
-    for i in range(size):
-        for j in range(i + 1):
-            corners = [
-                s * t * beta_binomial_loss(theta + s * steps[i] + t * steps[j], x, k, n)
-                for s in (1, -1)
-                for t in (1, -1)
-            ]
-            hessian[i, j] = hessian[j, i] = sum(corners) / (4 * step**2)
-    return hessian

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means
 from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC, SYMBOLS, Fit, fit_glm, likelihood_ratio
 
@@ -64,7 +65,7 @@ def _at_mean(full: Fit, term: str, means: dict[str, float]) -> tuple[float, floa
     return float(beta), float(2 * norm.sf(abs(beta) / np.sqrt(weights @ full.covariance @ weights)))
 
 
-def count_interactions(tests: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
+def count_interactions(tests: pd.DataFrame) -> pd.DataFrame:
     """Count the models with significant products by sign.
 
     Returns
@@ -75,14 +76,14 @@ def count_interactions(tests: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame
     rows = []
     for term, own in tests.groupby("term", sort=False):
         for way in WAYS:
-            beta, significant = own[f"beta_{way}"], own[f"p_{way}"] < alpha
+            beta, significant = own[f"beta_{way}"], own[f"p_{way}"] < ALPHA
             if beta.notna().any():
                 negative, positive = int((significant & (beta < 0)).sum()), int((significant & (beta > 0)).sum())
                 rows.append({"term": term, "way": way, "negative": negative, "positive": positive})
     return pd.DataFrame(rows, columns=["term", "way", "negative", "positive"])
 
 
-def select_forward(cells: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
+def select_forward(cells: pd.DataFrame) -> pd.DataFrame:
     """Add products to the paper's regression one by one, each time the one that gains most, while it is significant.
 
     The three-way product may enter only after the three pairs.
@@ -104,7 +105,7 @@ def select_forward(cells: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
                 break
             term = max(trials, key=lambda name: trials[name].loglik)
             p = likelihood_ratio(trials[term], current)
-            if p >= alpha:
+            if p >= ALPHA:
                 break
             formula, current = f"{formula} + {term}", trials[term]
             step = len(PAIRS) + 1 if term == TRIPLE else len(PAIRS) - len(left) + 1

@@ -13,8 +13,6 @@ from statsmodels.discrete.discrete_model import MNLogit
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
-#: Treatments of an overflow, the paper's first.
-TREATMENTS = ("wrong", "excluded", "competing")
 _COLUMNS = [
     "model", "overflows", "treatment", "status", "beta_N", "se_N", "se_log10_ecl50", "ecl50", "nt50", "id50",
 ]  # fmt: skip

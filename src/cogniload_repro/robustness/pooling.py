@@ -12,6 +12,7 @@ from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
 from cogniload_repro.statistics.capacity import many_points
 
 _TERMS = ("0", "d", "N", "rho", "rho2")
+_TOLERANCE = 1e-8  # of the population's covariance, between two steps
 
 
 def pool_models(cells: pd.DataFrame) -> pd.DataFrame:
@@ -52,9 +53,7 @@ def _centring(fit: Quadratic) -> np.ndarray:
     return matrix
 
 
-def fit_population(
-    estimates: np.ndarray, covariances: np.ndarray, tolerance: float = 1e-8
-) -> tuple[np.ndarray, np.ndarray]:
+def fit_population(estimates: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and covariance of a normal distribution seen through noise of known covariance.
 
     Parameters
@@ -74,7 +73,7 @@ def fit_population(
         mean = pooled.mean(axis=0)
         away = pooled - mean
         new = (posterior + away[:, :, None] * away[:, None, :]).mean(axis=0)
-        if np.abs(new - spread).max() <= tolerance * np.abs(new).max():
+        if np.abs(new - spread).max() <= _TOLERANCE * np.abs(new).max():
             return mean, new
         spread = new
     return mean, spread
@@ -91,7 +90,7 @@ def shrink(
 
 
 def _row(fit: Quadratic, beta: np.ndarray, covariance: np.ndarray) -> dict[str, object]:
-    row = {"model": fit.model}
+    row: dict[str, object] = {"model": fit.model}
     for kind, coef, matrix in (("own", fit.fit.coef, fit.fit.covariance), ("pooled", beta, covariance)):
         row |= {f"{kind}_{term}": value for term, value in zip(_TERMS, coef, strict=True)}
         row |= {f"se_{kind}_{term}": value for term, value in zip(_TERMS, np.sqrt(np.diag(matrix)), strict=True)}

@@ -12,7 +12,9 @@ import formulaic
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2, spearmanr
+from statsmodels.genmod.families import Binomial
 
+from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.crossings import POINTS, find_points, lay_courses
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.formulas import name_covariates
@@ -101,7 +103,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     -------
     DataFrame
         One row a specification and model: specification, model, status, terms (number), loglik, aic, bic, then
-        the columns of `measure_calibration` and of `courses.find_points`; NaN where a fit has failed.
+        the columns of `measure_calibration` and of `crossings.find_points`; NaN where a fit has failed.
     """
     rows = []
     for specification in specifications:
@@ -152,8 +154,6 @@ def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, g
     """
     n, k = cells["n"].to_numpy(float), cells["correct"].to_numpy(float)
     p = np.clip(accuracy, 1e-12, 1 - 1e-12)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviance = 2 * np.nansum(k * np.log(k / (n * p))) + 2 * np.nansum((n - k) * np.log((n - k) / (n * (1 - p))))
     order = np.argsort(p, kind="stable")
     middle = (np.cumsum(n[order]) - n[order] / 2) / n.sum()
     group = np.minimum((middle * groups).astype(int), groups - 1)
@@ -163,7 +163,7 @@ def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, g
     used = total > 0
     hl = float(((observed - expected)[used] ** 2 / variance[used]).sum())
     return {
-        "deviance": float(deviance),
+        "deviance": float(Binomial().deviance(k / n, p, var_weights=n)),
         "pearson": float(((k - n * p) ** 2 / (n * p * (1 - p))).sum()),
         "df": len(n) - terms,
         "hl": hl,
@@ -191,7 +191,7 @@ def summarise_specifications(
     DataFrame
         One row a specification: specification, settled (by the printed tables), models (fitted), daic (sum of AIC
         less the paper's), aic_better and bic_better (models with a lower one by more than 2), miscalibrated
-        (models with Hosmer-Lemeshow p below 0.05), dispersion (median Pearson chi-square per degree of freedom),
+        (models with Hosmer-Lemeshow p below `ALPHA`), dispersion (median Pearson chi-square per degree of freedom),
         error (median calibration error), ecl50_moved (median ratio to the paper's ECL50, either way), ecl50_left
         (models whose ECL50 leaves the paper's 95% profile interval), order (Spearman correlation of ECL50 with the
         paper's), leader (model with the largest ECL50).
@@ -213,7 +213,7 @@ def _summary_row(
         "specification": specification.name, "settled": is_settled(specification), "models": len(fitted),
         "daic": daic.sum(min_count=1),
         "aic_better": int((daic < -2).sum()), "bic_better": int((dbic < -2).sum()),
-        "miscalibrated": int((fitted["p_hl"] < 0.05).sum()),
+        "miscalibrated": int((fitted["p_hl"] < ALPHA).sum()),
         "dispersion": (fitted["pearson"] / fitted["df"]).median(), "error": fitted["error"].median(),
     }  # fmt: skip
     points = fitted["ecl50"].astype(float).dropna()

@@ -7,12 +7,15 @@ measured from that point.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.special import expit
 from scipy.stats import chi2, norm
 
+from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.regression import Fit, fit_glm
@@ -23,9 +26,10 @@ _INTERVALS = (
     "bootstrap_high", "present",
 )  # fmt: skip
 _TROUGHS = ("model", "trough", "low", "high", "curvature", "slope_low", "slope_high", "p_u")
-LEVEL = 0.95
+#: Nominal coverage of all intervals here.
+LEVEL = 1 - ALPHA
 REPLICATES = 2000
-SEED = 2026
+_SEED = 2026
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
@@ -58,7 +62,7 @@ class Quadratic:
     @property
     def accuracy(self) -> np.ndarray:
         """Fitted accuracy of each cell."""
-        return 1 / (1 + np.exp(-self.x @ self.fit.coef))
+        return expit(self.x @ self.fit.coef)
 
     @property
     def points(self) -> dict[str, float]:
@@ -77,20 +81,15 @@ def fit_quadratics(cells: pd.DataFrame) -> Iterator[Quadratic]:
             yield Quadratic(model, x, k, n, fit, grid_means(own))
 
 
-def capacity_intervals(
-    cells: pd.DataFrame, level: float = LEVEL, replicates: int = REPLICATES, seed: int = SEED
-) -> pd.DataFrame:
+def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.DataFrame:
     """Return the capacity points with standard errors and three kinds of interval.
 
     Parameters
     ----------
     cells : DataFrame
         Cells frame; models without a finite fit are left out.
-    level : float
-        Nominal coverage.
     replicates : int
         Tables drawn a model for the parametric bootstrap, from the fitted accuracies.
-    seed : int
 
     Returns
     -------
@@ -100,22 +99,32 @@ def capacity_intervals(
         (share of replicates in which the point exists). ECL50 in statements, NT50 as a fraction, ID50 in units
         of d; NaN where the point does not exist, infinite where the likelihood sets no limit (for NT50: none
         inside [0, 1]).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]), replicates=100)
+    >>> intervals[["point", "estimate", "profile_low", "profile_high"]].round(2)
+       point  estimate  profile_low  profile_high
+    0  ecl50     47.96        44.20         51.98
+    1   nt50      0.95         0.92          0.99
+    2   id50      3.56         3.21          3.90
     """
     rows = []
     for index, quadratic in enumerate(fit_quadratics(cells)):
-        drawn = bootstrap_points(quadratic, replicates, np.random.default_rng([seed, index]))
-        rows += [_interval_row(quadratic, point, drawn[point], level) for point in POINTS]
+        drawn = bootstrap_points(quadratic, replicates, np.random.default_rng([_SEED, index]))
+        rows += [_interval_row(quadratic, point, drawn[point]) for point in POINTS]
     return pd.DataFrame(rows, columns=_INTERVALS)
 
 
-def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray, level: float) -> dict[str, object]:
+def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray) -> dict[str, object]:
     value, se = quadratic.points[point], standard_error(quadratic, point)
-    tail = norm.ppf((1 + level) / 2) * se
-    found, (low, high) = np.isfinite(drawn), profile_interval(quadratic, point, level)
+    tail = norm.ppf(1 - ALPHA / 2) * se
+    found, (low, high) = np.isfinite(drawn), profile_interval(quadratic, point)
     numbers = {"estimate": value, "delta_low": value - tail, "delta_high": value + tail}
     numbers |= {"profile_low": low, "profile_high": high, "bootstrap_low": np.nan, "bootstrap_high": np.nan}
     if np.isfinite(value):
-        tails = [(1 - level) / 2, (1 + level) / 2]
+        tails = [ALPHA / 2, 1 - ALPHA / 2]
         numbers["bootstrap_low"], numbers["bootstrap_high"] = np.quantile(drawn[found], tails)
     if point == "ecl50":
         numbers = {name: _power_of_ten(number) for name, number in numbers.items()}
@@ -221,7 +230,7 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
     beta = np.tile(start, (len(tables), 1))
     statistics, active = tables @ x, np.arange(len(tables))
     for _ in range(30):
-        p = 1 / (1 + np.exp(-np.clip(beta[active] @ x.T, -700, 700)))
+        p = expit(beta[active] @ x.T)
         hessian = ((n * p * (1 - p)) @ products).reshape(-1, size, size) + 1e-9 * np.eye(size)
         gradient = statistics[active] - (n * p) @ x
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
@@ -233,7 +242,34 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
     return beta
 
 
-def trough_table(cells: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+def measure_agreement(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Return how far delta and bootstrap ends lie from those of the profile.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As `capacity_intervals` returns it. NT50 is left out, and ECL50 is taken as its logarithm.
+
+    Returns
+    -------
+    DataFrame
+        Rows delta and bootstrap: median and largest, in standard errors; of the bootstrap's random error nothing is
+        taken off. NaN where no interval has two ends.
+    """
+    own = intervals[intervals["point"] != "nt50"].copy()
+    ends = [column for column in own if column.endswith(("_low", "_high"))]
+    lengths = own["point"] == "ecl50"
+    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
+        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends].astype(float))
+    rows = {}
+    for kind in ("delta", "bootstrap"):
+        apart = pd.concat([(own[f"{kind}_{end}"] - own[f"profile_{end}"]).abs() / own["se"] for end in ("low", "high")])
+        apart = apart.astype(float).replace(np.inf, np.nan)
+        rows[kind] = {"median": apart.median(), "largest": apart.max()}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
     Returns
@@ -250,7 +286,7 @@ def trough_table(cells: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
         value = -beta[3] / (2 * beta[4])
         at = np.array([0, 0, 0, 1, 2 * value])
         step = np.sqrt(at @ covariance @ at) / abs(2 * beta[4])
-        low, high = _search(lambda v, q=quadratic: _trough_statistic(q, v), value, step, _TROUGH_BOUNDS, level)
+        low, high = _search(partial(_trough_statistic, quadratic), value, step, _TROUGH_BOUNDS, LEVEL)
         ends = np.array([[0, 0, 0, 1, 2 * rho] for rho in _ENDS])
         slopes = ends @ beta
         z = slopes / np.sqrt(np.einsum("ei,ij,ej->e", ends, covariance, ends))

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.schemas import SCORES
+from cogniload_repro.frames import check_frame
+from cogniload_repro.schemas import CELLS, SCORES
 from cogniload_repro.scoring.scores import frame_scores
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
 from cogniload_repro.statistics.accuracy import order_models
@@ -74,7 +75,7 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
     metadata = [read_metadata(file) for file in files]
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in metadata[0]}
     joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
-    write_table(cells_path, cells, joined)
+    write_table(cells_path, check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"), joined)
     return cells
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -50,34 +50,10 @@ class Question(NamedTuple):
     domain: Sequence[str]
     category: str
 
-
-def score_outputs(outputs: pd.DataFrame, puzzles: pd.DataFrame, reading: Reading = PSEUDOCODE) -> pd.DataFrame:
-    """Score a table of responses.
-
-    Parameters
-    ----------
-    outputs : DataFrame
-        Columns model, name, response, prompt_tokens, response_tokens (counts may be missing).
-    puzzles : DataFrame
-        The puzzles table.
-    reading : Reading
-        How Appendix D is read where it can be read twice.
-
-    Returns
-    -------
-    DataFrame
-        One row a response, in the same order: model, name, N, d, ratio_pct (%), rho (fraction), bucket,
-        correct, prompt_tokens, response_tokens, and window and answer, the evidence of the verdict.
-
-    Raises
-    ------
-    ValueError
-        If a row names no known puzzle or has no text.
-    """
-    questions = _index(puzzles[_PUZZLE_COLUMNS].to_dict("list"))
-    table = pa.Table.from_pandas(outputs[OUTPUTS.names], OUTPUTS, preserve_index=False)
-    batches = [_score_batch(batch, questions, reading) for batch in table.to_batches()]
-    return frame_scores(pa.Table.from_batches(batches, SCORES))
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The arguments of `verdict.score_response` that are the puzzle's."""
+        return {"poi": self.poi, "gold": self.gold, "domain": self.domain, "category": self.category}
 
 
 def score_partition(
@@ -176,10 +152,7 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Question], readi
             question = questions[name]
             verdict = explain_response(
                 response,
-                poi=question.poi,
-                gold=question.gold,
-                domain=question.domain,
-                category=question.category,
+                **question.asked,
                 prompt_tokens=prompt_tokens,
                 response_tokens=response_tokens,
                 reading=reading,
@@ -224,7 +197,7 @@ def _absolute(place: str | Path) -> Path:
 @cache
 def _scorer_digest() -> str:
     """Return a digest of the code that decides."""
-    sources = [Path(module.__file__).read_bytes() for module in (scoring, extraction, matching)]
+    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching)]
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 

@@ -1,6 +1,6 @@
 """One response in, one bucket out: the verdict of the paper's Appendix D.
 
-`extraction` cuts out the windows, `matching` finds values in them, this module decides.
+`windows` cuts out the places that count, `matches` finds values in them, this module decides.
 """
 
 from collections.abc import Sequence
@@ -130,7 +130,20 @@ def explain_response(
     response_tokens: int | None = None,
     reading: Reading = PSEUDOCODE,
 ) -> Verdict:
-    """Return the bucket of one response with its evidence; parameters and errors as for `score_response`."""
+    """Return the bucket of one response with its evidence; parameters and errors as for `score_response`.
+
+    Returns
+    -------
+    Verdict
+        The bucket, the window of the response that decided it, and the value found there.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cl.explain_response("So Raymond is wearing **red** underwear.", poi="Raymond", gold="blue",
+    ...                     domain=["yellow", "blue", "red"], category="clothes_underwear")
+    Verdict(bucket='wrong_logic', window='so raymond is wearing **red** underwear.', answer='red')
+    """
     spent = exceeds_budget(prompt_tokens, response_tokens)
     bucket, window = _judge(response, poi, gold, domain, category, spent, reading)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):

@@ -10,10 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import ERRORS
-
-#: Two-sided 90% intervals, z = 1.644853627 (paper, Appendix C).
-ALPHA = 0.10
+from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
 
 
 def order_models(models: Iterable[str]) -> list[str]:
@@ -44,7 +41,7 @@ def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
         If no column or an unknown one is named.
     """
     counts = _sum_by(cells, dims, ["n", "correct"]).query("n > 0").reset_index(drop=True)
-    low, high = proportion_confint(counts["correct"], counts["n"], alpha=ALPHA, method="wilson")
+    low, high = proportion_confint(counts["correct"], counts["n"], alpha=INTERVAL_ALPHA, method="wilson")
     return counts.assign(accuracy=counts["correct"] / counts["n"], low=low, high=high)
 
 

@@ -1,21 +1,84 @@
-"""Tables of cells from a reader's file: CSV or Parquet, checked before anything is fitted to them."""
+"""Tables of cells: the committed one, a build's, or a reader's file, checked before anything is fitted to it."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from cogniload_repro.schemas import PROVENANCE
+from cogniload_repro.frames import read_frame
+from cogniload_repro.schemas import CELLS, PROVENANCE
+from cogniload_repro.statistics.formulas import add_logarithm
+from cogniload_repro.statistics.provenance import source_note
 from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 
-#: Columns that a table must have, with the range of the numbers; `cells.count_cells` describes them.
-RANGES = {
-    "N": (1, np.inf), "d": (0, np.inf), "ratio_pct": (0, 100), "rho": (0, 1), "n": (0, np.inf), "correct": (0, np.inf),
-}  # fmt: skip
-#: Columns that must hold whole numbers.
-_WHOLE = ("N", "n", "correct")
 _REMEDY = "correct the table, or take that of a build (cells.parquet) as the pattern"
+
+
+def load_cells(source: str | Path | None = None, models: Collection[str] | None = None) -> pd.DataFrame:
+    """Return counts of correct answers by model and configuration, ready for a regression.
+
+    Parameters
+    ----------
+    source : path, optional
+        A build folder (its ``cells.parquet``), or a table of cells of your own, CSV or Parquet. Without it the
+        committed reconstruction of the paper's 22 models.
+    models : collection of str, optional
+        Only these; all by default.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
+        fraction), log10_N, n (answers), correct and whatever else the table has, such as the five error counts. The
+        attributes (``.attrs``) say provenance (reconstructed, imported, or "" where it is not recorded)
+        and, for a table of your own, cells (its file's name).
+
+    Raises
+    ------
+    ValueError
+        If there is no such table, it is none, or it has no model of that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models=["QwQ-32B"])
+    >>> cells[["model", "N", "d", "rho", "log10_N", "n", "correct"]].head(2).round(3)
+         model   N  d   rho  log10_N    n  correct
+    0  QwQ-32B  20  1  0.05    1.301  100       85
+    1  QwQ-32B  20  3  0.05    1.301  100       94
+    >>> cells.attrs
+    {'provenance': 'reconstructed'}
+    """
+    path = RECONSTRUCTED / "cells.csv" if source is None else Path(source)
+    if path.is_dir() or not path.suffix:
+        attributes = {"provenance": read_provenance(path)}
+        cells = read_frame(path / "cells.parquet", CELLS, "make it again with `make score`")
+    else:
+        attributes = {"provenance": read_origin(path)} | ({} if source is None else {"cells": plain_name(path)})
+        cells = read_cell_table(path)
+    if models is not None:
+        if unknown := sorted(set(models) - set(cells["model"])):
+            known = ", ".join(cells["model"].unique())
+            raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
+        cells = cells[cells["model"].isin(models)].reset_index(drop=True)
+    cells = add_logarithm(cells)
+    cells.attrs = attributes
+    return cells
+
+
+def describe_cells(cells: pd.DataFrame) -> str:
+    """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
+
+    Empty for a build's outputs that are what they seem and cover the whole grid. Cells that have lost their attributes
+    on the way are of an origin that is not recorded.
+    """
+    word, name = cells.attrs.get("provenance", ""), cells.attrs.get("cells")
+    note = source_note(cells, word or "imported")
+    if word and not name:
+        return note
+    own = f"Counts of {name or 'a table'}" + ("" if word else ", whose origin is not recorded")
+    return f"{own}. {note}" if note else own
 
 
 def read_cell_table(path: str | Path) -> pd.DataFrame:
@@ -33,64 +96,42 @@ def read_cell_table(path: str | Path) -> pd.DataFrame:
         If there is no such file, it cannot be read, or a column or row is not as it must be.
     """
     path = Path(path)
-    cells = _read(path)
-    if absent := [name for name in ("model", *RANGES) if name not in cells]:
-        raise ValueError(f"{path} has no column {', '.join(absent)}; {_REMEDY}")
-    for name, (low, high) in RANGES.items():
-        numbers = pd.to_numeric(cells[name], errors="coerce")
-        wrong = ~numbers.between(low, high) | np.isinf(numbers)
-        if name in _WHOLE:
-            wrong |= numbers != numbers.round()
-        _refuse(path, cells, wrong, name, f"must be a {'whole ' if name in _WHOLE else ''}number from {low} to {high}")
-        cells[name] = numbers.astype("int64") if name in _WHOLE else numbers
-    wrong = cells["n"] - cells["correct"]
-    _refuse(path, cells, wrong < 0, "correct", "is more than the answers n")
-    if "ctx" in cells:
-        _refuse(
-            path,
-            cells,
-            ~pd.to_numeric(cells["ctx"], errors="coerce").between(0, wrong),
-            "ctx",
-            "is no part of the wrong answers",
-        )
-    _refuse(path, cells, cells["model"].isna(), "model", "is missing")
-    _refuse(
-        path, cells, cells.duplicated(["model", "N", "d", "ratio_pct"]), "model", "has this N, d and ratio_pct twice"
-    )
+    if not path.is_file():
+        raise ValueError(f"there is no table of cells at {path}; check the path")
+    if path.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"{path} ends in {path.suffix or 'nothing'}; a table of cells is a .csv or .parquet file")
+    cells = read_frame(path, CELLS, _REMEDY)
     if not (cells["n"] > 0).any():
         raise ValueError(f"{path} holds no answers; {_REMEDY}")
     if "needles" not in cells:
         cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
-    return cells.assign(model=cells["model"].astype(str))
+    return cells
 
 
 def read_origin(path: str | Path) -> str:
-    """Return the provenance that a table carries: reconstructed, imported or evaluated; "" if it carries none."""
+    """Return the provenance that a table carries: reconstructed or imported; "" if it carries none."""
     if Path(path).resolve().parent == RECONSTRUCTED.resolve():
         return "reconstructed"
     word = read_metadata(path).get("provenance", "") if Path(path).suffix == ".parquet" else ""
     return word if word in PROVENANCE else ""
 
 
+def read_provenance(build: str | Path) -> str:
+    """Return the word that a build's cells carry: reconstructed or imported.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or they do not say.
+    """
+    file = Path(build) / "cells.parquet"
+    if not file.is_file():
+        raise ValueError(f"{file} is missing; make it with `make score`")
+    if not (word := read_origin(file)):
+        raise ValueError(f"{file} does not say where its data come from; make it again with `make score`")
+    return word
+
+
 def plain_name(path: str | Path) -> str:
     """Return a file's name with anything but letters, digits and ``._-`` replaced, fit for captions and pictures."""
     return re.sub(r"[^\w.-]+", "-", Path(path).name)
-
-
-def _read(path: Path) -> pd.DataFrame:
-    if not path.is_file():
-        raise ValueError(f"there is no table of cells at {path}; check the path")
-    if path.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"{path} ends in {path.suffix or 'nothing'}; a table of cells is a .csv or .parquet file")
-    try:
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-    except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
-        raise ValueError(f"{path} cannot be read ({str(error).splitlines()[0]}); {_REMEDY}") from None
-
-
-def _refuse(path: Path, cells: pd.DataFrame, wrong: pd.Series, column: str, rule: str) -> None:
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        value = cells[column].iloc[row]
-        shown = repr(value.item() if isinstance(value, np.generic) else value)
-        raise ValueError(f"{path}, row {row + 1}: {column} {shown} {rule}; {_REMEDY}")

@@ -15,4 +15,5 @@ _D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), G
 #: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
 X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
 LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
-INTERACTIONS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
+#: Columns of the products of loads, by the names of Table 3.
+PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}

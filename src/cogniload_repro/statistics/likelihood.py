@@ -1,6 +1,7 @@
 """Logistic fits from sufficient statistics alone: what a set of sums says, without the answers behind it."""
 
 import numpy as np
+from scipy.special import expit
 
 
 def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
@@ -38,8 +39,7 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
 
     current = value(b)
     for _ in range(100):
-        with np.errstate(over="ignore"):  # an accuracy of 0
-            p = 1 / (1 + np.exp(-(x @ b + offset)))
+        p = expit(x @ b + offset)
         gradient = t - x.T @ (n * p)
         try:
             step = np.linalg.solve(x.T @ (x * (n * p * (1 - p))[:, None]), gradient)
@@ -88,7 +88,7 @@ def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float) -> tuple[
     highest = 2 * x.shape[1] - 2 * loglik
     if aic > highest:
         raise ValueError(f"no statistic leads to an AIC of {aic}, the highest is {highest:.3f}; check Table 6")
-    p = 1 / (1 + np.exp(-x[:, :-1] @ without))
+    p = expit(x[:, :-1] @ without)
     flat = (n * p) @ x[:, -1]
     variance = 1 / np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))[-1, -1]
     reach = np.sqrt((highest - aic) * variance)  # where the root is if the AIC is a parabola

@@ -14,7 +14,7 @@ def source_note(cells: pd.DataFrame, provenance: str) -> str:
     Raises
     ------
     ValueError
-        If the provenance is none of reconstructed, imported and evaluated.
+        If the provenance is neither reconstructed nor imported.
     """
     parts = []
     if origin := origin_note(provenance, strangers=not set(cells["model"]) <= set(BY_NAME)):

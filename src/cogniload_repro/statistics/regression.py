@@ -1,4 +1,4 @@
-"""Logistic regressions on the counts of each cell, and the capacity points derived from them.
+"""A logistic regression on the counts of one model's cells.
 
 The covariates are constant inside a cell, so fitting (correct, wrong) counts gives the coefficients and standard
 errors of one row a puzzle; the log-likelihood reported here is the Bernoulli one of those rows.
@@ -16,7 +16,6 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -216,76 +215,7 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
     return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
 
 
-def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 2: the quadratic fit of every model.
-
-    Returns
-    -------
-    DataFrame
-        One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, n, status.
-    """
-    rows = []
-    for model, own in _by_model(cells):
-        fit = fit_glm(own, QUADRATIC)
-        row = {"model": model}
-        for name, values in (("beta", fit.coef), ("se", fit.se), ("p", fit.p)):
-            row |= {f"{name}_{SYMBOLS[t]}": v for t, v in zip(fit.terms, values, strict=True)}
-        points = dict.fromkeys(("ecl50", "nt50", "id50"), np.nan)
-        if fit.status == "ok":
-            points = capacity_points(fit.coef, grid_means(own))
-        rows.append(row | points | {"aic": fit.aic, "loglik": fit.loglik, "n": fit.n, "status": fit.status})
-    return pd.DataFrame(rows)
-
-
-def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3: interaction coefficients, each with the p-value of the likelihood-ratio test of dropping it.
-
-    Returns
-    -------
-    DataFrame
-        One row a model: model, beta_* and p_* for dN, drho, Nrho, dNrho; status.
-    """
-    rows = []
-    for model, own in _by_model(cells):
-        full = fit_glm(own, INTERACTIONS)
-        row = {"model": model}
-        for term, coef in zip(full.terms, full.coef, strict=True):
-            if ":" in term:
-                dropped = fit_glm(own, f"{INTERACTIONS} - {term}")
-                row[f"beta_{SYMBOLS[term]}"] = coef
-                row[f"p_{SYMBOLS[term]}"] = likelihood_ratio(full, dropped)
-        rows.append(row | {"status": full.status})
-    return pd.DataFrame(rows)
-
-
-def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 6: AIC without and with rho^2, and the likelihood-ratio p-value.
-
-    Returns
-    -------
-    DataFrame
-        One row a model: model, p_lr, aic_linear, aic_quadratic, status.
-    """
-    rows = []
-    for model, own in _by_model(cells):
-        linear, quadratic = fit_glm(own, LINEAR), fit_glm(own, QUADRATIC)
-        rows.append(
-            {
-                "model": model,
-                "p_lr": likelihood_ratio(quadratic, linear),
-                "aic_linear": linear.aic,
-                "aic_quadratic": quadratic.aic,
-                "status": quadratic.status if linear.status == "ok" else linear.status,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def likelihood_ratio(full: Fit, reduced: Fit) -> float:
     """Return the p-value of the likelihood-ratio test of a reduced against a full model; NaN if either failed."""
     statistic = max(2 * (full.loglik - reduced.loglik), 0.0)
     return float(chi2.sf(statistic, len(full.terms) - len(reduced.terms)))
-
-
-def _by_model(cells: pd.DataFrame):
-    return cells.groupby("model", sort=False, observed=True)

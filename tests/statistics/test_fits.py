@@ -1,12 +1,13 @@
-"""A reader's regression against the paper's."""
+"""Regressions of all models as tidy tables, against the paper's and against one another."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_cells
-from cogniload_repro.robustness.fit_comparison import compare_fits, fit_table, print_comparison, print_fits, summarise
+from cogniload_repro.statistics import capacity
+from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
 from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm, likelihood_ratio
 
 CELLS = load_cells()
@@ -17,21 +18,21 @@ PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 
 
 def test_any_regression_comes_as_one_row_a_term():
-    """`fit_table` lists every model and term with z = coef / se, and no numbers for a model without a fit."""
-    table = fit_table(THREE, "correct ~ C(d) + rho")
+    """`fit` lists every model and term with z = coef / se, and no numbers for a model without a fit."""
+    table = fit(THREE, "correct ~ C(d) + rho")
     assert table.groupby("model", sort=False).size().tolist() == [6, 6, 6]
     fitted = table[table["status"] == "ok"]
     np.testing.assert_allclose(fitted["z"], fitted["coef"] / fitted["se"])
+    np.testing.assert_allclose(fitted["p"], 2 * norm.sf(np.abs(fitted["z"])))
+    np.testing.assert_allclose((fitted["high"] - fitted["low"]) / fitted["se"], 2 * norm.ppf(0.975))
     assert table[table["model"] == "sure"][["coef", "se", "z", "p", "loglik", "aic"]].isna().all(axis=None)
-    assert "sure: separation" in print_fits(table)
 
 
 def test_a_covariate_that_one_model_lacks_is_its_status():
     """A model without known prompt lengths says so, and the others are fitted."""
     tokens = pd.concat([QWQ.assign(prompt_mean=40.0 * QWQ["N"]), SURE.assign(prompt_mean=np.nan)])
-    table = fit_table(tokens, "correct ~ d + np.log10(prompt_mean)")
+    table = fit(tokens, "correct ~ d + np.log10(prompt_mean)")
     assert table.groupby("model", sort=False)["status"].first().tolist() == ["ok", "no prompt_mean"]
-    assert print_fits(table).splitlines()[1] == "sure: no prompt_mean"
     compared = compare_fits(tokens, "correct ~ d + np.log10(prompt_mean)")
     assert compared["status"].tolist() == ["ok", "no prompt_mean"]
 
@@ -41,7 +42,7 @@ def test_criteria_are_those_of_the_fits():
     row = compare_fits(QWQ, "correct ~ d + N + rho", "probit").iloc[0]
     yours, paper = fit_glm(QWQ, "correct ~ d + N + rho", "probit"), fit_glm(QWQ)
     assert row[["df", "loglik", "aic", "bic"]].tolist() == [4, yours.loglik, yours.aic, yours.bic]
-    assert row[["paper_df", "paper_loglik", "paper_aic", "paper_bic"]].tolist() == [
+    assert row[["against_df", "against_loglik", "against_aic", "against_bic"]].tolist() == [
         5, paper.loglik, paper.aic, paper.bic,
     ]  # fmt: skip
     assert row["daic"] == pytest.approx(-2 * (yours.loglik - paper.loglik) - 2)
@@ -50,11 +51,11 @@ def test_criteria_are_those_of_the_fits():
 @pytest.mark.parametrize(
     ("formula", "family", "larger", "df"),
     [
-        (PRODUCT, "logit", "yours", 1),
-        ("correct ~ C(d) + log10_N + rho + I(rho**2)", "logit", "yours", 3),
-        (LINEAR, "logit", "paper", 1),
-        ("correct ~ d", "logit", "paper", 3),
-        ("correct ~ 1", "logit", "paper", 4),
+        (PRODUCT, "logit", "formula", 1),
+        ("correct ~ C(d) + log10_N + rho + I(rho**2)", "logit", "formula", 3),
+        (LINEAR, "logit", "against", 1),
+        ("correct ~ d", "logit", "against", 3),
+        ("correct ~ 1", "logit", "against", 4),
         ("correct ~ np.log(N) + I(d / 2) + poly(rho, 2)", "logit", "same", 0),
         ("correct ~ d + N + rho + I(rho**2)", "logit", "", 0),
         ("correct ~ C(d) + N + rho + I(rho**2)", "logit", "", 0),
@@ -92,21 +93,43 @@ def test_quasi_binomial_has_no_likelihood():
     assert (fit_glm(QWQ, QUADRATIC, "quasi-binomial").coef == fit_glm(QWQ).coef).all()
 
 
-def test_the_printed_comparison_fits_a_terminal():
-    """Lines have at most 100 characters, and failed fits show their status on both sides."""
-    hostile = THREE.assign(model=THREE["model"].replace("sure", "\x1b[31mme/" + "x" * 60))
-    text = print_comparison(compare_fits(hostile, PRODUCT), PRODUCT)
-    assert max(map(len, text.splitlines())) <= 100
-    assert text.count("separation") == 2
-    assert "\x1b" not in text
-    assert "effect where the loads it is multiplied by are 0" in text
-    assert "multiplied" not in print_comparison(compare_fits(QWQ, LINEAR), LINEAR)
+def test_fits_say_what_was_fitted_to_what():
+    """Formula, family and the cells' provenance go with the table, through a subset too."""
+    cells = QWQ.copy()
+    cells.attrs = {"provenance": "reconstructed"}
+    fits = fit(cells, LINEAR, "probit").query("term == 'd'")
+    assert fits.attrs == {"provenance": "reconstructed", "formula": LINEAR, "family": "probit"}
+    with pytest.raises(ValueError, match=r"does not say its formula \(\.attrs\); pass it as fit returned it"):
+        compare_fits(QWQ, pd.DataFrame(fits.to_dict("list")))
 
 
-def test_the_summary_counts_models():
-    """One sentence says how many models each criterion favours, change or have no fit."""
-    compared = compare_fits(THREE, PRODUCT)
-    text = summarise(compared)
-    assert text.startswith("3 models; AIC lower than the paper's by more than 2 in ")
-    assert f"in {(compared['daic'] < -2).sum()}, higher in {(compared['daic'] > 2).sum()}" in text
-    assert text.endswith("; 1 without a fit.")
+def test_fits_are_compared_as_their_formulas_are():
+    """A table of fits stands for its formula on both sides, and nothing is fitted again."""
+    linear, quadratic = fit(THREE, LINEAR), fit(THREE, QUADRATIC)
+    by_formula = compare_fits(THREE, LINEAR, against=QUADRATIC)
+    pd.testing.assert_frame_equal(compare_fits(THREE, linear, against=quadratic), by_formula)
+    assert by_formula["larger"].tolist() == ["against", "", "against"]
+    other = compare_fits(THREE, linear.query("model != 'QwQ-32B'"))
+    assert other["status"].tolist() == ["not fitted", "separation", "ok"]
+    assert np.isnan(other["daic"].iloc[0])
+
+
+def test_capacity_points_are_those_of_the_coefficients():
+    """One row a model; without a fit no number; a line in rho is a curve without bend."""
+    points = capacity_points(fit(THREE), THREE)
+    assert points["status"].tolist() == ["ok", "separation", "ok"]
+    assert points.loc[1, ["ecl50", "nt50", "id50"]].isna().all()
+    found = capacity.capacity_points(fit_glm(QWQ).coef, capacity.grid_means(QWQ))
+    assert points.loc[0, ["ecl50", "nt50", "id50"]].to_dict() == found
+    linear = capacity_points(fit(QWQ, LINEAR), QWQ)
+    beta = np.append(fit_glm(QWQ, LINEAR).coef, 0)
+    assert linear["id50"].item() == capacity.capacity_points(beta, capacity.grid_means(QWQ))["id50"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "named"), [(PRODUCT, "logit", "term d:log10_N"), (QUADRATIC, "cloglog", "link cloglog")]
+)
+def test_other_regressions_have_no_capacity_points_of_this_form(formula, family, named):
+    """Where other terms or another link move the crossing, no number is made up."""
+    with pytest.raises(ValueError, match=named):
+        capacity_points(fit(QWQ, formula, family), QWQ)

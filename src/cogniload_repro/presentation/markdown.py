@@ -1,0 +1,103 @@
+"""MyST Markdown for the book's pages: text escaped, tables, pictures.
+
+Names of models, formulas and responses are other people's text. Whatever passes through `escape`, or into the
+description of a picture, is shown letter by letter and ends no directive.
+"""
+
+import json
+import re
+from collections.abc import Collection
+
+import pandas as pd
+
+#: What Markdown may read as markup. Commas, quotes and the like it never does.
+_PUNCTUATION = re.compile(r"([!#$%&()*+\-.:<=>\[\\\]^_`{|}~])")
+_MATH = re.compile(r"(\$[^$]+\$)")
+
+
+def escape(text: object, *, math: bool = False) -> str:
+    """Return text as one line of Markdown that shows it letter by letter: no markup, link or role is read into it.
+
+    With ``math``, for text of ours, what stands between dollar signs is kept.
+    """
+    line = " ".join(str(text).split())
+    parts = _MATH.split(line) if math else [line]
+    parts[::2] = [_PUNCTUATION.sub(r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def unescape(markdown: str) -> str:
+    """Return Markdown without the backslashes of `escape`, for a reader of the plain source; math is left alone."""
+    escaped_or_math = re.compile(rf"\\{_PUNCTUATION.pattern}|{_MATH.pattern}")
+    return escaped_or_math.sub(lambda found: found[1] or found[2], markdown)
+
+
+def code(text: str) -> str:
+    """Return text as code within a sentence."""
+    line = " ".join(text.split())
+    marks = fence(line, "`", least=1)
+    return f"{marks} {line} {marks}" if "`" in line else f"{marks}{line}{marks}"
+
+
+def fence(text: str, mark: str, least: int = 3) -> str:
+    """Return a row of marks that is longer than any in the text and so can enclose it."""
+    return mark * max(least, 1 + max((len(run) for run in re.findall(f"{mark}+", text)), default=0))
+
+
+def picture(path: str, name: str, *, caption: str, alt: str) -> str:
+    """Return a ``figure`` directive.
+
+    Parameters
+    ----------
+    path : str
+        Of the picture, as the page sees it.
+    name : str
+        Label for references.
+    caption : str
+        MyST Markdown.
+    alt : str
+        What the picture shows, for readers who do not see it: any text.
+    """
+    caption, quoted = " ".join(caption.split()), json.dumps(" ".join(alt.split()), ensure_ascii=False)
+    marks = fence(caption, ":")
+    return f"{marks}{{figure}} {path}\n:name: {name}\n:figclass: wide\n:alt: {quoted}\n\n{caption}\n{marks}"
+
+
+def table(
+    frame: pd.DataFrame,
+    caption: str,
+    *,
+    name: str = "",
+    right: Collection[str] = (),
+    math: Collection[str] = (),
+    bold: pd.DataFrame | None = None,
+) -> str:
+    """Return a frame, without its index, as a ``table`` directive.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Cells are shown as text, missing ones empty. Column names may hold math.
+    caption : str
+        MyST Markdown.
+    name : str
+        Label for references, if there is to be one.
+    right, math : collection of str
+        Columns aligned to the right; columns whose cells may hold math between dollar signs.
+    bold : DataFrame of bool, optional
+        Which cells are bold, in the shape of the frame.
+    """
+    texts = pd.DataFrame(
+        {n: [escape(cell, math=column in math) for cell in frame.iloc[:, n].astype(object).fillna("")]
+         for n, column in enumerate(frame.columns)}
+    )  # fmt: skip
+    if bold is not None:
+        strong = bold.set_axis(texts.columns, axis=1).set_axis(texts.index) & (texts != "")
+        texts = texts.mask(strong, "**" + texts + "**")
+    head = [escape(column, math=True) for column in frame.columns]
+    rule = ["--:" if column in right else ":--" for column in frame.columns]
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *texts.itertuples(index=False))]
+    caption = " ".join(caption.split())
+    marks = fence(caption, ":")  # of colons: a fence of backquotes would end at code in the caption
+    label = [f":name: {name}"] if name else []
+    return "\n".join([f"{marks}{{table}} {caption}", *label, "", *lines, marks])

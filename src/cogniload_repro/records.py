@@ -1,0 +1,180 @@
+"""Files of records that anybody may have written, read one by one: JSON lines, batches of Parquet, single texts.
+
+A record comes as an `Entry`: its fields as they stand, or the reason why there are none. No record stops the others,
+and none is larger than memory allows.
+"""
+
+import codecs
+import gzip
+import io
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+WRONG_TYPE = "wrong type"
+NOT_UTF8 = "not UTF-8"
+MALFORMED = "malformed row"
+UNREADABLE = "unreadable file"
+
+#: Why a row was refused: a reason from a short list, and what exactly was found.
+Refusal = tuple[str, str]
+
+#: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
+LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
+#: Longest row of a text file, bytes: more is no response but damage or malice.
+ROW_BYTES = 1 << 28
+
+_BLOCK_BYTES = 1 << 18
+_OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Entry(NamedTuple):
+    """One row of a source: its number (from 1; 0 is the file as a whole), and its fields or the refusal."""
+
+    row: int
+    fields: dict | None
+    refusal: Refusal | None = None
+
+
+def read_text(path: Path) -> str | Refusal:
+    """Return the text of a file, with universal newlines and without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        return NOT_UTF8, f"byte {error.start}: {error.reason}"
+    except OSError as error:
+        return UNREADABLE, str(error)
+
+
+def read_json_lines(path: Path) -> Iterator[Entry]:
+    """Yield the records of a file with one JSON object a line; blank lines count and are passed over.
+
+    Raises
+    ------
+    UnicodeError
+        If the file begins with the mark of another encoding than UTF-8.
+    OSError, EOFError, ValueError
+        If the file is damaged, or unpacks to too much.
+    """
+    with open_stream(path) as file:
+        check_encoding(file)
+        for row, line in enumerate(_lines(file), start=1):
+            record = parse_json(line) if isinstance(line, bytes) and line.strip() else line
+            if isinstance(record, dict):
+                yield Entry(row, record)
+            elif not isinstance(record, bytes):
+                yield Entry(row, None, record)
+
+
+def parse_json(content: bytes) -> dict | Refusal:
+    """Return a JSON object, or why the bytes are none."""
+    try:
+        return check_record(json.loads(content.decode("utf-8-sig")))
+    except UnicodeDecodeError as error:
+        return NOT_UTF8, f"byte {error.start}: {error.reason}"
+    except (ValueError, RecursionError) as error:
+        return MALFORMED, f"not JSON: {error}"
+
+
+def check_record(value: object) -> dict | Refusal:
+    """Return a JSON value if it is an object, else why it is no record."""
+    return value if isinstance(value, dict) else (WRONG_TYPE, f"a JSON object is needed, not {type(value).__name__}")
+
+
+def decode_batch(batch: pa.RecordBatch) -> Iterator[dict | Refusal]:
+    """Yield the rows of a batch; one whose text is no UTF-8 is refused, and the others are kept."""
+    try:
+        yield from batch.to_pylist()
+        return
+    except UnicodeDecodeError:
+        pass
+    for place in range(batch.num_rows):
+        try:
+            yield batch.slice(place, 1).to_pylist()[0]
+        except UnicodeDecodeError as error:
+            yield NOT_UTF8, f"byte {error.start}: {error.reason}"
+
+
+def unpacked_limit() -> int:
+    """Return how many bytes a compressed source may unpack to.
+
+    Raises
+    ------
+    ValueError
+        If the environment variable `LIMIT_VARIABLE` is set to something that is no positive number.
+    """
+    word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
+    try:
+        limit = int(float(word) * 1e9)
+    except (ValueError, OverflowError):
+        limit = 0
+    if limit <= 0:
+        raise ValueError(f"{LIMIT_VARIABLE} is {word!r}; it must be a positive number of gigabytes")
+    return limit
+
+
+def over_limit(what: object) -> str:
+    """Return the sentence that refuses a source which unpacks to too much."""
+    return (
+        f"{what} unpacks to more than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
+        "or unpack it yourself"
+    )
+
+
+def open_stream(path: Path) -> io.BufferedReader:
+    """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
+    if path.suffix.lower() == ".gz":
+        return io.BufferedReader(_Bounded(gzip.open(path), path.name), _BLOCK_BYTES)
+    if path.suffix.lower() == ".zst":
+        return io.BufferedReader(_Bounded(pa.input_stream(str(path), compression="zstd"), path.name), _BLOCK_BYTES)
+    return path.open("rb")
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends with a ValueError where it goes on beyond what a source may unpack to."""
+
+    def __init__(self, stream: gzip.GzipFile, name: str):
+        self._stream, self._name, self._left = stream, name, unpacked_limit()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        block = self._stream.read1(len(buffer))  # what there is before a cut comes without the error
+        self._left -= len(block)
+        if self._left < 0:
+            raise ValueError(over_limit(self._name))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def check_encoding(file: io.BufferedReader) -> None:
+    """Raise UnicodeError if a file begins with the mark of another encoding."""
+    start = file.peek(4)[:4]
+    for mark, name in _OTHER_UNICODE.items():
+        if start.startswith(mark):
+            raise UnicodeError(f"the file is {name}; save it as UTF-8")
+
+
+def _lines(file: io.BufferedReader) -> Iterator[bytes | Refusal]:
+    """Yield the lines of a file; one that is too long is refused, and passed over in bounded memory."""
+    while line := file.readline(ROW_BYTES):
+        if len(line) < ROW_BYTES or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(1 << 20)
+        yield MALFORMED, f"longer than {ROW_BYTES:,} bytes"

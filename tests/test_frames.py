@@ -1,0 +1,112 @@
+"""Tables held against their schemas."""
+
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.frames import check_frame, read_frame
+from cogniload_repro.schemas import CELLS, FIDELITY, FRAMES, GLM, Column, Schema
+
+OWN = Schema(
+    {"model": Column("text"), "k": Column("whole", low=0), "rho": Column(low=0, high=1, missing=True)}, ("model",)
+)
+RATIO = Schema({"rho": Column(low=0, high=1)})
+
+
+def frame(**columns):
+    """Three good rows, with some columns replaced."""
+    return pd.DataFrame({"model": ["a", "b", "c"], "k": [1, 2, 3], "rho": [0.5, None, 1.0], **columns})
+
+
+def test_everything_that_is_wrong_is_said_at_once():
+    """Every fault has its row, model, value and rule, in the order of the rows, in one sentence with the remedy."""
+    with pytest.raises(ValueError, match="mine") as refusal:
+        check_frame(frame(model=["a", "b", "a"], k=["x", 2, -1], rho=[0.5, 40, 1]), OWN, "mine", "mend it")
+    assert str(refusal.value) == (
+        "mine: row 1 (a) has k 'x', not a whole number from 0 on; row 2 (b) has rho 40.0, not a number from 0 to 1; "
+        "row 3 (a) has k -1, not a whole number from 0 on; row 3 (a) is there before; mend it"
+    )
+
+
+def test_many_faults_are_counted():
+    """A table that is wrong everywhere does not fill the screen."""
+    many = pd.DataFrame({"model": "a", "k": range(-1000, 0), "rho": 1})
+    with pytest.raises(ValueError, match=r"row 8 .*; and 992 faults more; mend it$") as refusal:
+        check_frame(many, OWN._replace(key=()), "mine", "mend it")
+    assert "row 9" not in str(refusal.value)
+
+
+def test_a_good_table_is_given_its_types():
+    """Numbers that came as text are numbers, and the table of the caller is left alone."""
+    own = frame(k=["1", "2", "3"], rho=["0.5", "", "1"])
+    checked = check_frame(own, OWN, "mine", "mend it")
+    pd.testing.assert_frame_equal(checked, frame())
+    assert own["k"].tolist() == ["1", "2", "3"]
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-2, 2), st.floats(), st.sampled_from(["", "x", "0.5", "2"])), min_size=1)
+)
+def test_a_column_is_taken_or_its_bad_rows_are_named(values):
+    """A column of anything is taken where every value is a number of the range, else exactly the others are named."""
+    good = [value in ("0.5", 0, 1) or (isinstance(value, float) and 0 <= value <= 1) for value in values]
+    own = pd.DataFrame({"rho": pd.Series(values, dtype=object)})
+    if all(good):
+        assert check_frame(own, RATIO, "mine", "mend it")["rho"].astype(float).tolist() == [float(v) for v in values]
+        return
+    with pytest.raises(ValueError, match="mine: ") as refusal:
+        check_frame(own, RATIO, "mine", "mend it")
+    named = [int(row) for row in re.findall(r"row (\d+) ", str(refusal.value))]
+    assert named == [row for row, fits in enumerate(good, 1) if not fits][:8]
+
+
+def test_columns_that_must_be_there_or_must_not():
+    """Absent columns are named together; others are refused only where the schema knows none."""
+    with pytest.raises(ValueError, match=r"mine has no column model, rho; mend it"):
+        check_frame(frame().drop(columns=["model", "rho"]), OWN, "mine", "mend it")
+    with pytest.raises(ValueError, match="mine has the unknown column x"):
+        check_frame(frame(x=1), OWN._replace(others=None), "mine", "mend it")
+    assert "x" in check_frame(frame(x=1), OWN, "mine", "mend it")
+
+
+def test_a_fit_has_its_numbers():
+    """A model without a fit says so in its status; one that is called a fit has coefficients, but may lack a point."""
+    row = {name: 0.5 for name in GLM.columns} | {"model": "a", "status": "ok", "n": 10, "nt50": None}
+    check_frame(pd.DataFrame([row]), GLM, "glm", "mend it")
+    check_frame(pd.DataFrame([row | {"beta_d": None, "status": "separation"}]), GLM, "glm", "mend it")
+    with pytest.raises(ValueError, match=r"row 1 \(a\) is called a fit, but lacks numbers"):
+        check_frame(pd.DataFrame([row | {"beta_d": None}]), GLM, "glm", "mend it")
+
+
+def test_a_verdict_is_one_of_five_and_gives_its_reason():
+    """What is not computable says why."""
+    row = dict.fromkeys(FIDELITY.columns, "x") | {"recomputed": 1.0, "kind": "derived", "verdict": "exact"}
+    check_frame(pd.DataFrame([row]), FIDELITY, "it", "mend it")
+    with pytest.raises(ValueError, match="has verdict 'good', not one of the words"):
+        check_frame(pd.DataFrame([row | {"verdict": "good"}]), FIDELITY, "it", "mend it")
+    with pytest.raises(ValueError, match="gives no reason"):
+        check_frame(pd.DataFrame([row | {"verdict": "not_computable", "reason": ""}]), FIDELITY, "it", "mend it")
+
+
+def test_files_are_read_by_their_ending(tmp_path):
+    """CSV and Parquet give the same table; strings come as they are when asked for."""
+    frame().to_csv(tmp_path / "a.csv", index=False)
+    frame().to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        pd.testing.assert_frame_equal(read_frame(tmp_path / name, OWN, "mend it"), frame())
+    assert read_frame(tmp_path / "a.csv", OWN, "mend it", as_text=True)["rho"].tolist() == ["0.5", "", "1.0"]
+    for name, content, reason in (("b.csv", b"", "cannot be read"), ("b.parquet", b"x", "cannot be read")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=reason):
+            read_frame(tmp_path / name, OWN, "mend it")
+    with pytest.raises(ValueError, match=r"c\.csv is missing; mend it"):
+        read_frame(tmp_path / "c.csv", OWN, "mend it")
+
+
+def test_the_frames_of_a_build_have_schemas():
+    """The five frames that pages are made from are all declared, with the cells' key."""
+    assert set(FRAMES) == {"cells", "glm", "interactions", "aic", "tokens"}
+    assert CELLS.key == ("model", "N", "d", "ratio_pct")

@@ -1,0 +1,52 @@
+"""The package's public face: few names, imported when asked for, and examples that run."""
+
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import cogniload_repro as cl
+
+PACKAGE = Path(cl.__file__).parent
+#: Modules whose docstrings hold examples.
+WITH_EXAMPLES = [
+    ".".join(("cogniload_repro", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text("utf-8"), re.MULTILINE)
+]
+
+
+def test_importing_the_package_imports_nothing_else():
+    """Neither pandas nor any other module comes along before a name is asked for."""
+    code = (
+        "import sys, cogniload_repro; print([m for m in sys.modules if m.startswith(('cogniload_repro.', 'pandas'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_public_name_is_there_and_no_other():
+    """What the list promises can be had and is seen by completion; anything else is refused with the list."""
+    assert set(cl.__all__) <= set(dir(cl))
+    for name in cl.__all__:
+        assert getattr(cl, name) is getattr(cl, name)
+    with pytest.raises(AttributeError, match="no attribute 'regress'; it offers: draw_puzzle, read_puzzle"):
+        _ = cl.regress
+
+
+def test_every_public_function_has_an_example():
+    """Users copy examples: each function has one, and the test below runs it."""
+    functions = {name: getattr(cl, name) for name in cl.__all__ if inspect.isfunction(getattr(cl, name))}
+    assert len(functions) >= 10
+    assert [name for name, function in functions.items() if ">>>" not in function.__doc__] == []
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples_run(name):
+    """Every example in a docstring gives what it says."""
+    failed, attempted = doctest.testmod(import_module(name))
+    assert (failed, attempted > 0) == (0, True)

@@ -1,0 +1,26 @@
+"""Files of records, one by one."""
+
+from cogniload_repro.records import Entry, read_json_lines, read_text
+
+
+def test_texts_have_universal_newlines(tmp_path):
+    """Line ends of other systems are read as the scorer expects them; what is no UTF-8 is refused."""
+    (tmp_path / "a.txt").write_bytes("é\r\nb\rc".encode())
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+    assert read_text(tmp_path / "a.txt") == "é\nb\nc"
+    assert read_text(tmp_path / "b.txt")[0] == "not UTF-8"
+    assert read_text(tmp_path / "c.txt")[0] == "unreadable file"
+
+
+def test_every_line_counts(tmp_path):
+    """Records stand under their line's number; blank lines are passed over and others refused with their reason."""
+    (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n\n[]\n{\n \n{"b": "\xff"}\n{"c": 2}')
+    entries = list(read_json_lines(tmp_path / "a.jsonl"))
+    assert [(row, refusal and refusal[0]) for row, _, refusal in entries] == [
+        (1, None),
+        (3, "wrong type"),
+        (4, "malformed row"),
+        (6, "not UTF-8"),
+        (7, None),
+    ]
+    assert (entries[0], entries[-1]) == (Entry(1, {"a": 1}), Entry(7, {"c": 2}))
