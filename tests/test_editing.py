@@ -47,7 +47,15 @@ def make(folder: Path, *arguments: str) -> str:
 def checkout(tmp_path_factory) -> Path:
     """A checkout with the mini-grid built; what `make smoke` has built is taken over."""
     folder = tmp_path_factory.mktemp("checkout")
-    names = ("src", "notebooks", "book", "data/published", "data/reconstructed", "data/puzzle_ids.csv")
+    names = (
+        "src",
+        "notebooks",
+        "book",
+        "data/published",
+        "data/companions",
+        "data/reconstructed",
+        "data/puzzle_ids.csv",
+    )
     (folder / "data").mkdir()
     for name in (*names, "Makefile", "data/tokenizers.json"):
         (folder / name).symlink_to(ROOT / name)

@@ -3,7 +3,7 @@
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, puzzles, sources
+from cogniload_repro.commands import book, chain, companions, puzzles, sources
 
 
 class _Group(click.Group):
@@ -30,7 +30,7 @@ def main() -> None:
     """
 
 
-for _module in (chain, book, puzzles, sources):
+for _module in (chain, book, puzzles, sources, companions):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

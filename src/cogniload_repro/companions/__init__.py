@@ -1,0 +1,1 @@
+"""What the paper's neighbours propose: puzzles perturbed, one load number, earlier versions."""

@@ -1,0 +1,151 @@
+"""What a model is asked with a perturbed puzzle, or with several puzzles at once, and how the answer is judged.
+
+Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix A.2. The document asks for answers in
+``\\boxed{}``; a CogniLoad puzzle names its own form of answer, so the protocol leaves the form to the statement.
+Prompts are worded anew.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cogniload_repro.companions.perturbations import find_perturbation, perturb, prepare
+from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.puzzle import INSTRUCTION
+from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
+from cogniload_repro.storage import write_whole
+
+_PROTOCOL = (
+    "Work in two stages:\n"
+    "1. The TRANSFORMATION RULE says how a problem statement was turned into the TRANSFORMED INPUT. Undo it, and write "
+    "the statement down as it was.\n"
+    "2. Solve the problem of that statement, and give the answer in the form that it asks for."
+)
+_OVERLOAD = (
+    "Solve all of these problems one after the other; they have nothing to do with one another. For each, put the "
+    "single sentence that answers it within \\boxed{}."
+)
+
+
+def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
+    """Return the query for a perturbed text: the two stages, the rule, the perturbed text.
+
+    A double negation needs no decoding, so ``not_not`` is asked as it stands (Appendix A.1).
+
+    Raises
+    ------
+    ValueError
+        As `perturb`.
+    """
+    perturbed, rule = perturb(name, text, other), find_perturbation(name).rule
+    if not rule:
+        return perturbed
+    return f"{_PROTOCOL}\n\nTRANSFORMATION RULE:\n{rule}\n\nTRANSFORMED INPUT:\n{perturbed}"
+
+
+def overload_prompt(statements: Sequence[str]) -> str:
+    """Return one query with all statements, of which the last is the one to score (Section 4).
+
+    Raises
+    ------
+    ValueError
+        If there are no statements.
+    """
+    if not statements:
+        raise ValueError("a query needs at least one statement, and there are none; give the one to score last")
+    bare = [statement.removeprefix(INSTRUCTION).strip() for statement in statements]
+    numbered = [f"Problem {number}:\n{statement}" for number, statement in enumerate(bare, 1)]
+    return "\n\n".join([_OVERLOAD, *numbered])
+
+
+def is_last_solved(response: str, *, poi: str, gold: str, domain: Sequence[str], category: str) -> bool:
+    """Return whether any boxed answer of a response is right for the last puzzle, whose question is given.
+
+    The document counts every box, because models answer out of order. A box is judged like a response of its own
+    (`score_response`) if it names the person of interest; a bare value may belong to any of the puzzles.
+    """
+    name = re.compile(rf"\b{re.escape(poi)}\b")
+    return any(
+        score_response(answer, poi=poi, gold=gold, domain=domain, category=category) in CORRECT_BUCKETS
+        for answer in boxed_answers(response)
+        if name.search(answer)
+    )
+
+
+def boxed_answers(response: str) -> Iterator[str]:
+    r"""Yield what stands in each ``\boxed{}``, in order, braces within it matched; a box left open is none.
+
+    Examples
+    --------
+    >>> list(boxed_answers("first \\boxed{1}, then \\boxed{\\frac{1}{2}}, then \\boxed{3"))
+    ['1', '\\frac{1}{2}']
+    """
+    for part in response.split("\\boxed{")[1:]:
+        depth = 1
+        for place, symbol in enumerate(part):
+            depth += (symbol == "{") - (symbol == "}")
+            if not depth:
+                yield part[:place]
+                break
+
+
+def write_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> int:
+    """Write ``queries.jsonl`` beside a set of puzzles: what to ask a model for each; return how many.
+
+    The puzzles stay as they are, so that answers are scored and counted by cell as ever. The statements that a query
+    brings besides, woven in or solved first, are those before it in its own cell (N, d, needles), the last ones
+    before the first. Texts are prepared as the document prepares them.
+
+    Parameters
+    ----------
+    folder : path
+        A set in any form that `read_set` takes.
+    perturbation : str, optional
+        A key of `PERTURBATIONS`.
+    overload : int
+        Puzzles a query, the puzzle itself last.
+
+    Returns
+    -------
+    int
+        Lines written: name, perturbation (null if none), overload, query.
+
+    Raises
+    ------
+    ValueError
+        If both are asked for or neither, a cell has too few puzzles, or one cannot be read or perturbed.
+    """
+    if (perturbation is not None) == (overload != 1) or overload < 1:
+        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles a query: choose one of both")
+    cells: dict[tuple, list[tuple[str, str]]] = {}
+    for place in find_sets(folder):
+        for where, item in read_set(place):
+            name, text = _read_puzzle(where, item)
+            cells.setdefault(parse_name(name)[:3], []).append((name, text))
+    needed = 1 if perturbation and not find_perturbation(perturbation).pairs else max(2, overload)
+    lines = []
+    for cell, puzzles in cells.items():
+        if len(puzzles) < needed:
+            raise ValueError(
+                f"the cell N, d, needles = {cell} has {len(puzzles)} puzzles of {needed} that a query needs"
+            )
+        for place, (name, text) in enumerate(puzzles):
+            if perturbation:
+                query = protocol_prompt(perturbation, prepare(text), prepare(puzzles[place - 1][1]))
+            else:
+                query = overload_prompt([puzzles[at][1] for at in range(place + 1 - overload, place + 1)])
+            lines.append({"name": name, "perturbation": perturbation, "overload": overload, "query": query})
+    write_whole(Path(folder) / "queries.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    return len(lines)
+
+
+def _read_puzzle(where: str, item: Item) -> tuple[str, str]:
+    """Return the name and the text of one puzzle of a set."""
+    row = read_row(item)
+    if isinstance(row, Unreadable):
+        raise ValueError(f"{where}: {row.reason}; mend or remove it")
+    if not parse_name(row["name"]) or "text" not in row:
+        raise ValueError(f"{where}: no text with a name such as 20_3_10_123456_red; a query needs both")
+    return row["name"], row["text"]

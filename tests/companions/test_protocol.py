@@ -1,0 +1,98 @@
+"""What is asked with perturbed puzzles and with several at once, and how answers are judged."""
+
+import json
+
+import pytest
+
+from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
+from cogniload_repro.companions.protocol import (
+    boxed_answers,
+    is_last_solved,
+    overload_prompt,
+    protocol_prompt,
+    write_queries,
+)
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.folders import write_set
+from cogniload_repro.puzzles.generate import draw_grid
+
+CELLS = grid_cells("N=20 ratio=50 d=1,3")
+QUESTION = {"poi": "Ada", "gold": "red", "domain": ["red", "blue", "green"], "category": "clothes_hat"}
+
+
+@pytest.fixture(scope="module")
+def puzzles():
+    """Three puzzles of each of two cells."""
+    return list(draw_grid(CELLS, 3, 5))
+
+
+def test_a_model_is_told_the_rule_but_for_double_negations():
+    """The query holds the rule and the perturbed text; not_not is asked as it stands."""
+    query = protocol_prompt("reverse_words", "one two")
+    assert PERTURBATIONS["reverse_words"].rule in query
+    assert query.endswith("TRANSFORMED INPUT:\ntwo one")
+    assert protocol_prompt("not_not", "red hat") == "not not red hat"
+
+
+def test_an_overload_ends_with_the_puzzle_to_score(puzzles):
+    """Statements are numbered in order, each without the instruction that asks for one closing sentence."""
+    query = overload_prompt([puzzle.text for puzzle in puzzles])
+    assert query.count("You MUST finalize") == 0
+    assert query.endswith(puzzles[-1].text.split("\n\n", 1)[1])
+    assert query.index("Problem 1:") < query.index("Problem 6:")
+    with pytest.raises(ValueError, match="at least one"):
+        overload_prompt([])
+
+
+@pytest.mark.parametrize(
+    ("response", "solved"),
+    [
+        (r"\boxed{Bob is in the zoo.} \boxed{Ada is wearing a red hat.}", True),
+        (r"\boxed{Ada is wearing a red hat.} \boxed{Bob is in the zoo.}", True),
+        (r"\boxed{Ada is wearing a blue hat.} \boxed{\text{Ada is wearing a red hat.}}", True),
+        (r"\boxed{Ada is wearing a blue hat.} \boxed{Bob is wearing a red hat.}", False),
+        (r"\boxed{Adam is wearing a red hat.}", False),
+        (r"\boxed{red}", False),
+        ("Ada is wearing a red hat.", False),
+        (r"\boxed{Ada is wearing a red hat.", False),
+        ("", False),
+    ],
+)
+def test_any_box_may_hold_the_answer(response, solved):
+    """Boxes count in any order, if they name the person asked about; what stands outside of boxes does not count."""
+    assert is_last_solved(response, **QUESTION) is solved
+
+
+def test_boxes_nest():
+    """Braces within a box belong to it, and a box that is never closed is none."""
+    assert list(boxed_answers(r"\boxed{a{b}c} \boxed{} \boxed{x")) == ["a{b}c", ""]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "layout"])
+def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
+    """Every puzzle has one query, from which it comes back; its partner is another one of its cell."""
+    write_set(tmp_path, kind, CELLS, 3, 5)
+    assert write_queries(tmp_path, "interleave_word") == 6
+    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    texts = {puzzle.name: prepare(puzzle.text) for puzzle in puzzles}
+    for line in lines:
+        woven = line["query"].partition("TRANSFORMED INPUT:\n")[2]
+        assert restore("interleave_word", woven) == texts[line["name"]]
+    assert {line["name"] for line in lines} == set(texts)
+
+
+def test_overloads_stay_in_their_cell(tmp_path, puzzles):
+    """The puzzles solved first are the ones before in the same cell, so that the cell's load is the same."""
+    write_set(tmp_path, "jsonl", CELLS, 3, 5)
+    write_queries(tmp_path, overload=3)
+    first = json.loads((tmp_path / "queries.jsonl").read_text().splitlines()[0])
+    assert first["query"] == overload_prompt([puzzles[at].text for at in (1, 2, 0)])
+    with pytest.raises(ValueError, match="3 puzzles of 4"):
+        write_queries(tmp_path, overload=4)
+
+
+@pytest.mark.parametrize("choice", [(None, 1), ("reverse_words", 2), (None, 0)])
+def test_one_kind_of_query_at_a_time(tmp_path, choice):
+    """Perturbation and overload are two experiments, and neither is none."""
+    with pytest.raises(ValueError, match="choose one of both"):
+        write_queries(tmp_path, *choice)

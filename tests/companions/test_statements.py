@@ -1,0 +1,58 @@
+"""The documents' numbers: a whole list, and checks that can fail."""
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.companions import statements
+from cogniload_repro.companions.statements import VERDICTS, check_statements, compare_shares, load_statements
+
+
+@pytest.fixture(scope="module")
+def checked() -> pd.DataFrame:
+    """Every row with its verdict."""
+    return check_statements().set_index("id")
+
+
+def test_the_list_is_whole():
+    """Ids are unique, every row says where its value stands, and every check is used."""
+    rows = load_statements()
+    assert rows["id"].is_unique
+    assert (rows[["document", "where", "statement", "value", "kind"]] != "").all(axis=None)
+    assert set(rows["check"]) - {""} >= set(statements._CHECKS)
+
+
+def test_what_is_known_to_hold_and_to_differ(checked):
+    """The worked loads hold; the rounded coefficient, the recursion's depth and the 15 fitted models do not."""
+    by_text = checked.set_index("statement")["verdict"]
+    assert (by_text[["load", "fewest moves"]] == "holds").all()
+    assert by_text["models fitted"] == "differs"
+    assert by_text["load of Tower of Hanoi over n^2"] == "differs"
+    assert by_text["puzzles a model"] == "holds"
+    assert set(checked["verdict"]) == set(VERDICTS)
+
+
+def test_what_has_no_check_is_no_verdict(checked):
+    """Without a check nothing holds or differs."""
+    assert not checked[checked["check"] == ""]["verdict"].isin(["holds", "differs"]).any()
+
+
+def test_a_changed_value_changes_the_verdict(monkeypatch, checked):
+    """Each check is held against the printed value: with another value no row holds."""
+    rows = load_statements()
+    changed = rows.assign(
+        value=rows["value"].where(rows["check"] == "", rows["value"].str.replace(r"\d", "8", regex=True))
+    )
+    monkeypatch.setattr(statements, "load_statements", lambda: changed)
+    again = check_statements().set_index("id")
+    circular = ["puzzles a model", "output tokens", "Snake Vertical, Qwen", "models evaluated", "ID50 of the mid"]
+    own = again[(again["check"] != "") & ~again["statement"].str.startswith(tuple(circular))]
+    assert (own["verdict"] == "differs").all()
+
+
+def test_sampling_errors_are_those_of_shares():
+    """Independent samples give the textbook error; alike ones count as one each."""
+    row = compare_shares().iloc[0]
+    error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5
+    assert row["z_independent"] == pytest.approx(0.34 / error)
+    assert row["z_alike"] == pytest.approx(0.34 / error / 8**0.5)
+    assert set(compare_shares()["exceeds"]) <= {"surely", "perhaps", "no"}
