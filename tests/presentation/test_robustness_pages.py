@@ -6,14 +6,14 @@ import pytest
 
 from cogniload_repro.presentation import findings
 from cogniload_repro.presentation import robustness_pages as beyond
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import compare_pairs, place_outsiders, rank_intervals
 from cogniload_repro.robustness.conclusions import analyse
 from cogniload_repro.robustness.interactions import count_interactions
 from cogniload_repro.robustness.overflows import compare_treatments
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 
-CELLS = load_cells()
+CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "Qwen3-30B-A3B", "Qwen3-1.7B"])]
 
 

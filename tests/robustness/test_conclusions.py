@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness import conclusions
 from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, analyse, draw_conclusions
 
-CELLS = load_cells()
+CELLS = load_counts()
 
 
 @cache

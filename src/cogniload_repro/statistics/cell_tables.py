@@ -53,7 +53,7 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
     path = RECONSTRUCTED / "cells.csv" if source is None else Path(source)
     if path.is_dir() or not path.suffix:
         attributes = {"provenance": read_provenance(path)}
-        cells = pd.read_parquet(path / "cells.parquet")
+        cells = read_frame(path / "cells.parquet", CELLS, "make it again with `make score`")
     else:
         attributes = {"provenance": read_origin(path)} | ({} if source is None else {"cells": plain_name(path)})
         cells = read_cell_table(path)
