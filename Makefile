@@ -185,8 +185,8 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
 	@$(PY) -m pytest -n $(JOBS) -m slow
 
-bench: $(ENV)  ## measure, and put the figures into the README
-	@$(PY) benchmarks/run.py
+bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
+	@$(PY) benchmarks/run.py $(if $(WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct

@@ -135,7 +135,8 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name):
     ]
     assert not [output for output in outputs if output["output_type"] == "stream"]
     shown = "\n".join(output["data"].get("text/markdown", "") for output in outputs if "data" in output)
+    shown = shown.replace("\\", "")
     assert "Counts of mine.csv, whose origin is not recorded" in shown
-    assert "me/mine" in shown.replace("\\", "")
+    assert "me/mine" in shown
     if name == "14_uncertainty":
         assert "This needs two models" in shown

@@ -39,7 +39,7 @@ def format_number(number: float, decimals: int) -> str:
         return "no limit"
     if abs(number) >= 1e6:  # longer than any puzzle
         return f"{number:.1e}"
-    return f"{number:,.{decimals}f}" if number == 0 or abs(number) >= 0.5 * 10**-decimals else f"{number:.0e}"
+    return f"{number:,.{decimals}f}" if number == 0 or abs(number) > 0.5 * 10**-decimals else f"{number:.0e}"
 
 
 def format_range(low: float, high: float, decimals: int) -> str:

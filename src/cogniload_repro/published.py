@@ -81,7 +81,9 @@ _CLAIMS = Schema(
     ("id",),
     others=None,
 )
-_CONCLUSIONS = Schema(dict.fromkeys(("claims", "location", "statement", "rule"), _WORDS), ("statement",), others=None)
+_CONCLUSIONS = Schema(
+    dict.fromkeys(("claims", "location", "statement", "rule"), _WORDS), ("location", "rule"), others=None
+)
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from cogniload_repro.presentation.fit_text import print_comparison, print_fits, summarise
+from cogniload_repro.presentation.fit_text import caption_fits, describe_needs, print_comparison, print_fits, summarise
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.fits import compare_fits, fit
 from cogniload_repro.statistics.regression import LINEAR
@@ -39,3 +39,17 @@ def test_the_summary_counts_models():
     assert text.startswith("3 models; AIC lower than the paper's by more than 2 in ")
     assert f"in {(compared['daic'] < -2).sum()}, higher in {(compared['daic'] > 2).sum()}" in text
     assert text.endswith("; 1 without a fit.")
+
+
+def test_the_caption_says_what_is_fitted_to_what():
+    """Formula and family as code and word, then where the cells come from; nothing in a formula is markup."""
+    cells = QWQ.assign(model="mine")
+    cells.attrs = {"provenance": "", "cells": "mine.csv"}
+    caption = caption_fits(fit(cells, "correct ~ d*rho", "probit"), cells)
+    assert caption.startswith("`correct ~ d*rho` (probit), fitted model by model")
+    assert caption.endswith("Counts of mine\\.csv, whose origin is not recorded\\.")
+
+
+def test_what_a_page_needs_names_what_is_in_the_way():
+    """Where no model has a fit, the sentence says why."""
+    assert "no model here has one (separation)" in describe_needs(fit(SURE))

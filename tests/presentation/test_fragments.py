@@ -14,6 +14,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.presentation import fragments as pages
 from cogniload_repro.presentation import tables
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 #: Text that tries to break out: markup, directives, roles, links, fences, control characters.
@@ -83,7 +84,7 @@ def test_cells_without_provenance_are_refused(tmp_path):
 
 def test_figure_is_saved_and_described(build):
     """A figure comes as two files, with a description, a caption with its provenance, and both downloads."""
-    fragment = pages.show_figure("figure5", pages.load_cells(build), build)
+    fragment = pages.show_figure("figure5", load_cells(build), build)
     assert sorted(file.name for file in (build / "figures").iterdir()) == ["figure5.png", "figure5.svg"]
     assert re.search(r":alt: .{40,}", fragment.markdown)
     assert "Reconstructed from the paper's tables" in fragment.markdown.split("\n\n")[1]
@@ -102,7 +103,7 @@ def test_a_model_of_any_name_has_a_figure(tmp_path, name):
 
 def test_table_is_saved_and_offered(build):
     """A paper's table comes as CSV and LaTeX, both offered below it, and states its provenance."""
-    fragment = pages.show_table(tables.table4(pages.load_cells(build)), build)
+    fragment = pages.show_table(tables.table4(load_cells(build)), build)
     assert sorted(file.name for file in (build / "tables").iterdir()) == ["table4.csv", "table4.tex"]
     assert set(re.findall(r"tables/(table4\.\w+)>", fragment.markdown)) == {"table4.csv", "table4.tex"}
     assert "Table 4, recomputed" in fragment.markdown
@@ -119,46 +120,15 @@ def test_frame_escapes_cells_but_keeps_math_in_headers():
     assert "\\<b\\>" in markdown
 
 
-def test_asking_for_unknown_models_is_refused(build):
-    """A model that the cells do not have is named, with those they have."""
-    assert set(pages.load_cells(build, models=["QwQ-32B"])["model"]) == {"QwQ-32B"}
-    with pytest.raises(ValueError, match=r"no model gpt-6; they have: QwQ-32B, Qwen3-8B"):
-        pages.load_cells(build, models=["gpt-6", "QwQ-32B"])
-
-
-def test_specification_shows_status_in_place_of_numbers(build):
-    """A formula that the cells cannot identify shows why, and no coefficient; the paper's own differs by nothing."""
-    cells = pages.load_cells(build)
-    assert "+0.0" in pages.show_specification(cells).html
-    failed = pages.show_specification(cells, "correct ~ d + N + log10_N").html
-    assert "not identified" in failed
-    assert not re.search(r"<td>-?\d", failed)
-
-
-def test_specification_is_a_table_whose_caption_holds_code(build):
-    """Formula, family and note stand in the caption; the directive that begins with it ends with the table."""
-    cells = pages.load_cells(build)
-    fragment = pages.show_specification(cells, "correct ~ d + rho", "probit", "A note")
-    first, *_, sentence = _MYST.parse(fragment.markdown)
-    assert first.type == "colon_fence"
-    assert first.info.strip().startswith("{table} `correct ~ d + rho` (probit)")
-    assert first.info.strip().endswith("A note.")
-    assert sentence.type == "paragraph_close"
-    quasi = pages.show_specification(cells, None, "quasi-binomial").html
-    assert "--" in quasi
-
-
 def test_another_table_of_cells_is_named_and_leaves_the_build_alone(build, tmp_path):
-    """A reader's table is read in place of the build's, and label and captions say whose it is and how sure that is."""
+    """A page on a reader's table says whose it is and how sure its origin is; the build keeps its own cells."""
     before = (build / "cells.parquet").read_bytes()
     _cells().iloc[:20].to_csv(tmp_path / "own $x$.csv", index=False)
-    own = pages.load_cells(build, tmp_path / "own $x$.csv")
-    assert len(own) == 20
-    note = pages.describe_cells(own, build, tmp_path / "own $x$.csv")
-    assert note.startswith("Counts of own-x-.csv, whose origin is not recorded. Partial grid")
-    assert "does not say where it comes from" in pages.show_provenance(build, tmp_path / "own $x$.csv").markdown
+    shown = pages.show_provenance(tmp_path / "own $x$.csv").markdown
+    assert "Counts of own-x-.csv, whose origin is not recorded. Partial grid" in shown
+    assert "does not say where it comes from" in shown
     write_table(tmp_path / "own.parquet", _cells(), {"provenance": "reconstructed"})
-    assert "Reconstructed" in pages.describe_cells(own, build, tmp_path / "own.parquet")
+    assert "Reconstructed" in pages.show_provenance(tmp_path / "own.parquet").markdown
     assert (build / "cells.parquet").read_bytes() == before
 
 

@@ -32,12 +32,24 @@ def test_runs_give_identical_files(tmp_path):
 
 
 def test_parameters_reach_the_kernel(tmp_path):
-    """Values replace the defaults in a hidden cell; paths arrive relative to the notebook's own folder."""
+    """Values replace the defaults in a cell below them; paths arrive relative to the notebook's own folder."""
     source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", "import os\nprint(n, build, os.getcwd())")
     target = run_notebook(source, tmp_path / "out" / "page.ipynb", {"n": 7, "build": tmp_path.parent / "build"})
     executed = nbformat.read(target, as_version=4)
     assert executed.cells[2].outputs[0].text.split() == ["7", "../build", str(tmp_path)]
-    assert "remove-cell" in executed.cells[1].metadata["tags"]
+    assert executed.cells[1].metadata["tags"] == ["injected-parameters"]
+
+
+@pytest.mark.parametrize(("tags", "given", "shown"), [
+    (["parameters"], {"n": 7, "build": "b"}, True),
+    (["parameters"], {"build": "b"}, False),
+    (["parameters", "remove-cell"], {"n": 7, "build": "b"}, False),
+])  # fmt: skip
+def test_what_a_reader_has_chosen_is_seen(tmp_path, tags, given, shown):
+    """A page that shows its parameters shows those that it was made with; the build folder alone is no choice."""
+    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", "n", tags=tags)
+    executed = nbformat.read(run_notebook(source, tmp_path / "out" / "page.ipynb", given), as_version=4)
+    assert ("remove-cell" not in executed.cells[1].metadata["tags"]) == shown
     assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1"]
 
 

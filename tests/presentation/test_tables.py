@@ -12,6 +12,7 @@ from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import tables
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.scoring.cells import token_stats
+from cogniload_repro.statistics.fits import compare_fits, fit
 
 CELLS = provisional_cells()
 BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
@@ -195,3 +196,27 @@ def test_error_tables_say_where_the_context_limit_was_not_tested(make):
     assert f"At least {CELLS.loc[own, 'n'].sum():,} of {total:,} answers" in make(partly).caption
     assert make(partly).caption.endswith(untested)
     assert f"The {total:,} answers lack token counts" in make(cells.assign(prompt_mean=math.nan)).caption
+
+
+def test_added_terms_of_a_specification_are_seen_first():
+    """What the paper's specification does not have stands beside the model, with digits that show it; then the rest."""
+    own = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])]
+    own = own.assign(correct=own["n"].where(own["model"] == "Qwen3-8B", own["correct"]))
+    fits = fit(own, "correct ~ d * N + rho")
+    frame = tables.print_fits(fits, compare_fits(own, fits))
+    assert frame.columns.tolist() == ["Model", "N", "d:N", "ΔAIC", "ΔBIC", "p (LR)", "AIC", "Intercept", "d", "rho"]
+    row = frame.set_index("Model").loc["QwQ-32B"]
+    shown, coef = float(row["d:N"].rstrip("*")), fits.query("model == 'QwQ-32B' and term == 'd:N'")["coef"].item()
+    assert abs(coef) < 0.005
+    assert shown == pytest.approx(coef, rel=0.05)
+    assert frame.set_index("Model").loc["Qwen3-8B"].tolist() == ["separation", *[""] * 8]
+
+
+def test_a_frame_is_printed_column_by_column():
+    """Decimals, formats, functions of several columns; what is unknown or without limit is said."""
+    frame = pd.DataFrame({"model": ["a", "b"], "x": [0.004, math.nan], "low": [1.0, math.nan], "high": [math.inf, 1.0]})
+    shown = tables.format_frame(frame, {
+        "x": ("X", 2), ("low", "high"): ("Range", 1), ("model", "low"): ("Both", "{}={}".format), "low": ("P", ".1%"),
+    })  # fmt: skip
+    assert shown.columns.tolist() == ["X", "Range", "Both", "P"]
+    assert shown.to_numpy().tolist() == [["4e-03", "1.0 to no limit", "a=1.0", "100.0%"], ["--", "--", "b=nan", "--"]]

@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.prompts import counts as tokens
-from cogniload_repro.prompts.counts import KEYS, load_prompt_counts
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -233,7 +232,7 @@ def test_without_tokenizers_there_are_no_counts(files):
 
 def test_counts_are_read_if_there_are_any(tmp_path):
     """A build without counts gives an empty frame with the keys, one with counts gives them."""
-    assert load_prompt_counts(tmp_path).columns.tolist() == KEYS
+    assert tokens.load_prompt_counts(tmp_path).columns.tolist() == tokens.KEYS
     counts = pd.DataFrame({"name": ["a"], "N": [20], "d": [1], "ratio_pct": [5.0], "o200k": [7]})
     write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "reconstructed"})
-    pd.testing.assert_frame_equal(load_prompt_counts(tmp_path), counts)
+    pd.testing.assert_frame_equal(tokens.load_prompt_counts(tmp_path), counts)

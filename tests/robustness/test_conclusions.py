@@ -1,13 +1,15 @@
-"""The paper's conclusions: sentences and verdicts follow from the analyses."""
+"""The paper's conclusions: verdicts and numbers follow from the analyses."""
 
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from cogniload_repro.published import load_claims, load_conclusions
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness import conclusions
-from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, analyse, draw_conclusions
+from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, RULES, analyse, judge_conclusions
+from cogniload_repro.robustness.uncertainty import capacity_intervals
 
 CELLS = load_counts()
 
@@ -15,55 +17,59 @@ CELLS = load_counts()
 @cache
 def analyses():
     """The analyses of the reconstruction, with few replicates."""
-    return analyse(CELLS, replicates=100)
+    return analyse(CELLS, intervals=capacity_intervals(CELLS, replicates=100))
 
 
 def rows(found):
-    """The conclusions by their statement."""
-    return draw_conclusions(found).set_index("statement")
+    """The judged conclusions, by their rule."""
+    return judge_conclusions(found).set_index("rule")
 
 
-def test_every_conclusion_has_a_verdict():
-    """Each row has a place in the paper, a sentence with a number, one of three verdicts, and says if it is settled."""
-    table = draw_conclusions(analyses())
+def test_every_conclusion_is_judged_by_its_rule():
+    """Each statement of the file has one rule, numbers and one of three verdicts; no rule is left over."""
+    table = judge_conclusions(analyses())
+    assert set(table["rule"]) == set(RULES)
     assert set(table["verdict"]) <= {HOLDS, PARTLY, FAILS}
-    assert set(table["settled"]) <= {"yes", "no"}
-    assert table["finding"].str.contains(r"\d").all()
+    assert table["numbers"].map(len).min() > 0
     assert table["statement"].is_unique
+    assert not table["statement"].str.contains(r"[{}]").any()
+
+
+def test_what_the_paper_states_comes_from_its_claims():
+    """Ids name claims, and the numbers in a statement are those of the claims."""
+    known = set(load_claims()["id"])
+    assert set(" ".join(load_conclusions()["claims"]).split()) <= known
+    statements = load_conclusions().set_index("rule")["statement"]
+    assert statements["d_by_rho"] == "d x rho is negative and significant in 13 of 22."
+    assert statements["trough"] == "Accuracy is lowest at a rho of 25 to 50%."
 
 
 def test_numbers_are_those_of_the_analyses():
-    """The sentences quote the tables: interval ends, counts of models, coefficients."""
+    """Interval ends and counts of models are taken from the tables."""
     table, found = rows(analyses()), analyses()
     o3 = found.intervals.query("point == 'ecl50' and model == 'o3-2025-04-16'").iloc[0]
-    lead = table.loc["gpt-5 and o3 lead by a wide margin, with an ECL50 above 300.", "finding"]
-    assert f"o3 {o3['profile_low']:.0f} to {o3['profile_high']:.0f}" in lead
+    ends = (o3["profile_low"], o3["profile_high"])
+    assert table.loc["leaders", "numbers"]["intervals"]["o3-2025-04-16"] == ends
     apart = found.loads["p_holm"] < 0.05
-    length, difficulty = (
-        (apart & (found.loads["difference"] > 0)).sum(),
-        (apart & (found.loads["difference"] < 0)).sum(),
-    )
-    sentence = table.loc["Task length is the dominant stressor.", "finding"]
-    assert f"in {length} models" in sentence
-    assert f"in {difficulty} (Holm)" in sentence
+    numbers = table.loc["dominant_load", "numbers"]
+    assert numbers["length"] == (apart & (found.loads["difference"] > 0)).sum()
+    assert numbers["difficulty"] == (apart & (found.loads["difference"] < 0)).sum()
+    assert numbers["open"] == (~apart).sum()
 
 
 def test_verdicts_follow_the_numbers():
     """Were the numbers others, so would be the verdicts."""
     found = analyses()
-    statement = "gpt-5 and o3 show no detectable d x N interaction."
-    assert rows(found).loc[statement, "verdict"] == FAILS
+    assert rows(found).loc["d_by_N_leaders", "verdict"] == FAILS
     silent = replace(found, interactions=found.interactions.assign(p_pairs=0.5))
-    assert rows(silent).loc[statement, "verdict"] == HOLDS
-    statement = "Accuracy is lowest at a rho of 25 to 50%."
-    assert rows(found).loc[statement, "verdict"] == PARTLY
+    assert rows(silent).loc["d_by_N_leaders", "verdict"] == HOLDS
+    assert rows(found).loc["trough", "verdict"] == PARTLY
     inside = replace(found, troughs=found.troughs.assign(trough=0.4, low=0.3, high=0.5))
-    assert rows(inside).loc[statement, "verdict"] == HOLDS
-    statement = "Task length is the dominant stressor."
+    assert rows(inside).loc["trough", "verdict"] == HOLDS
     always = replace(found, loads=found.loads.assign(difference=0.3, p_holm=0.001))
-    assert rows(always).loc[statement, "verdict"] == HOLDS
+    assert rows(always).loc["dominant_load", "verdict"] == HOLDS
     never = replace(found, loads=found.loads.assign(difference=-0.3, p_holm=0.001))
-    assert rows(never).loc[statement, "verdict"] == FAILS
+    assert rows(never).loc["dominant_load", "verdict"] == FAILS
 
 
 def test_part_of_the_models_allows_no_conclusions():
@@ -71,28 +77,27 @@ def test_part_of_the_models_allows_no_conclusions():
     found = analyses()
     fewer = replace(found, intervals=found.intervals[found.intervals["model"] != "o3-2025-04-16"])
     with pytest.raises(ValueError, match="need a finite fit of o3-2025-04-16"):
-        draw_conclusions(fewer)
+        judge_conclusions(fewer)
 
 
 def test_a_leader_that_is_beaten_does_not_lead():
     """One pair in which another model is ahead of a leader is enough, however sure the other pairs are."""
-    found, statement = analyses(), "gpt-5 and o3 lead by a wide margin, with an ECL50 above 300."
-    assert "They lead all others" in rows(found).loc[statement, "finding"]
+    found = analyses()
+    assert rows(found).loc["leaders", "numbers"]["lead"]
     pairs = found.ecl50_pairs.copy()
     row = pairs.index[(pairs["first"] == "gpt-5-2025-08-07") & (pairs["second"] == "QwQ-32B")]
     assert len(row) == 1
     pairs.loc[row, ["first", "second"]] = ["QwQ-32B", "gpt-5-2025-08-07"]
-    beaten = rows(replace(found, ecl50_pairs=pairs)).loc[statement]
-    assert beaten["finding"].startswith("They do not lead all others")
+    beaten = rows(replace(found, ecl50_pairs=pairs)).loc["leaders"]
+    assert not beaten["numbers"]["lead"]
     assert beaten["verdict"] == FAILS
 
 
-def test_the_paper_s_numbers_come_from_its_claims(monkeypatch):
-    """A conclusion quotes the published claims, and its verdict is measured against them."""
+def test_verdicts_are_measured_against_what_the_paper_states(monkeypatch):
+    """With another number in the published claims the same count is judged otherwise."""
     found = analyses()
-    counted = "d x N is negative and significant (p < 0.01) in {} of 22."
-    assert rows(found).loc[counted.format(17), "verdict"] == HOLDS
+    assert rows(found).loc["d_by_N", "verdict"] == HOLDS
     claims = conclusions.load_claims()
     other = claims.assign(value=claims["value"].mask(claims["id"] == "C075", "8"))
     monkeypatch.setattr(conclusions, "load_claims", lambda: other)
-    assert rows(found).loc[counted.format(8), "verdict"] == FAILS
+    assert rows(found).loc["d_by_N", "verdict"] == FAILS

@@ -17,6 +17,7 @@ from cogniload_repro.robustness.uncertainty import (
     bootstrap_points,
     capacity_intervals,
     fit_quadratics,
+    measure_agreement,
     place,
     profile_interval,
     profile_statistic,
@@ -210,3 +211,16 @@ def test_table_has_a_row_a_model_and_point():
     """22 models, three points each, in the models' order."""
     assert len(intervals()) == 66
     assert list(pd.unique(intervals()["model"])) == list(pd.unique(CELLS["model"]))
+
+
+def test_agreement_is_measured_in_standard_errors():
+    """Ends moved by one standard error are one standard error apart; without two ends there is nothing to compare."""
+    intervals = capacity_intervals(CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B"])], replicates=20)
+    for end in ("low", "high"):
+        profile = intervals[f"profile_{end}"]
+        longer = profile * 10 ** intervals["se"]
+        intervals[f"delta_{end}"] = longer.where(intervals["point"] == "ecl50", profile + intervals["se"])
+    assert measure_agreement(intervals).loc["delta"].tolist() == pytest.approx([1, 1])
+    endless = intervals.assign(profile_high=np.inf, profile_low=0.0, delta_low=np.nan, delta_high=np.inf)
+    assert measure_agreement(endless).loc["delta"].isna().all()
+    assert measure_agreement(intervals.iloc[:0]).isna().all(axis=None)

@@ -110,6 +110,22 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     return counts.loc[place.sort_values().index].reset_index(drop=True).rename_axis(columns=None)
 
 
+def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers that come out otherwise than in an earlier comparison.
+
+    Returns
+    -------
+    DataFrame
+        Columns table, model, quantity, condition; shown_before, shown, verdict_before, verdict: empty where a number
+        is in one of the two only.
+    """
+    key, values = ["table", "model", "quantity", "condition"], ["shown", "verdict"]
+    now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
+    both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")
+    moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
+    return both.loc[moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]].reset_index(drop=True)
+
+
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     """Fill in why a number is not computable where that is not said yet; one reason for all of an absent model."""
     unknown = rows["verdict"] == "not_computable"

@@ -23,10 +23,10 @@ _RESULTS = {
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
 
-#: Folders of the sources that no page is made from.
-_LEFT = ("_build", "__pycache__")
 #: Pages that are made while the book is staged.
 _GENERATED = {"api": api_page}
+#: Folders of the sources that no page is made from.
+_LEFT = ("_build", "__pycache__")
 
 _JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
@@ -76,12 +76,14 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
         if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-    made = {Path(f"{page}.md"): _GENERATED[page]() for page in _pages(toc) if page in _GENERATED}
-    for place, text in {**made, Path("_toc.yml"): yaml.safe_dump(toc, sort_keys=False)}.items():
-        write_whole(staged / place, text)
+    write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
+    made = {Path(f"{page}.md"): _GENERATED[page] for page in _pages(toc) if page in _GENERATED}
+    for place, make in made.items():
+        if not (staged / place).is_file() or (staged / place).read_text("utf-8") != (text := make()):
+            write_whole(staged / place, text)
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
-        if old.is_file() and place.parts[0] != "_build" and place not in {*files, *made}:
+        if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
             old.unlink()
     return staged
 

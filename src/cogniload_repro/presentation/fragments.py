@@ -57,8 +57,9 @@ def show_provenance(source: str | Path) -> Fragment:
     cells = load_cells(source)
     word = cells.attrs["provenance"]
     title, text = describe_cells(cells) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    body = f"{text} How to read this: {{doc}}`/provenance`."
     return Fragment(
-        f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
+        f":::{{admonition}} {markdown.escape(title)}\n:class: provenance\n{body}\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
     )
 

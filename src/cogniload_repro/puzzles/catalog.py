@@ -190,7 +190,9 @@ def read_catalog(path: str | Path) -> Catalog:
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
-        raise ValueError(f"{path} is not a puzzles table ({error}); make it again with `make puzzles`") from None
+        raise ValueError(
+            f"{path} is not a puzzles table ({error}); make it again with `make download-outputs`"
+        ) from None
 
 
 def rows_table(rows: Iterable[Mapping]) -> pa.Table:

@@ -31,7 +31,7 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
     DataFrame
         One row a model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
         fraction), log10_N, n (answers), correct and whatever else the table has, such as the five error counts. The
-        attributes (``.attrs``) say provenance (reconstructed, imported, evaluated, or "" where it is not recorded)
+        attributes (``.attrs``) say provenance (reconstructed, imported, or "" where it is not recorded)
         and, for a table of your own, cells (its file's name).
 
     Raises
@@ -117,7 +117,7 @@ def read_origin(path: str | Path) -> str:
 
 
 def read_provenance(build: str | Path) -> str:
-    """Return the word that a build's cells carry: reconstructed, imported or evaluated.
+    """Return the word that a build's cells carry: reconstructed or imported.
 
     Raises
     ------
