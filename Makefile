@@ -68,7 +68,7 @@ choices: | $(ENV)
 $(CHOICES): $(if $(GIVEN)$(filter-out $(wildcard $(CHOICES)),$(CHOICES)),choices)
 	@:
 
-.PHONY: help env tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
+.PHONY: help env lab tokens feasible reproduce download-outputs score fit render smoke test test-slow lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -91,18 +91,27 @@ help:  ## this list
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 ifneq ($(VENV),)
-$(VENV)/.ready: requirements.lock pyproject.toml
+# uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
+install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
+		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$$(cd "$(VENV)" && pwd)" "$(PY)" -m uv pip install --quiet $(1); \
+	else "$(PY)" -m pip install --quiet --disable-pip-version-check $(1); fi
+
+$(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
 	$(PYTHON) -m venv $(@D)
-	@if $(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv; then \
-		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet -r requirements.lock; \
-		VIRTUAL_ENV=$(abspath $(@D)) $(@D)/bin/python -m uv pip install --quiet --no-deps --no-build-isolation -e .; \
-	else \
-		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
-		$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	fi
+	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
+	@$(call install,-r requirements.lock)
+	@$(call install,--no-deps --no-build-isolation -e .)
+	@touch $@
+
+$(VENV)/.lab: requirements-lab.lock $(ENV)
+	@echo "== JupyterLab (once)"
+	@$(call install,-r requirements-lab.lock)
 	@touch $@
 endif
+
+lab: $(if $(VENV),$(VENV)/.lab)  ## the chapters in JupyterLab, ready to run and to edit
+	@$(COGNILOAD) lab --build $(BUILD) $(LAB)
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
@@ -176,8 +185,8 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
 	@$(PY) -m pytest -n $(JOBS) -m slow
 
-bench: $(ENV)  ## measure, and put the figures into the README
-	@$(PY) benchmarks/run.py
+bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
+	@$(PY) benchmarks/run.py $(if $(WRITE),--write)
 
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct

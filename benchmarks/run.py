@@ -1,4 +1,4 @@
-"""Measure the whole chain and put the figures into the README: `make bench`.
+"""Measure the whole chain: `make bench` prints the figures, `make bench WRITE=1` keeps them.
 
 The chain runs in a copy of the tracked files, with the environment that runs this script, so that a build of yours
 stays as it is. Seconds depend on the machine; the ratios come from one run on one machine.
@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = "bench_generation.py", "bench_scoring.py", "bench_coverage.py"
+#: So many rows, those of the chain and the first of the parts, stand in the README.
+IN_README = 6
 MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
@@ -63,17 +65,20 @@ def measure_parts() -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Measure everything and rewrite the README's table."""
+    """Measure everything and print a table; with --write, keep it in docs/benchmarks.md and its head in the README."""
     rows = measure_chain() + measure_parts()
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
-    table = "\n".join(
-        [f"| measured ({machine}) | |", "|:--|--:|", *(f"| {what} | {figure} |" for what, figure in rows)]
-    )
-    readme = ROOT / "README.md"
-    begin, end = MARKERS
-    text = re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{table}\n{end}", readme.read_text("utf-8"), flags=re.DOTALL)
+    head = [f"| measured ({machine}) | |", "|:--|--:|"]
+    lines = [f"| {what} | {figure} |" for what, figure in rows]
+    print("\n".join(head + lines))
+    if "--write" not in sys.argv[1:]:
+        return
+    whole = ["# Measured figures", "", "Written by `make bench WRITE=1`.", "", *head, *lines, ""]
+    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(whole), encoding="utf-8")
+    readme, (begin, end) = ROOT / "README.md", MARKERS
+    table = "\n".join([begin, *head, *lines[:IN_README], end])
+    text = re.sub(f"{begin}.*{end}", lambda _: table, readme.read_text("utf-8"), flags=re.DOTALL)
     readme.write_text(text, encoding="utf-8")
-    print(table)
 
 
 if __name__ == "__main__":

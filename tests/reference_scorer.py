@@ -29,17 +29,20 @@ SPELLINGS = {
 
 
 def take_last_sentence(s):
+    """TakeLastSentence."""
     p = s.split(".")
     return p[-2] if len(p) >= 2 else s
 
 
 def exceeded_context(prompt_tokens, response_tokens):
+    """The guard of D.3."""
     if prompt_tokens is None or response_tokens is None:
         return False
     return prompt_tokens + response_tokens + 20 >= 32768
 
 
 def check_answer(t, s):
+    """CheckAnswer of Algorithm 3."""
     return (
         s.startswith(t)
         or s == t
@@ -54,6 +57,7 @@ def check_answer(t, s):
 
 
 def check_correct_answer(gold, s):
+    """CheckCorrectAnswer of Algorithm 3."""
     if gold == "reaggea":
         return check_answer("reaggea", s) or check_answer("reggae", s)
     if gold == "sci-fi":
@@ -79,6 +83,7 @@ def last_place(value, s):
 
 
 def alt_flag(s, alts, gold, last_mention=False):
+    """AltFlag of Algorithm 3."""
     s = s.lower()
     g = gold.lower()
     a_set = [a.lower() for a in alts]
@@ -113,6 +118,7 @@ def score(
     cut_windows=False,
     last_mention=False,
 ):
+    """The buckets of D.5, in their order."""
     # Algorithm 1
     poi = poi.lower()
     quals = QUALIFIERS[category]

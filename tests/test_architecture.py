@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -112,6 +113,25 @@ def test_outputs_and_scores_are_made_again_when_what_shapes_them_changes(imports
             waiting += imports[name]
     assert needed <= listed
     assert not {"statistics/regression", "statistics/formulas"} & listed
+
+
+def test_docstrings_point_at_what_there_is():
+    """A name with a dot in a docstring, such as `grid.Cell`, is something that a module of the package defines."""
+    defined = {name.rpartition("/")[2]: set() for name in SOURCES} | {room: set() for room in FLOOR_OF}
+    defined["cogniload_repro"] = set(SOURCES)
+    for name, path in SOURCES.items():
+        defined[find_room(name)].add(name.rpartition("/")[2])
+        defined[name.rpartition("/")[2]] |= set(
+            re.findall(r"^(?:def |class |)(\w+)", path.read_text("utf-8"), re.MULTILINE)
+        )
+    elsewhere = sys.stdlib_module_names | {"tiktoken", "tokenizers", "numpy"}
+    lost = [
+        f"{name}: {module}.{member}"
+        for name, path in SOURCES.items()
+        for module, member in re.findall(r"(?<!`)`(?:\w+\.)*([a-z]\w*)\.(\w+)`(?!`)", path.read_text("utf-8"))
+        if member not in defined.get(module, ()) and module not in elsewhere and member not in ("csv", "html")
+    ]
+    assert lost == []
 
 
 def test_tests_lie_in_the_same_folders():

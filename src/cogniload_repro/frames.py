@@ -75,7 +75,7 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
         raise ValueError(f"{place} has the unknown column {', '.join(others)}; {remedy}")
     checked, faults = frame.copy(), []
     for name in frame:
-        column = schema.columns.get(name, schema.others)
+        column = schema.columns.get(name, schema.others or Column("anything"))
         checked[name], wrong = _convert(frame[name], column)
         faults += [(row, f"has {name} {_show(frame[name], row)}, {column.rule}") for row in _rows(wrong)]
     if not faults:  # the rules compare numbers

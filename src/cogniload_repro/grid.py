@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from numbers import Real
+from typing import Any
 
 ROUNDINGS = ("paper", "port")
 
@@ -68,7 +69,7 @@ class Cell:
         return self.needles / self.N
 
 
-def check_count(name: str, value: object, low: int, high: int | None = None) -> int:
+def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as a plain int when it is a whole number from `low` to `high`.
 
     Raises
@@ -100,8 +101,8 @@ def count_needles(N: int, ratio_pct: float, rounding: str = "paper") -> int:
     return max(1, min(N, nearest))
 
 
-def _cross(N: Iterable[int], ratio_pct: Iterable[float], d: Iterable[int], rounding: str) -> tuple[Cell, ...]:
-    return tuple(Cell(*point, rounding) for point in product(N, ratio_pct, d))
+def _cross(N: Iterable[float], ratio_pct: Iterable[float], d: Iterable[float], rounding: str) -> tuple[Cell, ...]:
+    return tuple(Cell(*point, rounding) for point in product(N, ratio_pct, d))  # type: ignore[arg-type]
 
 
 _AXES = {

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -130,7 +130,7 @@ def over_limit(what: object) -> str:
     )
 
 
-def open_stream(path: Path) -> io.BufferedIOBase:
+def open_stream(path: Path) -> io.BufferedReader:
     """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
     if path.suffix.lower() == ".gz":
         return io.BufferedReader(_Bounded(gzip.open(path), path.name), _BLOCK_BYTES)
@@ -142,13 +142,13 @@ def open_stream(path: Path) -> io.BufferedIOBase:
 class _Bounded(io.RawIOBase):
     """A stream that ends with a ValueError where it goes on beyond what a source may unpack to."""
 
-    def __init__(self, stream: BinaryIO, name: str):
+    def __init__(self, stream: gzip.GzipFile, name: str):
         self._stream, self._name, self._left = stream, name, unpacked_limit()
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         block = self._stream.read1(len(buffer))  # what there is before a cut comes without the error
         self._left -= len(block)
         if self._left < 0:
@@ -161,7 +161,7 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def check_encoding(file: io.BufferedIOBase) -> None:
+def check_encoding(file: io.BufferedReader) -> None:
     """Raise UnicodeError if a file begins with the mark of another encoding."""
     start = file.peek(4)[:4]
     for mark, name in _OTHER_UNICODE.items():
@@ -169,7 +169,7 @@ def check_encoding(file: io.BufferedIOBase) -> None:
             raise UnicodeError(f"the file is {name}; save it as UTF-8")
 
 
-def _lines(file: io.BufferedIOBase) -> Iterator[bytes | Refusal]:
+def _lines(file: io.BufferedReader) -> Iterator[bytes | Refusal]:
     """Yield the lines of a file; one that is too long is refused, and passed over in bounded memory."""
     while line := file.readline(ROW_BYTES):
         if len(line) < ROW_BYTES or line.endswith(b"\n"):

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -44,7 +45,7 @@ def as_place(place: str | Path) -> Path:
     except ImportError:
         raise ValueError(f"{place} is an address; install cogniload-repro[cluster] to read and write there") from None
     try:
-        return UPath(place)
+        return cast(Path, UPath(place))
     except (ImportError, ValueError) as error:
         raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
 

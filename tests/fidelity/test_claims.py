@@ -34,6 +34,7 @@ def results():
 
 @cache
 def baseline():
+    """The claims of the results as they are."""
     return evaluate_claims(results())
 
 
@@ -43,6 +44,7 @@ def evaluated(**frames):
 
 
 def computed(frame):
+    """The claims that could be settled."""
     return set(frame.index[frame["verdict"] != "not_computable"])
 
 

@@ -35,6 +35,7 @@ def plots(figure):
 
 
 def words(figure):
+    """All texts in a figure."""
     return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
 
 

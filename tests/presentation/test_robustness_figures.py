@@ -20,10 +20,12 @@ NOTE = "Reconstructed from the paper's tables, not raw outputs"
 
 @cache
 def intervals():
+    """Capacity points with intervals from few replicates."""
     return capacity_intervals(CELLS, replicates=20)
 
 
 def words(figure):
+    """All texts in a figure."""
     return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
 
 

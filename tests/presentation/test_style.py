@@ -27,11 +27,13 @@ COLORS = [*FAMILY_COLORS.values(), OTHERS_COLOR]
 
 
 def linear_rgb(color):
+    """A colour as linear light."""
     srgb = np.array(to_rgb(color))
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
 def cielab(rgb):
+    """Linear light as lightness and two opponent colours."""
     xyz = TO_XYZ @ np.clip(rgb, 0, 1) / [0.9505, 1, 1.089]
     f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])

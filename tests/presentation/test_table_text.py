@@ -49,6 +49,7 @@ GOLDEN_MYST = r""":::{table} Two fits in $\rho$\. Reconstructed from the paper's
 
 
 def small_table(name=HOSTILE):
+    """A table with a name that means harm."""
     rows = [(format_name(name), "0.041", "-0.3"), ("QwQ-32B", "separation", "")]
     frame = pd.DataFrame(rows, columns=["model", "p_lr", "ecl50"], dtype="str")
     bold = pd.DataFrame([[False, True, False], [False] * 3], columns=frame.columns)
@@ -56,6 +57,7 @@ def small_table(name=HOSTILE):
 
 
 def all_tables():
+    """Every printed table, made from the published numbers."""
     aic = load_table("table6").assign(status="ok")
     interactions = load_table("table3").assign(status="ok")
     glm = load_table("table2").assign(status="ok", **{f"p_{b}": 0.5 for b in ("0", "d", "N", "rho", "rho2")})

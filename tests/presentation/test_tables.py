@@ -26,10 +26,12 @@ def published_glm():
 
 
 def published_interactions():
+    """The numbers of Table 3 as fits."""
     return load_table("table3").assign(status="ok")
 
 
 def published_aic():
+    """The numbers of Table 6 as fits."""
     return load_table("table6").assign(status="ok")
 
 

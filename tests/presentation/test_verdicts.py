@@ -36,12 +36,6 @@ def test_every_verdict_has_words():
     assert tuple(verdicts.WORDS) == VERDICTS
 
 
-def test_counts_are_of_the_kinds_asked_for():
-    """What was put in is not counted among what was put to the test."""
-    counts = verdicts.count_verdicts(_checks(*_ROWS), "derived", "independent")
-    assert counts == {"total": "4", "exact": "1", "unit": "1", "within": "0", "differs": "1", "not_computable": "1"}
-
-
 def test_scoreboard_adds_up():
     """The scoreboard's rows hold every printed number once."""
     board = _table(verdicts.show_scoreboard(_checks(*_ROWS)))

@@ -228,3 +228,11 @@ def test_without_tokenizers_there_are_no_counts(files):
     present.clear()
     assert tokens.write_prompt_counts(puzzles, target, "") == ()
     assert list(pd.read_parquet(target).columns) == tokens.KEYS
+
+
+def test_counts_are_read_if_there_are_any(tmp_path):
+    """A build without counts gives an empty frame with the keys, one with counts gives them."""
+    assert tokens.load_prompt_counts(tmp_path).columns.tolist() == tokens.KEYS
+    counts = pd.DataFrame({"name": ["a"], "N": [20], "d": [1], "ratio_pct": [5.0], "o200k": [7]})
+    write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "reconstructed"})
+    pd.testing.assert_frame_equal(tokens.load_prompt_counts(tmp_path), counts)

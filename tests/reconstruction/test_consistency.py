@@ -11,13 +11,17 @@ from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction.consistency import (
     aic_region,
+    half_widths,
     lattice_test,
     misprints,
     missing_choices,
+    needed_aics,
+    possible_tables,
     summarise_rules,
     sums_by_level,
     table2_test,
     table3_test,
+    used_ratios,
 )
 from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all, exact_statistics, puzzles_per_cell
 from cogniload_repro.reconstruction.reconstruct import load_cells
@@ -143,3 +147,36 @@ def test_printed_sums_of_one_model():
     row = sums_by_level("QwQ-32B", "d").set_index("d").loc[3]
     assert row["samples"] == own["samples"]
     assert row["contribution"] == 3 * row["correct"]
+
+
+def test_no_slip_mends_the_odd_row():
+    """For the odd row no slip leads to the AIC that it needs; a row that agrees needs the AIC that it has."""
+    assert needed_aics(ODD)["slips_inside"].tolist() == [0, 0]
+    agrees = needed_aics("QwQ-32B")
+    assert agrees["printed"].astype(float).between(agrees["low"], agrees["high"]).all()
+
+
+def test_ratios_in_use_are_those_of_the_counts():
+    """What a table of counts lacks in a cell is a puzzle of that ratio, listed in the order of the printed gaps."""
+    cells = load_cells()
+    for name, model in BY_NAME.items():
+        used = used_ratios(name, cells)
+        assert len(used) == len(model.missing)
+        short = cells[(cells["model"] == name) & (cells["n"] < model.puzzles_per_cell)]
+        assert sorted(used) == sorted(short["ratio_pct"].repeat(model.puzzles_per_cell - short["n"]))
+
+
+def test_half_widths_are_percentage_points():
+    """By d the tables agree, and the Wilson interval of 280 or 2,800 answers is as wide as it should be."""
+    widths = half_widths(load_cells(), "d").set_index(["model", "d"])
+    assert (widths["tables"] == 0).all()
+    assert widths.loc[("QwQ-32B", 5), "wilson"] == pytest.approx(100 * 1.645 * (0.25 / 2800) ** 0.5, rel=0.05)
+
+
+def test_drawn_tables_are_among_the_possible():
+    """At each ratio the drawn tables of a model lie within what is possible at all, and these are many."""
+    cells = load_cells()
+    possible = possible_tables(cells[cells["model"].isin(["QwQ-32B", "gpt-5-2025-08-07"])], 75)
+    assert (possible["low"] <= possible["lowest"] + 1e-9).all()
+    assert (possible["highest"] <= possible["high"] + 1e-9).all()
+    assert (possible["log10_tables"] > 10).all()

@@ -29,6 +29,7 @@ FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07"
 
 @cache
 def pairs(quantity):
+    """All pairs of models."""
     return compare_pairs(CELLS, quantity)
 
 

@@ -16,10 +16,12 @@ CELLS = load_cells()
 
 @cache
 def analyses():
+    """The analyses of the reconstruction, with few replicates."""
     return analyse(CELLS, intervals=capacity_intervals(CELLS, replicates=100))
 
 
 def rows(found):
+    """The judged conclusions, by their rule."""
     return judge_conclusions(found).set_index("rule")
 
 

@@ -16,6 +16,7 @@ QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
 def log_choose(n, k):
+    """Logarithms of binomial coefficients."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 

@@ -19,6 +19,7 @@ FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
 
 @cache
 def products():
+    """Tests of the products, by model and term."""
     return interaction_tests(FEW).set_index(["model", "term"])
 
 

@@ -15,6 +15,7 @@ CELLS = load_cells()
 
 
 def of(model):
+    """The cells of one model."""
     return CELLS[CELLS["model"] == model]
 
 

@@ -31,10 +31,12 @@ QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 @cache
 def fits():
+    """All specifications, fitted to few models."""
     return fit_specifications(FEW)
 
 
 def columns(cells):
+    """The covariates of the paper's regression."""
     rho = cells["rho"].to_numpy(float)
     return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"].astype(float)), rho, rho**2])
 

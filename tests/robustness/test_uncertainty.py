@@ -34,19 +34,23 @@ CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
 
 @cache
 def quadratics():
+    """The fits of all models by name."""
     return {quadratic.model: quadratic for quadratic in fit_quadratics(CELLS)}
 
 
 @cache
 def intervals():
+    """Intervals of all models from some replicates."""
     return capacity_intervals(CELLS, replicates=400)
 
 
 def finite_points(model):
+    """The capacity points that a model has."""
     return [point for point in POINTS if np.isfinite(quadratics()[model].points[point])]
 
 
 def log_likelihood(quadratic, beta):
+    """Bernoulli log-likelihood of coefficients, from scratch."""
     eta = quadratic.x @ beta
     return quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta)
 

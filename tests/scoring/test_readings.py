@@ -1,11 +1,12 @@
 """Verdicts that another reading would move."""
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from cogniload_repro.puzzles.catalog import draw_named, rows_table
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, read_all_ways
+from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, read_all_ways, summarise_moves
 from cogniload_repro.scoring.scores import read_questions
 from cogniload_repro.scoring.verdict import READINGS
 from cogniload_repro.storage import write_table
@@ -41,6 +42,17 @@ def test_moves_are_counted_by_reading_model_and_buckets(build):
         ["last_mention", "b", "correct_valid", "wrong_other", 1],
     ]
     assert read.to_dict() == {"a": 1, "b": 5}
+
+
+def test_moves_are_added_up_by_what_they_do_to_accuracy(build):
+    """Every reading has a row; a move between two wrong buckets changes no accuracy."""
+    moves, _ = count_moves(build / "outputs", build / "puzzles.parquet")
+    more = [["prose", "a", "wrong_logic", "correct_poi", 2], ["prose", "a", "wrong_logic", "wrong_other", 4]]
+    summary = summarise_moves(pd.concat([moves, pd.DataFrame(more, columns=moves.columns)]))
+    assert list(summary.index) == list(OTHERS)
+    assert summary.loc["prose"].tolist() == [9, 3, 2]
+    assert summary.loc["late_drop"].tolist() == [1, 1, 0]
+    assert summarise_moves(moves.iloc[:0]).to_numpy().tolist() == [[0, 0, 0]] * len(OTHERS)
 
 
 def test_a_sample_is_the_first_of_each_file(build):

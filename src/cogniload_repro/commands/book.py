@@ -99,3 +99,17 @@ def build_book(grid: str, build: Path) -> None:
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     book.stage_book(build, leave_out=[f"notebooks/{name}" for name in sorted(absent)])
     book.build_book(build)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@BUILD
+def lab(arguments: tuple[str, ...], build: Path) -> None:
+    """Open the chapters in JupyterLab, ready to run; ARGUMENTS go to JupyterLab, such as --no-browser.
+
+    Sentences show the values of the last build. Saving writes the notebook as it is committed: with the names of
+    these values, and without outputs.
+    """
+    from cogniload_repro.presentation.lab import open_lab
+
+    open_lab(Path("notebooks"), build, list(arguments))

@@ -162,20 +162,31 @@ def _fit_paper(build: Path) -> None:
 
 
 @click.command()
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The fidelity.csv of another build: tell which numbers have moved.",
+)
 @BUILD
-def compare(build: Path) -> None:
+def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
-    from cogniload_repro.fidelity.ledger import compare, scoreboard
+    import pandas as pd
+
+    from cogniload_repro.fidelity.ledger import compare, find_moved, scoreboard
     from cogniload_repro.fidelity.results import load_results
     from cogniload_repro.storage import write_table, write_whole
 
     results, prompts = load_results(build), None
     if (build / "prompt_tokens.parquet").exists():
-        from cogniload_repro.presentation.prompt_pages import load_prompt_counts
         from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
+        from cogniload_repro.prompts.counts import load_prompt_counts
 
         prompts = prompt_rows(compare_prompts(load_prompt_counts(build)))
     fidelity = compare(results, prompts)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     click.echo(scoreboard(fidelity).to_string(index=False))
+    if against is not None:
+        moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
+        click.echo(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        click.echo("" if moved.empty else moved.to_string(index=False))

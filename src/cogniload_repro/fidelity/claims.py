@@ -5,7 +5,7 @@ numbers or refuses; `prose` reads the published words and judges.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -105,7 +105,7 @@ def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
         return NOT_COMPUTABLE
 
 
-def _find(claim: dict[str, str], evidence: Evidence) -> Share | list[Number]:
+def _find(claim: dict[str, str], evidence: Evidence) -> Share | Sequence[Number]:
     if claim["id"] in CONSTANTS:
         return [CONSTANTS[claim["id"]]]
     if claim["model"]:
@@ -138,7 +138,6 @@ def _levels(condition: str) -> dict[str, int]:
     """Read "N=250 d=1", "rho: low end" or nothing as levels of the grid."""
     if condition in PROSE_RATIOS:
         return {"ratio_pct": PROSE_RATIOS[condition]}
-    pairs = [re.fullmatch(r"(N|d)=(\d+)", part) for part in condition.split()]
-    if None in pairs:
+    if not re.fullmatch(r"((N|d)=\d+\s*)*", condition.strip()):
         raise UnsettledError(f"the condition {condition!r} cannot be read")
-    return {pair[1]: int(pair[2]) for pair in pairs}
+    return {key: int(level) for key, level in re.findall(r"(N|d)=(\d+)", condition)}

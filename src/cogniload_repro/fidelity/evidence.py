@@ -53,7 +53,7 @@ class Evidence:
         self._gaps: dict[str, set[Cell]] = {}
         self._sums: dict[tuple, dict[tuple, dict]] = {}
 
-    def accuracy(self, model: str, **levels: int) -> Fraction:
+    def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct, an exact fraction."""
         self.require(model, **levels)
         pooled = self._pooled("accuracy", tuple(levels), lambda: accuracy_by(self._cells, "model", *levels))
@@ -87,7 +87,7 @@ class Evidence:
         self.require(model)
         return [self._puzzles[model, cell.N, cell.ratio_pct, cell.d] for cell in PAPER_GRID]
 
-    def require(self, model: str, **levels: int) -> None:
+    def require(self, model: str, **levels: float) -> None:
         """Refuse if a cell of the paper's grid at these levels is not there with the paper's number of puzzles."""
         needed = cells_at(**levels)
         if not needed:
@@ -114,7 +114,7 @@ class Evidence:
 
 
 @cache
-def cells_at(**levels: int) -> tuple[Cell, ...]:
+def cells_at(**levels: float) -> tuple[Cell, ...]:
     """Return the cells of the paper's grid at these levels of N, d and ratio_pct."""
     return tuple(cell for cell in PAPER_GRID if all(getattr(cell, key) == at for key, at in levels.items()))
 
@@ -126,6 +126,6 @@ def _allowed(model: Model, cell: Cell) -> range:
 
 
 def _known(number: float | None, what: str) -> float:
-    if pd.isna(number) or not math.isfinite(number):
+    if number is None or not math.isfinite(number):
         raise UnsettledError(f"{what} is not known")
     return float(number)

@@ -51,7 +51,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     ----------
     results : Results
     prompts : DataFrame, optional
-        More rows of this kind, on prompts (`prompt_lengths.prompt_rows`); they follow those of their tables.
+        More rows of this kind, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def judge(published: str, shown: str) -> str:
         printed, computed = Decimal(published), Decimal(shown)
     except ArithmeticError:  # "--", stars
         return "differs"
-    unit = Decimal(1).scaleb(min(printed.as_tuple().exponent, computed.as_tuple().exponent))
+    unit = Decimal(1).scaleb(min(int(number.as_tuple().exponent) for number in (printed, computed)))
     return "unit" if abs(printed - computed) <= unit else "differs"
 
 
@@ -108,6 +108,22 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
     order = {table: place for place, table in enumerate(fidelity["table"].unique())}
     place = counts["table"].map(order) * len(KINDS) + counts["kind"].map(KINDS.index)
     return counts.loc[place.sort_values().index].reset_index(drop=True).rename_axis(columns=None)
+
+
+def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers that come out otherwise than in an earlier comparison.
+
+    Returns
+    -------
+    DataFrame
+        Columns table, model, quantity, condition; shown_before, shown, verdict_before, verdict: empty where a number
+        is in one of the two only.
+    """
+    key, values = ["table", "model", "quantity", "condition"], ["shown", "verdict"]
+    now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
+    both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")
+    moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
+    return both.loc[moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]].reset_index(drop=True)
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:

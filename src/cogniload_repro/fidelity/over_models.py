@@ -3,7 +3,7 @@
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -38,7 +38,7 @@ RATIOS = tuple(sorted({cell.ratio_pct for cell in PAPER_GRID}))
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def find_over_models(quantity: str, condition: str, evidence: Evidence) -> Share | list[Number]:
+def find_over_models(quantity: str, condition: str, evidence: Evidence) -> Share | Sequence[Number]:
     """Return the count or the numbers that a claim about several models speaks of.
 
     Raises
@@ -97,12 +97,12 @@ def _read_comparison(text: str, evidence: Evidence) -> Callable[[str], bool]:
     return lambda model: _COMPARE[sign](value(model, left), Fraction(number) if number else value(model, right))
 
 
-def _puzzles_per_cell(evidence: Evidence, models: Iterable[str]) -> list[Number]:
+def _puzzles_per_cell(evidence: Evidence, models: Iterable[str]) -> Sequence[Number]:
     """Return each model's usual number of puzzles a cell: six puzzles of the paper's are missing."""
     return [Counter(evidence.puzzles(name)).most_common(1)[0][0] for name in models]
 
 
-def _samples(evidence: Evidence, models: Iterable[str]) -> list[Number]:
+def _samples(evidence: Evidence, models: Iterable[str]) -> Sequence[Number]:
     return [sum(evidence.puzzles(name)) for name in models]
 
 
@@ -110,7 +110,7 @@ def _has_about_14000(evidence: Evidence) -> Share:
     return count_models(lambda name: abs(sum(evidence.puzzles(name)) - 14_000) <= 14_000 * ABOUT)
 
 
-def _drops_d1_to_d3(evidence: Evidence) -> list[Number]:
+def _drops_d1_to_d3(evidence: Evidence) -> Sequence[Number]:
     return [evidence.accuracy(name, d=1) - evidence.accuracy(name, d=3) for name in SMALLER]
 
 
@@ -124,32 +124,32 @@ def _steepest_at_first(evidence: Evidence) -> Share:
     return count_models(is_first)
 
 
-def _troughs(evidence: Evidence, conditions: Iterable[dict[str, int]] = ({},)) -> list[Number]:
+def _troughs(evidence: Evidence, conditions: Iterable[dict[str, int]] = ({},)) -> Sequence[Number]:
     """Return, for each condition, the ratios (%) at which the mean accuracy of the models is lowest."""
     troughs = []
     for levels in conditions:
-        total = {r: sum(evidence.accuracy(name, **levels, ratio_pct=r) for name in NAMES) for r in RATIOS}
+        total = {r: sum([evidence.accuracy(name, **levels, ratio_pct=r) for name in NAMES]) for r in RATIOS}
         troughs += [ratio for ratio in RATIOS if total[ratio] == min(total.values())]
     return troughs
 
 
-def _strongest_along_rho(evidence: Evidence) -> list[Number]:
+def _strongest_along_rho(evidence: Evidence) -> Sequence[Number]:
     return [evidence.accuracy(name, N=100, ratio_pct=ratio) for name in STRONGEST for ratio in RATIOS]
 
 
 def _tokens(
     evidence: Evidence, quantity: str, models: Iterable[str], N: int, levels: Iterable[int] = LEVELS_D
-) -> list[Number]:
+) -> Sequence[Number]:
     return [evidence.tokens(name, quantity, N, d) for name in models for d in levels]
 
 
-def _prompt_spread(evidence: Evidence) -> list[Number]:
+def _prompt_spread(evidence: Evidence) -> Sequence[Number]:
     """Return, for each (N, d), the range of the models' mean prompt length in percent of their median."""
-    lengths = [_tokens(evidence, "prompt_mean", NAMES, N, [d]) for N in LEVELS_N for d in LEVELS_D]
+    lengths = [np.array(_tokens(evidence, "prompt_mean", NAMES, N, [d]), float) for N in LEVELS_N for d in LEVELS_D]
     return [float(100 * np.ptp(tokens) / np.median(tokens)) for tokens in lengths]
 
 
-_CLAIMS: dict[tuple[str, str], Callable[[Evidence], Share | list[Number]]] = {
+_CLAIMS: dict[tuple[str, str], Callable[[Evidence], Share | Sequence[Number]]] = {
     ("models", ""): lambda e: count_models(lambda name: sum(e.puzzles(name)) > 0),
     ("models", "about 14000 puzzles each"): _has_about_14000,
     ("models", "largest accuracy drop between neighbouring N"): _steepest_at_first,

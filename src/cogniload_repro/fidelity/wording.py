@@ -23,7 +23,7 @@ Number = int | float | Fraction
 class Share(NamedTuple):
     """How many of so many models or cells something holds for."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # the tuple's own count is of no use here
     of: int
 
 
@@ -167,7 +167,7 @@ def _judge_number(published: str, shown: str) -> str:
     printed, computed = Decimal(published.removesuffix("K")), Decimal(shown.removesuffix("K"))
     if shown == published:
         return "exact"
-    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(printed.as_tuple().exponent) else "differs"
+    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(int(printed.as_tuple().exponent)) else "differs"
 
 
 def _single(found: Sequence[Number]) -> float:
@@ -181,10 +181,11 @@ def _span(found: Sequence[Number], printed: list[str]) -> str:
 
 
 def _print_by_quantity(quantity: str, number: Number) -> str:
+    number = float(number)
     if quantity == "p_lr":
         return formats.format_p_lr(number)
     if quantity.startswith("p_"):
         return formats.format_p(number)
     if quantity.startswith("beta_"):
         return formats.format_beta(number)
-    return formats.format_ecl50(number) if quantity == "ecl50" else f"{float(number):+.3f}"
+    return formats.format_ecl50(number) if quantity == "ecl50" else f"{number:+.3f}"

@@ -8,11 +8,11 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 import pooch
 import pyarrow as pa
@@ -36,7 +36,7 @@ class _Member(NamedTuple):
     name: str
     size: int
     is_folder: bool
-    open: Callable[[], BinaryIO] | None
+    open: Callable[[], AbstractContextManager[IO[bytes]]] | None
 
 
 def is_archive(path: Path) -> bool:
@@ -82,7 +82,7 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
 
 
 def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
-    refused, taken, size, limit = [], set(), 0, unpacked_limit()
+    refused, taken, size, limit = [], set[str](), 0, unpacked_limit()
     try:
         for count, member in enumerate(_members(archive), start=1):
             size += member.size
@@ -159,5 +159,12 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
         else:
             file = stack.enter_context(tarfile.open(archive, "r:*"))
         for info in file:
-            opens = partial(file.extractfile, info) if info.isreg() else None
+            opens = partial(_extract_file, file, info) if info.isreg() else None
             yield _Member(info.name, info.size if info.isreg() else 0, info.isdir(), opens)
+
+
+def _extract_file(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+    stream = archive.extractfile(info)
+    if stream is None:
+        raise tarfile.ReadError(f"{info.name} has no content")
+    return stream

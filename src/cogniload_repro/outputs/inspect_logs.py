@@ -101,7 +101,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     for name in ("header_offset", "flag_bits", "orig_filename"):
         setattr(stored, name, getattr(info, name))
     stored.file_size = stored.compress_size = info.compress_size
-    stored.CRC = None
+    stored.CRC = None  # type: ignore[assignment]
     with archive.open(stored) as member:
         compressed = member.read()
     with pa.input_stream(pa.BufferReader(compressed), compression="zstd") as stream:

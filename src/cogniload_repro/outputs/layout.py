@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from cogniload_repro.outputs.readers import is_table, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
 from cogniload_repro.puzzles.release import STATE, name_state, release_row
-from cogniload_repro.records import Entry, Refusal, read_text
+from cogniload_repro.records import Entry, read_text
 from cogniload_repro.schemas import PUZZLES
 
 BAD_PUZZLE = "bad puzzle"
@@ -96,10 +96,11 @@ def read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry
             if entry.refusal:
                 yield path, entry
                 continue
+            fields = entry.fields or {}
             try:
-                catalog.add(check_row(_complete(entry.fields)))
+                catalog.add(check_row(_complete(fields)))
             except ValueError as error:
-                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{entry.fields.get('name')}: {error}"))
+                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{fields.get('name')}: {error}"))
 
 
 def answer_name(path: PurePath) -> str:
@@ -128,11 +129,14 @@ def _model_folder(folders: tuple[str, ...]) -> str | None:
 def _read_state(name: str, state: Path, text: Path | None) -> dict:
     if text is None:
         raise ValueError("the metadata have no text; add exp/**/NAME.txt")
-    contents: list[str | Refusal] = [read_text(text), read_text(state)]
-    for content in contents:
-        if not isinstance(content, str):
-            raise ValueError(": ".join(content))
-    return release_row(name, *contents)
+    return release_row(name, _read_whole(text), _read_whole(state))
+
+
+def _read_whole(path: Path) -> str:
+    content = read_text(path)
+    if not isinstance(content, str):
+        raise ValueError(": ".join(content))
+    return content
 
 
 def _complete(fields: dict) -> dict:

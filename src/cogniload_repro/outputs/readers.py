@@ -61,7 +61,7 @@ def _kind(path: Path) -> str:
 
 
 def _read_records(path: Path, columns: list[str]) -> Iterator[Entry]:
-    model, filters = find_harness_model(path), set()
+    model, filters = find_harness_model(path), set[object]()
     for entry in read_json_lines(path):
         record = entry.fields or {}
         if "filtered_resps" in record:
@@ -104,8 +104,8 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
             except csv.Error as error:
                 yield Entry(row, None, (MALFORMED, f"not CSV: {error}"))
                 continue
-            if "response" in columns and not {"name", "response"} <= set(lines.fieldnames):
-                header = ", ".join(lines.fieldnames)[:200]
+            if "response" in columns and not {"name", "response"} <= set(lines.fieldnames or ()):
+                header = ", ".join(lines.fieldnames or ())[:200]
                 yield Entry(0, None, (MISSING_FIELD, f"the header has {header}; needed are model, name, response"))
                 return
             if None in fields:

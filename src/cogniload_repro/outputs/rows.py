@@ -70,7 +70,8 @@ def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -
     """Read the responses of a source whose files have been found; see `read_outputs`."""
     seen: dict[str, set[int]] = defaultdict(set)
     for path, entry in _entries(layout, catalog):
-        checked = entry.refusal or _name(entry.fields, catalog) or _check(entry.fields, model)
+        fields = entry.fields or {}
+        checked = entry.refusal or _name(fields, catalog) or _check(fields, model)
         if isinstance(checked, Output):
             checked = _check_puzzle(checked, catalog, seen[checked.model]) or checked
         if isinstance(checked, Output):
@@ -130,7 +131,8 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
     for name in ("model", "name"):
         if not _is_safe(fields[name], slash=name == "model"):
             return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
-    return Output(**{name: fields.get(name) for name in OUTPUTS.names})
+    tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
+    return Output(fields["model"], fields["name"], fields["response"], *tokens)
 
 
 def _printable(detail: str) -> str:

@@ -18,6 +18,7 @@ from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.storage import write_whole
 
 #: What the label on a page says below its title.
 _ORIGINS = {
@@ -56,8 +57,9 @@ def show_provenance(source: str | Path) -> Fragment:
     cells = load_cells(source)
     word = cells.attrs["provenance"]
     title, text = describe_cells(cells) or f"{word.capitalize()} outputs", _ORIGINS[word]
+    body = f"{text} How to read this: {{doc}}`/provenance`."
     return Fragment(
-        f":::{{admonition}} {title}\n:class: provenance\n{text} How to read this: {{doc}}`/provenance`.\n:::",
+        f":::{{admonition}} {markdown.escape(title)}\n:class: provenance\n{body}\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
     )
 
@@ -159,6 +161,12 @@ def show_download(file: str | Path, what: str) -> Fragment:
     """Return a link to a file of the build that the book carries along."""
     name = Path(file).name
     return Fragment(f"Download {what}: {{download}}`{name} <../tables/{name}>`", f"<p>{html.escape(str(file))}</p>")
+
+
+def offer_csv(frame: pd.DataFrame, name: str, build: str | Path, what: str) -> Fragment:
+    """Save a frame as ``tables/NAME.csv`` of the build, and return a link to it."""
+    text = frame.to_csv(index=False, lineterminator="\n")
+    return show_download(write_whole(Path(build) / "tables" / f"{name}.csv", text), what)
 
 
 def glue_facts(**facts: object) -> None:

@@ -256,15 +256,15 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
     )
 
 
-def _tidy(notebook: NotebookNode, parameters: Mapping[str, object]) -> NotebookNode:
+def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
     """Drop times, durations and random identifiers; keep the parameters.
 
     The injected cell is part of the page where the parameters are, and more than the build folder was given.
     """
     notebook.metadata.pop("papermill", None)
+    notebook.metadata["cogniload"] = {"parameters": dict(values)}
     shown = [cell for cell in notebook.cells if "parameters" in _tags(cell) and "remove-cell" not in _tags(cell)]
-    hidden = [] if shown and set(parameters) - {"build"} else ["remove-cell"]
-    notebook.metadata["cogniload"] = {"parameters": dict(parameters)}
+    hidden = [] if shown and set(values) - {"build"} else ["remove-cell"]
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)

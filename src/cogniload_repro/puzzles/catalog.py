@@ -34,7 +34,10 @@ def parse_name(name: str) -> PuzzleName | None:
     Numbers have no leading zeros; N and needles go up to 1,000,000.
     """
     match = _NAME.fullmatch(name)
-    return PuzzleName(*map(int, match.groups()[:4]), match[5]) if match else None
+    if not match:
+        return None
+    N, d, needles, puzzle_id = map(int, match.groups()[:4])
+    return PuzzleName(N, d, needles, puzzle_id, match[5])
 
 
 def nominal_ratio(N: int, needles: int) -> float:
@@ -187,7 +190,9 @@ def read_catalog(path: str | Path) -> Catalog:
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
-        raise ValueError(f"{path} is not a puzzles table ({error}); make it again with `make puzzles`") from None
+        raise ValueError(
+            f"{path} is not a puzzles table ({error}); make it again with `make download-outputs`"
+        ) from None
 
 
 def rows_table(rows: Iterable[Mapping]) -> pa.Table:

@@ -67,7 +67,7 @@ def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
         At most so many of each (N, d, ratio_pct).
     """
     chosen = table.groupby(CELL, sort=False).head(per_cell)
-    puzzles, statements, failures = [], [], []
+    puzzles, statements, failures = list[tuple](), list[tuple](), list[tuple]()
     for row in chosen.itertuples():
         if (drawn := _draw_again(row)) is None:
             continue
@@ -77,11 +77,11 @@ def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
         statements += [(number, *found) for found in _measure_statements(puzzle, history)]
         failures += [(number, *_measure_failure(puzzle, failure, history[failure.place])) for failure in failed]
     cast = pd.DataFrame(puzzles, columns=_PUZZLES)
-    frames = [
+    parts = (
         pd.DataFrame(rows, columns=names).astype({"puzzle": int, "needle": bool}).join(cast[CELL], on="puzzle")
         for rows, names in ((statements, _STATEMENTS), (failures, _FAILURES))
-    ]
-    return Measures(cast, *frames, len(chosen))
+    )
+    return Measures(cast, next(parts), next(parts), len(chosen))
 
 
 def replay_places(puzzle: Puzzle) -> Iterator[States]:

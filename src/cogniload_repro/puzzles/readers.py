@@ -100,7 +100,7 @@ def read_row(item: Item) -> dict | Unreadable:
     if isinstance(item, Files):
         return _read_files(item)
     parts = [item, *(value for value in item.values() if isinstance(value, dict))]
-    row = {"name": _find_name(item)}
+    row: dict[str, object] = {"name": _find_name(item)}
     for column, names in COLUMNS.items():
         found = [part[name] for name in names for part in parts if part.get(name) is not None]
         if found:
@@ -109,8 +109,9 @@ def read_row(item: Item) -> dict | Unreadable:
 
 
 def _as_number(value: object) -> object:
-    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
-    return int(value) if is_number else value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        return int(value)
+    return value
 
 
 def _find_name(item: dict) -> str:
@@ -147,12 +148,12 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Item]]:
     try:
         for row, fields, refusal in read_json_lines(path):
             label = f"{path.name}, line {row}"
-            yield label, Unreadable(label, ": ".join(refusal)) if refusal else fields
+            yield label, Unreadable(label, ": ".join(refusal)) if refusal else fields or {}
     except UnicodeError as error:
         yield path.name, Unreadable(path.name, str(error))
 
 
-def _layout_files(folder: Path) -> Iterator[Item]:
+def _layout_files(folder: Path) -> Iterator[Files | Unreadable]:
     """Pair texts and metadata by name; where some puzzle has metadata, all need them."""
     states = {name_state(path): path for path in (folder / "meta").rglob(f"*{STATE}")}
     texts = sorted((folder / "exp").rglob("*.txt"))

@@ -28,7 +28,7 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
         One row a printed number, over the 20 conditions times 5 buckets.
     sums : ndarray, shape (45,)
     """
-    groups, sums = [], []
+    groups, sums = list[np.ndarray](), list[int]()
     for key, table in (("d", "table4"), ("N", "table5")):
         printed = load_table(table)
         printed = printed[printed["model"] == model].set_index(key)[list(ERRORS)]

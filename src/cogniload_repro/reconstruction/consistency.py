@@ -25,7 +25,10 @@ from cogniload_repro.reconstruction.derivation import (
     on_lattice,
     puzzles_per_cell,
 )
+from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
 from cogniload_repro.reconstruction.sufficient import PRINTED, predict, printed_windows
+from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -196,3 +199,79 @@ def misprints(printed: str) -> list[str]:
         swapped[first], swapped[second] = printed[second], printed[first]
         changed.add("".join(swapped))
     return sorted(changed - {printed})
+
+
+def needed_aics(model: str) -> pd.DataFrame:
+    """Return which AICs a printed row of Table 2 needs, beside those of Table 6 and what these may be misprints of.
+
+    Returns
+    -------
+    DataFrame
+        One row an AIC: aic (linear, quadratic), printed (text), low and high (`aic_region`), slips (numbers that are
+        one slip away, see `misprints`), slips_inside (those between low and high).
+
+    Raises
+    ------
+    ValueError
+        If the row contradicts Tables 4 and 5 alone, so that no AIC can mend it.
+    """
+    region, printed = aic_region(model), load_printed("table6").set_index("model").loc[model]
+    if region.empty:
+        raise ValueError(f"the printed row of {model} contradicts Tables 4 and 5 alone; no AIC can mend that")
+    rows = []
+    for kind in ("linear", "quadratic"):
+        needed, shown = region[f"aic_{kind}"], printed[f"aic_{kind}"]
+        low, high, slips = needed.min(), needed.max(), misprints(shown)
+        rows.append((kind, shown, low, high, len(slips), sum(low <= float(slip) <= high for slip in slips)))
+    return pd.DataFrame(rows, columns=["aic", "printed", "low", "high", "slips", "slips_inside"])
+
+
+def used_ratios(model: str, cells: pd.DataFrame) -> tuple[int, ...]:
+    """Return the nominal ratios (%) that a table of counts gives to a model's missing puzzles, in their order."""
+    found = find_model(model)
+    own = cells[(cells["model"] == model) & (cells["n"] < found.puzzles_per_cell)]
+    lacking: dict[tuple[int, int], list[int]] = {}
+    for row in own.sort_values("ratio_pct").itertuples():
+        lacking.setdefault((row.d, row.N), []).extend([int(row.ratio_pct)] * (found.puzzles_per_cell - row.n))
+    return tuple(lacking[place].pop(0) for place in found.missing)
+
+
+def half_widths(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
+    """Return by how much accuracies are uncertain, in percentage points to either side.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and combination of the dims: these, tables (half the range over the possible tables) and
+        wilson (half the 90% Wilson interval).
+    """
+    keys = ["model", *dims]
+    both = accuracy_by(cells, *keys).merge(spread_band(cells, *keys), on=keys)
+    tables, wilson = (50 * (both[high] - both[low]) for low, high in (("lowest", "highest"), ("low", "high")))
+    return both[keys].assign(tables=tables, wilson=wilson)
+
+
+def possible_tables(cells: pd.DataFrame, ratio_pct: int) -> pd.DataFrame:
+    """Return how many tables of counts are possible, and how far the accuracy at one ratio can go in them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The reconstructed cells.
+    ratio_pct : int
+        Nominal ratio in %.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, log10_tables (estimate), lowest and highest (accuracy over the drawn tables), low and
+        high (over all tables, whole or not).
+    """
+    band = spread_band(cells[cells["ratio_pct"] == ratio_pct], "model").set_index("model")
+    members = (GRID["ratio_pct"] == ratio_pct).to_numpy()
+    rows = []
+    for model in dict.fromkeys(cells["model"]):
+        constraints = constraints_around(cells, model)
+        drawn = band.loc[model, ["lowest", "highest"]]
+        rows.append((model, estimate_log10_tables(constraints), *drawn, *possible_range(constraints, members)))
+    return pd.DataFrame(rows, columns=["model", "log10_tables", "lowest", "highest", "low", "high"])

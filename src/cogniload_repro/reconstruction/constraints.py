@@ -69,7 +69,7 @@ def expected_accuracy(recovered: Recovered) -> np.ndarray:
     """
     n, name = recovered.n, recovered.model.name
     levels = _levels(name)
-    columns, sums = [cells for cells, _ in levels], [correct for _, correct in levels]
+    columns, sums = [cells for cells, _ in levels], [float(correct) for _, correct in levels]
     for row, (lowest, highest) in prose_windows(name, n, half_unit=0.0):
         if lowest == highest:
             columns.append(row)

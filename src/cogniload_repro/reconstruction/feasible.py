@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -53,18 +52,17 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
     ValueError
         If not even every fourth stream leads to a new table.
     """
-    recovered, drawn = recover(model), []
-    for stream in count(1):  # a trailing 0 would be the stream of the committed table
-        if len(drawn) == tables:
-            return np.array(drawn)
-        if stream > 4 * tables:
-            raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
+    recovered, drawn = recover(model), list[np.ndarray]()
+    for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
         try:
             correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
         except ValueError:
             continue
         if not any((correct == other).all() for other in drawn):
             drawn.append(correct)
+        if len(drawn) == tables:
+            return np.array(drawn)
+    raise ValueError(f"{model.name}: {len(drawn)} tables found where {tables} were asked for; ask for fewer")
 
 
 def write_tables(

@@ -129,7 +129,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     executor : concurrent.futures.Executor
         Where models are worded; the bytes do not depend on it.
     """
-    outputs_dir = Path(outputs_dir)
+    puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
     models = list(dict.fromkeys(cells["model"]))
     paths = {model: partition_path(outputs_dir, model) for model in models}
@@ -206,7 +206,7 @@ def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
                     break
         else:
             raise ValueError(f"no puzzle of the cell of {rows[stuck].name} can be worded as {rows[stuck].bucket}")
-    return responses
+    return responses  # type: ignore[return-value]  # none is stuck any more
 
 
 def _word(row, bucket: str, rng: random.Random) -> str | None:

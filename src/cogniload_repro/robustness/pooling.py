@@ -90,7 +90,7 @@ def shrink(
 
 
 def _row(fit: Quadratic, beta: np.ndarray, covariance: np.ndarray) -> dict[str, object]:
-    row = {"model": fit.model}
+    row: dict[str, object] = {"model": fit.model}
     for kind, coef, matrix in (("own", fit.fit.coef, fit.fit.covariance), ("pooled", beta, covariance)):
         row |= {f"{kind}_{term}": value for term, value in zip(_TERMS, coef, strict=True)}
         row |= {f"se_{kind}_{term}": value for term, value in zip(_TERMS, np.sqrt(np.diag(matrix)), strict=True)}

@@ -103,7 +103,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     -------
     DataFrame
         One row a specification and model: specification, model, status, terms (number), loglik, aic, bic, then
-        the columns of `measure_calibration` and of `courses.find_points`; NaN where a fit has failed.
+        the columns of `measure_calibration` and of `crossings.find_points`; NaN where a fit has failed.
     """
     rows = []
     for specification in specifications:

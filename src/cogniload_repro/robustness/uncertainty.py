@@ -7,6 +7,7 @@ measured from that point.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -285,7 +286,7 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         value = -beta[3] / (2 * beta[4])
         at = np.array([0, 0, 0, 1, 2 * value])
         step = np.sqrt(at @ covariance @ at) / abs(2 * beta[4])
-        low, high = _search(lambda v, q=quadratic: _trough_statistic(q, v), value, step, _TROUGH_BOUNDS, LEVEL)
+        low, high = _search(partial(_trough_statistic, quadratic), value, step, _TROUGH_BOUNDS, LEVEL)
         ends = np.array([[0, 0, 0, 1, 2 * rho] for rho in _ENDS])
         slopes = ends @ beta
         z = slopes / np.sqrt(np.einsum("ei,ij,ej->e", ends, covariance, ends))

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import Question, read_questions
-from cogniload_repro.scoring.verdict import BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
+from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
 from cogniload_repro.storage import as_place, open_parquet
 
 #: The readings beside the default one.
@@ -61,6 +62,25 @@ def count_moves(
     return pd.DataFrame([(*key, moves[key]) for key in rows], columns=_COLUMNS), pd.Series(read, dtype="int64")
 
 
+def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
+    """Add up by reading how many verdicts it moves, and what that does to accuracy.
+
+    Parameters
+    ----------
+    moves : DataFrame
+        As `count_moves` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by reading, in the order of `OTHERS`, numbers of responses: moved, right_to_wrong, wrong_to_right.
+    """
+    was, becomes = moves["bucket"].isin(CORRECT_BUCKETS), moves["becomes"].isin(CORRECT_BUCKETS)
+    kinds = {"moved": was | ~was, "right_to_wrong": was & ~becomes, "wrong_to_right": ~was & becomes}
+    counts = {kind: moves[chosen].groupby("reading")["responses"].sum() for kind, chosen in kinds.items()}
+    return pd.DataFrame(counts).reindex(OTHERS).fillna(0).astype("int64").rename_axis("reading")
+
+
 def place_scores(build: str | Path, name: str) -> Path:
     """Return the folder for scores and cells under a reading: another one's stand beside the default's, never instead.
 
@@ -72,10 +92,10 @@ def place_scores(build: str | Path, name: str) -> Path:
     return as_place(build) if find_reading(name) == PSEUDOCODE else as_place(build) / "readings" / name
 
 
-def read_all_ways(response: str, question: Question, **tokens: int | None) -> list[str]:
+def read_all_ways(response: str, question: Question, **tokens: Any) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    asked = question.asked | tokens
-    return [score_response(response, reading=reading, **asked) for reading in (PSEUDOCODE, *map(READINGS.get, OTHERS))]
+    readings = PSEUDOCODE, *(READINGS[name] for name in OTHERS)
+    return [score_response(response, reading=reading, **question.asked, **tokens) for reading in readings]
 
 
 def _read_buckets(path: Path, questions: Mapping[str, Question], sample: int | None) -> Iterator[tuple[str, list[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -51,7 +51,7 @@ class Question(NamedTuple):
     category: str
 
     @property
-    def asked(self) -> dict[str, object]:
+    def asked(self) -> dict[str, Any]:
         """The arguments of `verdict.score_response` that are the puzzle's."""
         return {"poi": self.poi, "gold": self.gold, "domain": self.domain, "category": self.category}
 
@@ -197,7 +197,7 @@ def _absolute(place: str | Path) -> Path:
 @cache
 def _scorer_digest() -> str:
     """Return a digest of the code that decides."""
-    sources = [Path(module.__file__).read_bytes() for module in (scoring, extraction, matching)]
+    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching)]
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 

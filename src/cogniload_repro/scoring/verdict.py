@@ -1,6 +1,6 @@
 """One response in, one bucket out: the verdict of the paper's Appendix D.
 
-`extraction` cuts out the windows, `matching` finds values in them, this module decides.
+`windows` cuts out the places that count, `matches` finds values in them, this module decides.
 """
 
 from collections.abc import Sequence

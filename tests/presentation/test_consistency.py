@@ -1,10 +1,19 @@
-"""Pictures of the consistency chapter, read back from the artists drawn."""
+"""The consistency chapter: pictures, read back from the artists drawn, their descriptions, and two tables."""
 
 import pandas as pd
 import pytest
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.consistency_figures import SPREADS, draw_lattice, draw_spread, half_widths
+from cogniload_repro.presentation.consistency import (
+    SPREADS,
+    describe_lattice,
+    describe_spread,
+    draw_lattice,
+    draw_spread,
+    print_choices,
+    print_sums,
+)
+from cogniload_repro.reconstruction.consistency import half_widths, missing_choices, sums_by_level
 from cogniload_repro.reconstruction.reconstruct import load_cells
 
 
@@ -21,6 +30,7 @@ def test_each_window_is_drawn_as_it_came_out():
         [(name, "paper", 7, *row) for name, row in zip(NAMES, rows, strict=False)],
         columns=["model", "rule", "nearest", "low", "value", "high", "inside", "chance"],
     )
+    assert "halves up: 2 of 3 models" in describe_lattice(tests)
     (ax,) = draw_lattice(tests).axes
     bars = [bar.get_segments()[0][:, 0].tolist() for bar in ax.collections]
     assert bars == [[-0.2, 0.4], [0.1, 0.3], [-0.5, 0.5]]
@@ -42,12 +52,26 @@ def test_spread_shows_both_uncertainties(cells):
         ends = [bar.get_segments()[0][1, 0] for bar in ax.collections]
         assert ends == pytest.approx([own["tables"].max() for _, own in widths])
         assert max(ends) <= ax.get_xlim()[1]
+        assert f"{max(ends):.1f} at most" in describe_spread(cells)
     words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
     assert "Reconstructed from the paper's tables, not raw outputs" in words
 
 
-def test_half_widths_are_percentage_points(cells):
-    """By d the tables agree, and the Wilson interval of 280 or 2,800 answers is as wide as it should be."""
-    widths = half_widths(cells, "d").set_index(["model", "d"])
-    assert (widths["tables"] == 0).all()
-    assert widths.loc[("QwQ-32B", 5), "wilson"] == pytest.approx(100 * 1.645 * (0.25 / 2800) ** 0.5, rel=0.05)
+def test_missing_puzzles_are_listed_with_the_choice_in_use(cells):
+    """Each of the three models has exactly one row in use and one without missing puzzles."""
+    choices = {model.name: missing_choices(model) for model in MODELS if model.missing}
+    shown = print_choices(choices, cells, most=2)
+    for _, own in shown.groupby("Model"):
+        assert (own["Used here"] == "yes").sum() == 1
+        assert (own.iloc[:, 1] == "none missing").sum() == 1
+        assert len(own) in (3, 4)
+
+
+@pytest.mark.parametrize("dimension", ["d", "N"])
+def test_sums_of_one_model_add_up(dimension):
+    """Under the levels stands the sum of their columns."""
+    shown = print_sums(sums_by_level("QwQ-32B", dimension), dimension)
+    numbers = shown.iloc[:, [1, 2, 3, 5]].replace(",", "", regex=True).astype(float)
+    assert shown.iloc[-1, 0] == "sum"
+    assert shown.iloc[-1, 4] == ""
+    assert numbers.iloc[-1].to_numpy() == pytest.approx(numbers.iloc[:-1].sum().to_numpy(), abs=0.0003)

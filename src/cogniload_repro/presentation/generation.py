@@ -1,6 +1,7 @@
-"""Figures of what the generator draws, one panel a difficulty, from the tables of `generator_checks`."""
+"""The chapter on the generator: pictures of what it draws, one panel a difficulty, and its tables as text."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -8,10 +9,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cogniload_repro.formats import NONE
+from cogniload_repro.presentation.fragments import Fragment, show_picture, show_sentence
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN
-from cogniload_repro.puzzles.measure import Measures, count_failures, profile_places
+from cogniload_repro.puzzles.measure import REASONS, Measures, count_failures, profile_places
+from cogniload_repro.puzzles.ontology import ontology
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.statement import Statement
 
 _PANEL_IN, _FOOT_IN = 1.6, 0.85
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ACROSS = 5  # panels a row
 _NEEDLE, _HAY, _LITERAL = "#1861d3", "#ab3f00", "#005936"
 _MARKERS = "os^Dv"
@@ -88,6 +95,102 @@ def draw_merging(measures: Measures) -> Figure:
     return _close(figure, panels)
 
 
+def show_panels(figure: Figure, name: str, build: str | Path, *, caption: str, note: str, empty: str) -> Fragment:
+    """Return a picture of this chapter, described by the range of values in each panel.
+
+    Parameters
+    ----------
+    figure, name, build, caption, note
+        As `fragments.show_picture` takes them; the first sentence of the caption opens the description.
+    empty : str
+        The sentence that takes the picture's place if there is no panel.
+    """
+    panels = [f"{ax.get_title().replace('$', '')}: {_range(ax)}" for ax in figure.axes if ax.lines]
+    if not panels:
+        return show_sentence(empty)
+    alt = f"{caption.split('. ')[0]}. One panel a difficulty, with values at {'; '.join(panels)}."
+    return show_picture(figure, name, build, caption=caption, alt=alt, note=note)
+
+
+def print_replay(puzzle: Puzzle) -> pd.DataFrame:
+    """Return a drawn puzzle step by step: who changes, and what then holds for the person of interest."""
+    steps = zip([None, *puzzle.statements], puzzle.states(), strict=True)
+    before, rows = next(puzzle.states()), []
+    for number, (statement, states) in enumerate(steps):
+        changed = [person for person in puzzle.people if states[person] != before[person]]
+        own = {name.replace("_", " "): value for name, value in states[puzzle.poi].items()}
+        rows.append(
+            {"Step": str(number), "Kind": _kind(puzzle, statement), "Changes": ", ".join(changed) or NONE} | own
+        )
+        before = states
+    return pd.DataFrame(rows)
+
+
+def print_draws(tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the tests of what is drawn at random (`measure.check_draws`), as text."""
+    return pd.DataFrame(
+        {
+            "Draw": [draw[0].upper() + draw[1:] for draw in tests["draw"]],
+            "Number": tests["n"].map("{:,}".format),
+            "$\\chi^2$ / df": [f"{row.chi2:.1f} / {row.df}" for row in tests.itertuples()],
+            "$p$": tests["p"].map(lambda p: f"{p:.2f}" if p >= 0.01 else f"{p:.1g}"),
+        }
+    )
+
+
+def print_failures(measures: Measures) -> pd.DataFrame:
+    """Return by difficulty how many attempts fail, and by which rule, as text."""
+    counts = count_failures(measures, "d")
+    counts["longest"] = counts["d"].map(_longest(measures)).fillna(0).astype(int)
+    shown = pd.DataFrame({"$d$": counts["d"].astype(str), "Statements": counts["statements"].map("{:,}".format)})
+    shown["Failed, per 100"] = (100 * counts["rate"]).map("{:.1f}".format)
+    for reason, words in zip(REASONS, ("Hay moves PoI", "Needle moves all", "Equal to PoI"), strict=True):
+        shown[words] = counts[reason].map("{:,}".format)
+    return shown.assign(**{"Most in a row": counts["longest"].astype(str)})
+
+
+def print_spaces(cast: pd.DataFrame) -> pd.DataFrame:
+    """Return by difficulty what cast and space of states are, and how much of it puzzles pass through, as text.
+
+    ``cast`` is the puzzles of `measure.Measures`.
+    """
+    rows = []
+    for d, own in cast.groupby("d"):
+        sizes = sorted({*own["smallest"], *own["largest"]})
+        row = {"$d$": f"{d}", "People": f"{own['people'].iloc[0]}", "Values": " or ".join(map(str, sizes)),
+               "States": _power(own["space"].median()), "$(d+1)^d$": _power((d + 1.0) ** d)}  # fmt: skip
+        lengths = own.groupby("N")[["states", "poi_states"]].mean()
+        row |= {f"Seen, $N$ = {N:,}": f"{lengths.loc[N, 'states']:.0f}" if N in lengths.index else NONE
+                for N in (cast["N"].min(), cast["N"].max())}  # fmt: skip
+        row["PoI's"] = f"{lengths['poi_states'].iloc[-1]:.0f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def print_domains(levels: Iterable[int]) -> pd.DataFrame:
+    """Return how many values each category has, and at which of these difficulties a puzzle cannot have d + 1."""
+    levels = sorted(levels)
+    rows = [(name, len(own), ", ".join(f"{d}" for d in levels if len(own) < d + 1) or "none")
+            for name, own in ontology().values.items()]  # fmt: skip
+    return pd.DataFrame(rows, columns=["Category", "Values", "Too few at d ="])
+
+
+def print_sameness(measures: Measures) -> pd.DataFrame:
+    """Return by difficulty how often no two others differ after a hay, and how many states are left, as text."""
+    own = measures.statements
+    hays = own[~own["needle"]]
+    alike = hays["distinct"].le(1).groupby(hays["d"]).mean()
+    last = own[own["place"] == own["N"] - 1].groupby(["d", "N"])["distinct"].mean()
+    rows = []
+    for d, cast in measures.puzzles.groupby("d"):
+        row = {"$d$": f"{d}", "Others": f"{cast['people'].iloc[0] - 1}"}
+        row["All alike after a hay [%]"] = f"{100 * alike[d]:.1f}" if d in alike.index else NONE
+        for N in (measures.puzzles["N"].min(), measures.puzzles["N"].max()):
+            row[f"At the end, $N$ = {N:,}"] = f"{last[d, N]:.1f}" if (d, N) in last.index else NONE
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def _draw_by_ratio(frame: pd.DataFrame, column: str, words: str, scale: str) -> Figure:
     figure, panels = _panels(frame["d"].unique(), "Nominal ratio (%)", words)
     lengths = _spread(frame["N"].unique(), 5)
@@ -146,3 +249,28 @@ def _spread(levels: Iterable[float], most: int) -> list[float]:
 def _shades(count: int) -> np.ndarray:
     """Return colours from dark to bright, each dark enough to be seen on white."""
     return mpl.colormaps["plasma"](np.linspace(0.0, 0.68, count))
+
+
+def _range(ax: Axes) -> str:
+    values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
+    values = values[np.isfinite(values)]
+    return f"{values.min():.3g} to {values.max():.3g}" if len(values) else NONE
+
+
+def _longest(measures: Measures) -> pd.Series:
+    """Return by difficulty the most attempts that failed one after the other."""
+    return measures.failures.groupby(["d", "puzzle", "place"]).size().groupby("d").max()
+
+
+def _kind(puzzle: Puzzle, statement: Statement | None) -> str:
+    if statement is None:
+        return "start"
+    return "needle" if statement.reference == puzzle.poi else "hay"
+
+
+def _power(number: float) -> str:
+    """Return a number that may be huge: in full up to a million, beyond that as a power of ten."""
+    if number < 1e6:
+        return f"{number:,.0f}"
+    mantissa, exponent = f"{number:.1e}".split("e")
+    return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"

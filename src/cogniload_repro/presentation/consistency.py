@@ -1,4 +1,4 @@
-"""Pictures of the consistency chapter."""
+"""The consistency chapter: its pictures with their descriptions, and the two tables that take more than a frame."""
 
 import matplotlib as mpl
 import numpy as np
@@ -8,18 +8,18 @@ from matplotlib.figure import Figure
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, write_note
+from cogniload_repro.presentation.table_text import HEADINGS
+from cogniload_repro.reconstruction.consistency import half_widths, used_ratios
 from cogniload_repro.reconstruction.derivation import RULES
-from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.provenance import origin_note
 
 _ROW_IN = 0.185
 _HIT, _MISS, _SILENT = "#1861d3", "#c04a00", "0.62"
-#: The groupings of the figures that have rho, and what each is called.
+#: The groupings of the figures that have rho: which figure, and how a panel is headed.
 SPREADS = {
-    ("ratio_pct",): r"by $\rho$ (Figure 6)",
-    ("d", "ratio_pct"): r"by $d$ and $\rho$ (Figure 3)",
-    ("N", "ratio_pct"): r"by $N$ and $\rho$ (Figure 4)",
+    ("ratio_pct",): ("Figure 6", r"by $\rho$ (Figure 6)"),
+    ("d", "ratio_pct"): ("Figure 3", r"by $d$ and $\rho$ (Figure 3)"),
+    ("N", "ratio_pct"): ("Figure 4", r"by $N$ and $\rho$ (Figure 4)"),
 }
 
 
@@ -57,6 +57,13 @@ def draw_lattice(tests: pd.DataFrame) -> Figure:
     return figure
 
 
+def describe_lattice(tests: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_lattice` shows: how many models agree with each reading."""
+    agree = tests.groupby("rule", sort=False)["inside"].agg(["sum", "size"])
+    counts = [f"{RULES[row.Index]}: {row.sum} of {row.size} models agree" for row in agree.itertuples()]
+    return f"{len(agree)} dot plots, one row a model. {'; '.join(counts)}."
+
+
 def _draw_windows(ax: Axes, rows: pd.DataFrame) -> None:
     ax.axvline(0, color="0.35", linewidth=0.8, zorder=1)
     for place, row in enumerate(rows.itertuples()):
@@ -91,7 +98,7 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(1, len(SPREADS), sharey=True, sharex=True)
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.3 / height, bottom=0.85 / height, wspace=0.06)
-        for ax, (dims, title) in zip(axes, SPREADS.items(), strict=True):
+        for ax, (dims, (_, title)) in zip(axes, SPREADS.items(), strict=True):
             widths = half_widths(cells, *dims).groupby("model")
             for place, model in enumerate(models):
                 own = widths.get_group(model)
@@ -110,19 +117,58 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
     return figure
 
 
-def half_widths(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Return by how much accuracies are uncertain, in percentage points to either side.
+def describe_spread(cells: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_spread` shows: medians and the largest half width by figure."""
+    described = []
+    for dims, (figure, _) in SPREADS.items():
+        widths = half_widths(cells, *dims)
+        middle, most, wilson = widths["tables"].median(), widths["tables"].max(), widths["wilson"].median()
+        described.append(f"{figure}: {middle:.1f} in the median and {most:.1f} at most, Wilson {wilson:.1f}")
+    return f"Three dot plots of half widths in percentage points, one row a model. {'; '.join(described)}."
 
-    Returns
-    -------
-    DataFrame
-        One row a model and combination of the dims: these, tables (half the range over the possible tables) and
-        wilson (half the 90% Wilson interval).
+
+def print_sums(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Return one model's sums level by level (`consistency.sums_by_level`) as text, with their total below."""
+    whole = ["samples", "errors", "correct"]
+    total = rows[[*whole, "contribution"]].sum().to_frame().T.assign(**{dimension: "sum"})
+    both = pd.concat([rows.astype({dimension: object}), total], ignore_index=True).astype(dict.fromkeys(whole, int))
+    for column in ("covariate", "contribution"):
+        both[column] = [f"{x:,.4f}".rstrip("0").rstrip(".") if pd.notna(x) else "" for x in both[column]]
+    covariate = {"d": "$d$", "N": r"$\log_{10} N$"}[dimension]
+    return both.set_axis(
+        [f"${dimension}$", "Samples", "Errors", "Correct", covariate, f"Correct × {covariate}"], axis=1
+    )
+
+
+def print_choices(choices: dict[str, pd.DataFrame], cells: pd.DataFrame, most: int = 6) -> pd.DataFrame:
+    """Return where missing puzzles can have been, as text.
+
+    Parameters
+    ----------
+    choices : dict
+        `consistency.missing_choices` by model.
+    cells : DataFrame
+        The reconstructed cells, which say which choice is in use.
+    most : int
+        So many of a model's best choices are listed, besides the one in use and the design that lacks none.
     """
-    keys = ["model", *dims]
-    both = accuracy_by(cells, *keys).merge(spread_band(cells, *keys), on=keys)
-    tables, wilson = (50 * (both[high] - both[low]) for low, high in (("lowest", "highest"), ("low", "high")))
-    return both[keys].assign(tables=tables, wilson=wilson)
+    rows = []
+    for name, own in choices.items():
+        missing, used = BY_NAME[name].missing, used_ratios(name, cells)
+        listed = [place < most or ratios in (used, ()) for place, ratios in enumerate(own["ratios"])]
+        for row in own[listed].itertuples():
+            where = "; ".join(f"d = {d}: {ratio}%" for (d, _), ratio in zip(missing, row.ratios, strict=False))
+            rows.append((name, where or "none missing", f"{row.beta_rho:.4f}", f"{row.misfit:.2f}",
+                         "yes" if row.whole else "no", "yes" if row.ratios == used else ""))  # fmt: skip
+    names = [
+        "Model",
+        "Ratio of the missing puzzles",
+        HEADINGS["beta_rho"],
+        "Misfit",
+        r"$500\,T_\rho$ whole",
+        "Used here",
+    ]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _name_rows(ax: Axes, models: list[str]) -> None:

@@ -1,0 +1,129 @@
+"""The chapters as they are committed: their sentences and the numbers in them, on data that the author did not see."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import GPT5, counts_like, table_of
+
+from cogniload_repro.presentation import fragments
+from cogniload_repro.published import load_claims
+from cogniload_repro.scoring.readings import OTHERS, summarise_moves
+from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.storage import write_table
+
+_NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+_KEY = re.compile(r"\{glue:text\}`([^`]+)`")
+
+
+def read(name, kind):
+    """Return the sources of a notebook's cells of one kind, by the cells' names."""
+    (path,) = (path for path in _NOTEBOOKS if path.stem == name)
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == kind}
+
+
+def run(name, monkeypatch, **parameters):
+    """Run a notebook's code in this process; return what it keeps for its sentences."""
+    kept, space = {}, {}
+    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    for code in read(name, "code").values():
+        exec(code, space)  # our own notebook
+        space |= parameters
+    return kept
+
+
+@pytest.mark.parametrize("name", [path.stem for path in _NOTEBOOKS])
+def test_every_number_in_a_sentence_is_computed_in_sight(name):
+    """Each key that a sentence uses stands by name in a cell of the same notebook, or is a statement of the paper."""
+    keys = set(_KEY.findall("\n".join(read(name, "markdown").values())))
+    code = "\n".join(read(name, "code").values())
+    here = {key for key in keys if re.search(rf"\b{key}=", code)}
+    assert keys - here <= set(load_claims()["id"])
+
+
+@pytest.mark.parametrize("text", ["drawn", "another", "d 1"])
+def test_the_generator_chapter_holds_for_any_puzzles(text, tmp_path, monkeypatch):
+    """Its sentences have their numbers for a few puzzles, for d = 1 alone, and where none is of this generator."""
+    points = [
+        (N, d, N // 2, number) for N in (20, 50) for d in ((1,) if text == "d 1" else (1, 4)) for number in range(2)
+    ]
+    puzzles = table_of(*points)
+    if text == "another":
+        puzzles["text"] = [f"{line}\n" for line in puzzles["text"]]
+    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    kept = run("01_generation", monkeypatch, build=tmp_path)
+    assert set(_KEY.findall("\n".join(read("01_generation", "markdown").values()))) == set(kept)
+    assert all(value and "nan" not in value for value in kept.values())
+    assert (kept["measured"] == "0") == (text == "another")
+    if text == "drawn":  # three values at d = 1: a third of needles and half of hays keep theirs by the paper's rule
+        assert (kept["idle_needle_d1"], kept["idle_hay_d1"]) == ("33.3", "50.0")
+        assert kept["needles_exact"] == kept["measured"] == f"{len(puzzles)}"
+        assert kept["pairs"] == kept["pairs_apart"]
+
+
+@pytest.fixture(scope="module")
+def consequences():
+    """The made-up responses of the scorer's chapter: what each shows, its question and its text."""
+    space = {}
+    for cell in ("made-up", "made-up-more"):
+        exec(read("02_scoring", "code")[cell], space)  # our own notebook
+    return space["made_up"]
+
+
+def test_every_consequence_is_what_the_scorer_does(consequences):
+    """The sentence of each example agrees with the bucket that its response falls into."""
+    assert [score_response(response, **asked) for _, asked, response in consequences] == [
+        "correct_valid", "wrong_other", "wrong_other", "wrong_logic", "correct_valid", "correct_valid", "correct_valid",
+        "correct_valid", "wrong_other", "correct_valid", "correct_last_sentence", "wrong_other", "wrong_max_context",
+        "wrong_max_context",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("consequence", "response", "bucket"),
+    [
+        ("letter by letter", "Sue has blue hair.", "wrong_logic"),
+        ("lie inside words", "The colour of hair is red.", "correct_last_sentence"),
+        ("backquote", "Sue's hair: red", "correct_valid"),
+        ("reasoning", "Hard to say.", "wrong_other"),
+        ("leave an empty", "Sue has red hair.", "correct_valid"),
+    ],
+)
+def test_examples_would_fall_elsewhere_without_what_they_show(consequences, consequence, response, bucket):
+    """Taking out of a response what its sentence is about changes the bucket."""
+    asked, shown = next((asked, text) for what, asked, text in consequences if consequence in what)
+    assert score_response(response, **asked) == bucket != score_response(shown, **asked)
+
+
+def test_made_up_endings_tell_the_readings_apart():
+    """Each reading has its difference in words, and moves some of the ambiguous responses."""
+    cells, space = read("02_scoring", "code"), {"pages": fragments}
+    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
+    exec(cells["readings"].partition("moves, read")[0], space)
+    for cell in ("ambiguous-responses", "ambiguous-facts", "ambiguous", "ambiguous-examples"):
+        exec(cells[cell], space)
+    assert set(space["differences"]) == set(OTHERS)
+    assert (summarise_moves(space["made"])["moved"] > 0).all()
+    examples = space["shown"].to_numpy().tolist()
+    assert ["correct_valid", "Sue's hair is red, no longer blue.", "wrong_other (prose, last_mention)"] in examples
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_path, monkeypatch):
+    """The part on prompts has its numbers, picture and file where prompts were counted, and sentences where not."""
+    cells, kept = read("08_tokens", "code"), {}
+    if counted:
+        counts = counts_like(GPT5, "o200k")
+        write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "imported"})
+    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    space = {"build": tmp_path, "anew": np.array([False])}
+    exec(cells["load"], space)  # our own notebook
+    for cell in list(cells)[list(cells).index("prompt-overview") :]:
+        exec(cells[cell], space)
+    assert all(value and "nan" not in value for value in kept.values())
+    assert "EXAONE-Deep-32B" in kept["unknown"]
+    made = {path.name for path in tmp_path.rglob("prompt_lengths.*")}
+    assert made == ({"prompt_lengths.png", "prompt_lengths.svg", "prompt_lengths.csv"} if counted else set())

@@ -1,0 +1,104 @@
+"""What is declared is used, and what is used is declared."""
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+INSTALLED = {plain_name for names in packages_distributions().values() for plain_name in map(str.lower, names)}
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+#: Declared packages that nothing imports: the file that needs them, and the words in it that do.
+WITHOUT_IMPORT = {
+    "jinja2": ("src/cogniload_repro/presentation/table_text.py", ".style"),
+    "jupyter-book": ("src/cogniload_repro/presentation/book.py", "jupyter_book"),
+    "ipykernel": ("src/cogniload_repro/presentation/notebooks.py", "kernel"),
+    "fsspec": ("src/cogniload_repro/storage.py", "from upath import UPath"),
+    "tiktoken": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(form)"),
+    "tokenizers": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(form)"),
+    "hatchling": ("pyproject.toml", 'build-backend = "hatchling.build"'),
+    "pytest-xdist": ("Makefile", "pytest -n"),
+    "ruff": ("Makefile", "-m ruff"),
+    "mypy": ("pyproject.toml", "[tool.mypy]"),
+}
+#: Imported packages that come with a declared one, and are part of how that is used.
+BROUGHT_BY = {
+    "myst-nb": "jupyter-book",
+    "myst-parser": "jupyter-book",
+    "markdown-it-py": "jupyter-book",
+    "sphinx": "jupyter-book",
+    "docutils": "jupyter-book",
+    "traitlets": "ipykernel",
+}
+
+
+def plain(requirement: str) -> str:
+    """The name of a requirement as package indexes write it."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
+
+
+def declared() -> dict[str, set[str]]:
+    """Names by group: those of a plain installation, of each extra."""
+    groups = {"": PROJECT["project"]["dependencies"], **PROJECT["project"]["optional-dependencies"]}
+    return {group: {plain(one) for one in ones} - {"cogniload-repro"} for group, ones in groups.items()}
+
+
+def imported(*folders: str) -> set[str]:
+    """Packages that the Python files and notebooks of some folders import, the standard library left out."""
+    distributions, found = packages_distributions(), set()
+    for folder in folders:
+        texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
+        for path in (ROOT / folder).glob("*.ipynb"):
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            texts += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        for node in (node for text in texts for node in ast.walk(ast.parse(text))):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found |= {name.partition(".")[0] for name in names}
+    own = {"cogniload_repro", "fixtures"}
+    own |= {path.stem for place in ("tests", "benchmarks", "book/_ext") for path in (ROOT / place).rglob("*.py")}
+    others = found - sys.stdlib_module_names - own
+    return {plain(distributions[name][0]) if name in distributions else name for name in others}
+
+
+def test_what_is_declared_is_used():
+    """A runtime package is imported by the package or the book, any other one somewhere, or there is its reason."""
+    groups, runtime = declared(), imported("src", "book", "notebooks")
+    used = {"": runtime, "dev": imported("src", "book", "notebooks", "tests", "benchmarks")}
+    idle = {group: names - used.get(group, runtime) - WITHOUT_IMPORT.keys() for group, names in groups.items()}
+    assert not any(idle.values()), idle
+
+
+def test_what_is_used_without_an_import_is_used():
+    """Each reason still stands in its file, and is about a package that is declared and not imported."""
+    everything = set().union(*declared().values())
+    for name in WITHOUT_IMPORT.keys() & everything:
+        file, words = WITHOUT_IMPORT[name]
+        assert words in (ROOT / file).read_text(encoding="utf-8"), name
+
+
+def test_what_is_imported_is_declared():
+    """The package imports what a plain installation or an extra brings, tests and scripts what development does."""
+    groups = declared()
+    everything = set().union(*groups.values())
+    for allowed, folders in (
+        (everything - groups["dev"], ("src", "book", "notebooks")),
+        (everything, ("tests", "benchmarks")),
+    ):
+        assert imported(*folders) - allowed - BROUGHT_BY.keys() == set()
+
+
+def test_what_is_brought_along_is_a_requirement():
+    """A package that is imported and not declared is required by the declared one that it is said to come with."""
+    everything = set().union(*declared().values())
+    for name, bringer in BROUGHT_BY.items():
+        assert bringer in everything
+        seen, waiting = set(), [bringer]
+        while waiting and name not in seen:
+            seen.add(one := waiting.pop())
+            needs = (need for need in requires(one) or () if ";" not in need) if one in INSTALLED else ()
+            waiting += {plain(need) for need in needs} - seen
+        assert name in seen

@@ -1,0 +1,63 @@
+"""What messages, pages and documents tell a reader to run exists."""
+
+import re
+from pathlib import Path
+
+import click
+
+from cogniload_repro.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS = [
+    file
+    for pattern in (
+        "src/**/*.py",
+        "book/*.md",
+        "notebooks/*.ipynb",
+        "docs/*.md",
+        "benchmarks/*.py",
+        "scripts/*",
+        "*.md",
+        "Makefile",
+    )
+    for file in ROOT.glob(pattern)
+]
+#: In code or at the start of a line, as commands are written; "make sense" is none.
+MAKE = re.compile(r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE)
+COMMAND = re.compile(r"(?:`|^|bin/|  )cogniload ([a-z][a-z-]*)((?: --[a-z-]+)*)", re.MULTILINE)
+
+
+def find(pattern: re.Pattern) -> dict[str, list[str]]:
+    """Return what a pattern finds, with the files where it stands."""
+    found: dict[str, list[str]] = {}
+    for file in TEXTS:
+        if file.name != "CHANGELOG.md":
+            for match in pattern.finditer(file.read_text(encoding="utf-8")):
+                found.setdefault(match[1].split()[0], []).append(file.name)
+    return found
+
+
+def test_every_target_that_is_named_exists():
+    """A remedy such as `make score` is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = find(MAKE)
+    assert {"reproduce", "score", "render"} <= set(named)
+    assert {name: files for name, files in named.items() if name not in targets} == {}
+
+
+def test_every_command_that_is_named_exists():
+    """So is `cogniload check` a command."""
+    named = find(COMMAND)
+    assert {"check", "puzzles", "verify"} <= set(named)
+    assert {name: files for name, files in named.items() if name not in main.commands} == {}
+
+
+def test_every_option_that_is_named_exists():
+    """An option that is named with its command belongs to it."""
+    wrong = []
+    for file in TEXTS:
+        for name, options in COMMAND.findall(file.read_text(encoding="utf-8")):
+            command = main.commands.get(name, click.Command("none"))
+            known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+            wrong += [(file.name, name, option) for option in options.split() if option not in known]
+    assert wrong == []
