@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2, norm
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import TIER_OF
 from cogniload_repro.robustness.specifications import SETTLED
 from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
@@ -73,7 +73,7 @@ def measure(
 
 def simulate(tables: int) -> pd.DataFrame:
     """Return the coverage for every model under both truths, one row a model and truth."""
-    cells, rows = load_cells(), []
+    cells, rows = load_counts(), []
     for index, quadratic in enumerate(fit_quadratics(cells)):
         richest = fit_glm(cells[cells["model"] == quadratic.model], f"correct ~ {SETTLED}")
         truths = {"paper's": (quadratic.accuracy, quadratic.fit.coef)}

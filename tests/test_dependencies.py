@@ -21,6 +21,7 @@ WITHOUT_IMPORT = {
     "tokenizers": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(form)"),
     "hatchling": ("pyproject.toml", 'build-backend = "hatchling.build"'),
     "pytest-xdist": ("Makefile", "pytest -n"),
+    "uv": ("Makefile", "-m uv pip install"),
     "ruff": ("Makefile", "-m ruff"),
     "mypy": ("pyproject.toml", "[tool.mypy]"),
 }
@@ -32,6 +33,8 @@ BROUGHT_BY = {
     "sphinx": "jupyter-book",
     "docutils": "jupyter-book",
     "traitlets": "ipykernel",
+    "jupyter-client": "ipykernel",
+    "jupyter-server": "jupyterlab",
 }
 
 
@@ -41,8 +44,9 @@ def plain(requirement: str) -> str:
 
 
 def declared() -> dict[str, set[str]]:
-    """Names by group: those of a plain installation, of each extra."""
-    groups = {"": PROJECT["project"]["dependencies"], **PROJECT["project"]["optional-dependencies"]}
+    """Names by group: those of a plain installation, of each extra, and of what the Makefile installs beside it."""
+    extras, installers = PROJECT["project"]["optional-dependencies"], PROJECT.get("dependency-groups", {})
+    groups = {"": PROJECT["project"]["dependencies"], **extras, **installers}
     return {group: {plain(one) for one in ones} - {"cogniload-repro"} for group, ones in groups.items()}
 
 

@@ -151,6 +151,26 @@ def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
     return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), (complete,))
 
 
+#: One row a model and term of any regression: coefficient on the scale of the link, its error, Wald test and interval;
+#: for all terms of a model n (answers), loglik, aic, bic and status.
+FITS = Schema(
+    {
+        "model": _TEXT,
+        "term": _WORDS,
+        **dict.fromkeys(("coef", "se", "z", "low", "high", "loglik", "aic", "bic"), _ANY),
+        "p": _PROBABILITY,
+        "n": _COUNT,
+        "status": _TEXT,
+    },
+    ("model", "term"),
+    (
+        Rule(
+            "is called a fit, but lacks numbers",
+            lambda fits: fits[["coef", "se", "p"]].notna().all(axis=1) | (fits["status"] != "ok"),
+        ),
+    ),
+)
+
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
 
 #: Tables 2, 3 and 6 as numbers, one row a model: coefficients (log-odds), standard errors, p-values; capacity points

@@ -15,7 +15,7 @@ from cogniload_repro.fidelity.claims import CLAIM_COLUMNS, CONSTANTS, evaluate_c
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_table
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
 
 CLAIMS = load_claims()
@@ -25,7 +25,7 @@ GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSee
 @cache
 def results():
     """Fit the reconstructed cells; tokens are the printed ones, with the other models' median where illegible."""
-    cells, tokens = load_cells(), load_table("tokens")
+    cells, tokens = load_counts(), load_table("tokens")
     numbers = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
     medians = tokens.groupby(["N", "d"])[numbers].transform("median")
     tokens = tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians))

@@ -10,7 +10,7 @@ from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, j
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed, load_table
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics import paper_tables
 
 
@@ -29,7 +29,7 @@ def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Resu
 @pytest.fixture(scope="module")
 def fidelity() -> pd.DataFrame:
     """The comparison of the committed reconstruction."""
-    return compare(make_results(load_cells()))
+    return compare(make_results(load_counts()))
 
 
 def test_every_printed_number_has_a_row(fidelity):
@@ -68,7 +68,7 @@ def test_kinds_are_kept_apart(fidelity):
 
 def test_real_outputs_are_independent():
     """Nothing of imported outputs was put in."""
-    cells = load_cells()
+    cells = load_counts()
     own = compare(make_results(cells[cells["model"] == "QwQ-32B"], "imported"))
     tables = own[own["table"] != "prose"]
     assert set(tables["kind"]) == {"independent"}
@@ -80,7 +80,7 @@ def test_real_outputs_are_independent():
 
 def test_a_partial_grid_is_not_compared():
     """Numbers over the whole grid are not computed from half of it; rows of whole levels are."""
-    cells = load_cells()
+    cells = load_counts()
     half = cells[(cells["model"] == "QwQ-32B") & (cells["N"] <= 50)]
     own = compare(make_results(half)).query("model == 'QwQ-32B' and table != 'prose'").set_index("table")
     assert set(own.loc[["table2", "table3", "table4", "table6"], "verdict"]) == {"not_computable"}
@@ -91,7 +91,7 @@ def test_a_partial_grid_is_not_compared():
 @pytest.mark.parametrize("change", [-1, 1, -99])
 def test_other_numbers_of_puzzles_are_not_compared(change):
     """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
-    cells = load_cells()
+    cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
     place = own.query("N == 50 and d == 5 and ratio_pct == 50").index[0]
     own.loc[place, ["n", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
@@ -106,7 +106,7 @@ def test_other_numbers_of_puzzles_are_not_compared(change):
 
 def test_cells_that_the_paper_does_not_have_do_not_count():
     """Puzzles of another length are no part of the sums by d, and spoil what rests on all cells."""
-    cells = load_cells()
+    cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"]
     more = own[own["N"] == 20].assign(N=30)
     checks = compare(make_results(pd.concat([own, more]))).query("model == 'QwQ-32B'").set_index("table")
@@ -116,7 +116,7 @@ def test_cells_that_the_paper_does_not_have_do_not_count():
 
 def test_every_number_that_is_not_computable_has_a_reason():
     """Models that are not there say so, also in the prose; failed fits give their status."""
-    cells = load_cells()
+    cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"]
     wrong = own.assign(model="gpt-5-2025-08-07", n=10, correct=0, other=10)
     checks = compare(make_results(pd.concat([own, wrong])))
@@ -141,19 +141,19 @@ def test_rows_on_prompts_follow_their_table(fidelity):
         "within",
         "",
     )
-    checks = compare(make_results(load_cells()), pd.DataFrame([head], columns=COLUMNS))
+    checks = compare(make_results(load_counts()), pd.DataFrame([head], columns=COLUMNS))
     assert len(checks) == len(fidelity) + 1
     last = checks[checks["table"] == "table8"].iloc[-1]
     assert tuple(last) == head
     board = scoreboard(checks).query("table == 'table8'").set_index("kind")
     assert board.loc["independent", ["numbers", "within"]].tolist() == [1, 1]
     assert board.loc["input", "within"] == 0
-    pd.testing.assert_frame_equal(compare(make_results(load_cells()), pd.DataFrame(columns=COLUMNS)), fidelity)
+    pd.testing.assert_frame_equal(compare(make_results(load_counts()), pd.DataFrame(columns=COLUMNS)), fidelity)
 
 
 def test_one_changed_answer_shows():
     """The comparison can fail: one wrong answer more changes Tables 4 to 6."""
-    cells = load_cells()
+    cells = load_counts()
     own = cells[cells["model"] == "gpt-5-2025-08-07"].reset_index(drop=True)
     own.loc[0, ["correct", "other"]] += [-1, 1]
     verdicts = compare(make_results(own)).query("model == 'gpt-5-2025-08-07'").groupby("table")["verdict"].agg(set)

@@ -14,13 +14,13 @@ from cogniload_repro.presentation.consistency import (
     print_sums,
 )
 from cogniload_repro.reconstruction.consistency import half_widths, missing_choices, sums_by_level
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 
 
 @pytest.fixture(scope="module")
 def cells():
     """The reconstructed cells."""
-    return load_cells()
+    return load_counts()
 
 
 def test_each_window_is_drawn_as_it_came_out():

@@ -9,7 +9,7 @@ from fixtures.provisional import mini_cells, provisional_cells, rename_model
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import FIGURES
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.accuracy import accuracy_by
 
 CELLS = provisional_cells()
@@ -42,7 +42,7 @@ def test_descriptions_follow_the_cells(name):
 
 def test_captions_say_how_far_points_can_move():
     """Reconstructed points come with their range in words, also where it is nothing; others do not."""
-    cells = load_cells()
+    cells = load_counts()
     band = spread_band(cells, "model", "ratio_pct")
     most = ((band["highest"] - band["lowest"]) / 2).max()
     assert f" and {most:.3f} at most (" in figure_caption("figure6", cells, "reconstructed")

@@ -21,7 +21,7 @@ from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, draw_figure, spread
 from cogniload_repro.presentation.style import OTHERS_COLOR, pens, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.accuracy import accuracy_by
 
 CELLS = provisional_cells()
@@ -75,7 +75,7 @@ def test_bars_are_wilson_intervals(name, dimension):
 @pytest.mark.parametrize(("name", "moving"), [("figure1", 1), ("figure3", 3), ("figure6", 1), ("figure7", 0)])
 def test_reconstructed_points_have_their_range(name, moving):
     """Behind reconstructed points lies the range over possible tables, and behind no others; none where all agree."""
-    cells, found = load_cells(), 0
+    cells, found = load_counts(), 0
     for ax, panel in zip(plots(draw_figure(name, cells, "reconstructed")), FIGURES[name], strict=True):
         kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
         expected = spread_band(kept, "model", panel.across)

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from cogniload_repro.presentation.fit_text import caption_fits, describe_needs, print_comparison, print_fits, summarise
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.fits import compare_fits, fit
 from cogniload_repro.statistics.regression import LINEAR
 
-CELLS = load_cells()
+CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 SURE = QWQ.assign(model="sure", correct=QWQ["n"])
 THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])

@@ -10,11 +10,11 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.presentation.robustness_figures import draw_fingerprints, draw_rho_response, draw_surfaces, surface
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 from cogniload_repro.statistics.regression import fit_glm
 
-CELLS = load_cells()
+CELLS = load_counts()
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
 
 

@@ -15,7 +15,7 @@ from cogniload_repro.reconstruction.buckets import (
     overflow_chance,
     spread_errors,
 )
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -32,7 +32,7 @@ SOME = [
 @pytest.fixture(scope="module")
 def cells():
     """The committed reconstruction."""
-    return load_cells()
+    return load_counts()
 
 
 def test_the_budget_is_the_scorers():

@@ -24,7 +24,7 @@ from cogniload_repro.reconstruction.consistency import (
     used_ratios,
 )
 from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all, exact_statistics, puzzles_per_cell
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
 
@@ -88,14 +88,14 @@ def test_choices_for_missing_puzzles():
     assert choices["misfit"].iloc[-1] > 50
     assert choices["misfit"].iloc[:-1].is_monotonic_increasing
     possible = choices[(choices["misfit"] <= 1) & choices["whole"]]
-    cells = load_cells()
+    cells = load_counts()
     own = cells[(cells["model"] == "o3-2025-04-16") & (cells["n"] == 9)].set_index("d")["ratio_pct"]
     assert possible["ratios"].tolist() == [(own[1], own[5])]
 
 
 def test_counts_are_held_against_table_3():
     """The committed counts meet all of it; one answer moved to another cell does not go unseen."""
-    cells = load_cells()
+    cells = load_counts()
     assert table3_test(cells)[["aic", "beta", "p"]].to_numpy().max() <= 1
     own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
     first, last = own.query("0 < correct < n").index[[0, -1]]
@@ -158,7 +158,7 @@ def test_no_slip_mends_the_odd_row():
 
 def test_ratios_in_use_are_those_of_the_counts():
     """What a table of counts lacks in a cell is a puzzle of that ratio, listed in the order of the printed gaps."""
-    cells = load_cells()
+    cells = load_counts()
     for name, model in BY_NAME.items():
         used = used_ratios(name, cells)
         assert len(used) == len(model.missing)
@@ -168,14 +168,14 @@ def test_ratios_in_use_are_those_of_the_counts():
 
 def test_half_widths_are_percentage_points():
     """By d the tables agree, and the Wilson interval of 280 or 2,800 answers is as wide as it should be."""
-    widths = half_widths(load_cells(), "d").set_index(["model", "d"])
+    widths = half_widths(load_counts(), "d").set_index(["model", "d"])
     assert (widths["tables"] == 0).all()
     assert widths.loc[("QwQ-32B", 5), "wilson"] == pytest.approx(100 * 1.645 * (0.25 / 2800) ** 0.5, rel=0.05)
 
 
 def test_drawn_tables_are_among_the_possible():
     """At each ratio the drawn tables of a model lie within what is possible at all, and these are many."""
-    cells = load_cells()
+    cells = load_counts()
     possible = possible_tables(cells[cells["model"].isin(["QwQ-32B", "gpt-5-2025-08-07"])], 75)
     assert (possible["low"] <= possible["lowest"] + 1e-9).all()
     assert (possible["highest"] <= possible["high"] + 1e-9).all()

@@ -6,7 +6,7 @@ import pytest
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ABOUT_NONE
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, prose_along_rho, prose_windows
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import GRID
 
 
@@ -32,7 +32,7 @@ def test_a_sign_is_a_range_of_differences(sign, low, high):
 @pytest.mark.parametrize("model", NAMES)
 def test_the_committed_tables_keep_the_bounds(model):
     """Every committed table meets each of its model's windows, ties at the edge of rounding included."""
-    own = load_cells().query("model == @model")
+    own = load_counts().query("model == @model")
     correct, n = own["correct"].to_numpy(), own["n"].to_numpy(float)
     for row, (lowest, highest) in prose_windows(model, n, half_unit=0.00501):
         assert lowest <= row @ correct <= highest

@@ -20,7 +20,7 @@ from cogniload_repro.reconstruction.derivation import (
     missing_ratios,
     needle_shares,
 )
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.paper_tables import glm_table
 
@@ -49,7 +49,7 @@ def test_readings_of_rho():
 
 def test_derived_rows_are_those_of_the_reconstructed_answers():
     """In the reconstructed counts statsmodels finds the rows derived from the tables, to the AICs' rounding."""
-    fits = glm_table(load_cells()).set_index("model")
+    fits = glm_table(load_counts()).set_index("model")
     rows = derive_all("paper")
     for one in rows:
         own = fits.loc[one.model.name]

@@ -18,12 +18,12 @@ from cogniload_repro.reconstruction.feasible import (
     spread_band,
     write_tables,
 )
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import predict, printed_windows
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.design import GRID, X
 
-CELLS, TABLES = load_cells(), load_tables()
+CELLS, TABLES = load_counts(), load_tables()
 
 
 def drawn(model):

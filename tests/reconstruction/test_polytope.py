@@ -7,7 +7,7 @@ import pytest
 
 from cogniload_repro.reconstruction.constraints import Constraints
 from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 
 
 def small_problem(seed):
@@ -63,7 +63,7 @@ def test_no_table_lies_outside_the_range(seed):
 @pytest.mark.parametrize("name", ["gpt-5-2025-08-07", "QwQ-32B", "o3-2025-04-16"])
 def test_committed_counts_meet_their_constraints(name):
     """The committed table is one of those that are estimated, among at least a million."""
-    cells = load_cells()
+    cells = load_counts()
     constraints = constraints_around(cells, name)
     own = cells[cells["model"] == name]
     assert constraints.met(own["correct"].to_numpy())
@@ -76,4 +76,4 @@ def test_committed_counts_meet_their_constraints(name):
 def test_partial_cells_are_refused():
     """Constraints need the whole grid, and the message says how much there is."""
     with pytest.raises(ValueError, match="QwQ-32B has 35 of the paper's 140 cells"):
-        constraints_around(load_cells().query("N == 20"), "QwQ-32B")
+        constraints_around(load_counts().query("N == 20"), "QwQ-32B")

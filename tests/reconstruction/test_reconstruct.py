@@ -6,7 +6,7 @@ import pytest
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.reconstruct import CELLS, COUNTS, load_cells, reconstruct, write_cells
+from cogniload_repro.reconstruction.reconstruct import CELLS, COUNTS, load_counts, reconstruct, write_counts
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 @pytest.fixture(scope="module")
 def cells():
     """The committed table."""
-    return load_cells()
+    return load_counts()
 
 
 def test_the_table_is_the_grid_of_every_model(cells):
@@ -72,7 +72,7 @@ def test_the_whole_table_is_made_again(tmp_path):
 
     Last digits decide which solution the integer programme of `counts` returns; other processors may find another.
     """
-    assert write_cells(tmp_path / "cells.csv", reconstruct()).read_bytes() == CELLS.read_bytes()
+    assert write_counts(tmp_path / "cells.csv", reconstruct()).read_bytes() == CELLS.read_bytes()
 
 
 def test_another_seed_gives_another_table_of_the_same_sums(cells):
@@ -88,8 +88,8 @@ def test_another_seed_gives_another_table_of_the_same_sums(cells):
 
 def test_written_cells_are_read_back(tmp_path, cells):
     """Writing and loading gives the same numbers, and the committed bytes."""
-    path = write_cells(tmp_path / "new" / "cells.csv", [cells])
-    pd.testing.assert_frame_equal(load_cells(path), cells)
+    path = write_counts(tmp_path / "new" / "cells.csv", [cells])
+    pd.testing.assert_frame_equal(load_counts(path), cells)
     assert path.read_bytes() == CELLS.read_bytes()
 
 
@@ -118,7 +118,7 @@ def test_a_damaged_table_is_refused(tmp_path, change, complaint):
     path = tmp_path / "cells.csv"
     path.write_text("\n".join(change(CELLS.read_text(encoding="utf-8").splitlines())), encoding="utf-8")
     with pytest.raises(ValueError, match=complaint) as refusal:
-        load_cells(path)
+        load_counts(path)
     assert str(path) in str(refusal.value)
     assert "cogniload reconstruct" in str(refusal.value)
     assert "\n" not in str(refusal.value)
@@ -127,4 +127,4 @@ def test_a_damaged_table_is_refused(tmp_path, change, complaint):
 def test_a_missing_table_is_named(tmp_path):
     """The path is in the complaint."""
     with pytest.raises(ValueError, match=r"cells\.csv is missing"):
-        load_cells(tmp_path / "cells.csv")
+        load_counts(tmp_path / "cells.csv")

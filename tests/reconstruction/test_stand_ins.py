@@ -12,7 +12,7 @@ import pytest
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.published import ERRORS
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.stand_ins import stand_in_outputs, write_stand_ins
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import OUTPUTS
@@ -43,7 +43,7 @@ def many():
 @pytest.fixture(scope="module")
 def cells():
     """The committed reconstruction."""
-    return load_cells()
+    return load_counts()
 
 
 def score(outputs, puzzles):
@@ -189,11 +189,11 @@ WRITE = """
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.stand_ins import write_stand_ins
 pools = {"1": lambda: ThreadPoolExecutor(1), "2": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn"))}
 puzzles, outputs, workers = sys.argv[1:]
-cells = load_cells()
+cells = load_counts()
 cells = cells[cells["model"].isin(["o3-2025-04-16", "gpt-5-2025-08-07"])]
 cells = cells[(cells["N"] == 20) & cells["d"].isin([1, 10])]
 with pools[workers]() as executor:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.token_draws import draw_tokens, printed_tokens
 from cogniload_repro.scoring.verdict import exceeds_budget
 
@@ -48,7 +48,7 @@ def summary(rows):
 @pytest.fixture(scope="module", params=MODELS)
 def drawn(request):
     """A model and its answers with tokens."""
-    cells = load_cells()
+    cells = load_counts()
     rows = answers(cells[cells["model"] == request.param])
     return request.param, rows.assign(**draw_tokens(request.param, rows, np.random.default_rng(1)))
 
@@ -94,7 +94,7 @@ def test_prompts_grow_with_their_text(drawn):
 
 def test_draws_depend_on_the_seed_alone():
     """The same seed draws the same counts, another seed others, and the rows are left as they were."""
-    cells = load_cells()
+    cells = load_counts()
     rows = answers(cells[(cells["model"] == "o3-2025-04-16") & (cells["N"] == 250)])
     before = rows.copy()
     first, again, other = (draw_tokens("o3-2025-04-16", rows, np.random.default_rng(seed)) for seed in (1, 1, 2))
@@ -127,7 +127,7 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
 
 def test_every_model_and_condition_has_lengths():
     """Illegible conditions are filled in: every condition of every model can be drawn, with plausible prompts."""
-    grid = load_cells()
+    grid = load_counts()
     grid = grid[grid["ratio_pct"] == 50].assign(n=3, correct=3, **dict.fromkeys(ERRORS, 0))
     prompts = {}
     for model in NAMES:

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import (
     QUANTITIES,
     TIER_OF,
@@ -23,7 +23,7 @@ from cogniload_repro.robustness.comparisons import (
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.accuracy import accuracy_by
 
-CELLS = load_cells()
+CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])]
 
 

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 
 from cogniload_repro.published import load_claims, load_conclusions
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness import conclusions
 from cogniload_repro.robustness.conclusions import FAILS, HOLDS, PARTLY, RULES, analyse, judge_conclusions
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 
-CELLS = load_cells()
+CELLS = load_counts()
 
 
 @cache

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.crossings import find_points, lay_courses
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import fit_glm
 
-CELLS = load_cells()
+CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 

@@ -7,11 +7,11 @@ from scipy.stats import betabinom, norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.dispersion import beta_binomial_loss, dispersion_table
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 
-CELLS = load_cells()
+CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 

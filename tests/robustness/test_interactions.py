@@ -8,12 +8,12 @@ import pytest
 
 from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.interactions import ALL_PAIRS, count_interactions, interaction_tests, select_forward
 from cogniload_repro.statistics.capacity import grid_means
 from cogniload_repro.statistics.regression import fit_glm, likelihood_ratio
 
-CELLS = load_cells()
+CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
 
 

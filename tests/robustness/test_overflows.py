@@ -5,13 +5,13 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.overflows import compare_treatments
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import fit_glm
 
-CELLS = load_cells()
+CELLS = load_counts()
 
 
 def of(model):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.pooling import fit_population, pool_models, shrink
 
-CELLS = load_cells()
+CELLS = load_counts()
 
 
 def test_population_is_recovered():

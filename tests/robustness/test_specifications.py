@@ -9,7 +9,7 @@ from scipy.linalg import null_space
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.specifications import (
     SETTLED,
     SPECIFICATIONS,
@@ -23,7 +23,7 @@ from cogniload_repro.robustness.specifications import (
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 from cogniload_repro.statistics.regression import fit_glm
 
-CELLS = load_cells()
+CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 BY_NAME = {one.name: one for one in SPECIFICATIONS}
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]

@@ -11,7 +11,7 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import (
     POINTS,
     bootstrap_points,
@@ -27,7 +27,7 @@ from cogniload_repro.robustness.uncertainty import (
 )
 from cogniload_repro.statistics.capacity import many_points
 
-CELLS = load_cells()
+CELLS = load_counts()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.
 CHOSEN = ("QwQ-32B", "gpt-5-nano-2025-08-07", "o3-2025-04-16")
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
@@ -60,7 +60,7 @@ def test_single_fit_agrees_with_many():
 
 def test_empty_cells_do_not_move_the_means():
     """Cells without answers are no part of the grid."""
-    cells = load_cells()
+    cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"]
     emptied = own.assign(n=own["n"].where(own["N"] < 250, 0))
     assert grid_means(emptied) == grid_means(own[own["N"] < 250])

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, norm
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
 from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm, likelihood_ratio
 
-CELLS = load_cells()
+CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 SURE = QWQ.assign(model="sure", correct=QWQ["n"])
 THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import chi2
 
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, QUADRATIC, X
 from cogniload_repro.statistics.fits import fit
 from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table, spread_terms
@@ -15,7 +15,7 @@ from cogniload_repro.statistics.paper_tables import aic_table, glm_table, intera
 @pytest.fixture(scope="module")
 def cells():
     """Reconstructed cells of two models, between them one that is always right."""
-    cells = load_cells()
+    cells = load_counts()
     sure = GRID.assign(model="sure", n=10, correct=10)
     return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
 
@@ -59,7 +59,7 @@ def test_tables_hold_the_fits_of_each_model(cells):
 
 def test_terms_stand_under_the_papers_symbols_and_others_under_their_own():
     """Any fit can be spread, one of a model without known covariates too."""
-    cells = load_cells().query("model in ['QwQ-32B', 'o3-2025-04-16']")
+    cells = load_counts().query("model in ['QwQ-32B', 'o3-2025-04-16']")
     cells = cells.assign(prompt_mean=np.where(cells["model"] == "QwQ-32B", 40.0 * cells["N"], np.nan))
     wide = spread_terms(fit(cells, "correct ~ d + np.sqrt(prompt_mean)")).set_index("model")
     assert wide["status"].to_dict() == {"QwQ-32B": "ok", "o3-2025-04-16": "no prompt_mean"}

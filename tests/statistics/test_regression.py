@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, norm
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.reconstruction.reconstruct import load_cells
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import (
     INTERACTIONS,
@@ -29,7 +29,7 @@ GRID = pd.DataFrame(
     [(c.N, c.d, float(c.ratio_pct), c.needles, c.rho) for c in PAPER_GRID],
     columns=["N", "d", "ratio_pct", "needles", "rho"],
 )
-QWQ = load_cells().query("model == 'QwQ-32B'")
+QWQ = load_counts().query("model == 'QwQ-32B'")
 TRUTH = np.array([5.0, -0.2, -2.0, -2.5, 2.7])
 
 
@@ -142,7 +142,7 @@ def test_links_agree_with_scipy(link):
 
 def test_scoring_that_circles_is_finished_by_newton():
     """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
-    own = load_cells().query("model == 'gemini-2.5-pro'")
+    own = load_counts().query("model == 'gemini-2.5-pro'")
     x, k, n = design(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
     fit = fit_glm(own, QUADRATIC, "cloglog")
 
@@ -162,7 +162,7 @@ def test_scoring_that_circles_is_finished_by_newton():
 @pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07"])
 def test_r_gives_the_same_fits(name, formula, tmp_path):
     """R's glm agrees on coefficients, standard errors and log-likelihood of all links, and on quasi-binomial errors."""
-    cells = load_cells().query("model == @name")
+    cells = load_counts().query("model == @name")
     cells.assign(log10_N=np.log10(cells["N"])).to_csv(tmp_path / "cells.csv", index=False)
     terms = formula.partition("~")[2].replace("**", "^")
     script = f"""

@@ -136,8 +136,8 @@ def fit(
 
 
 def _fit_paper(build: Path) -> None:
-    import pandas as pd
-
+    from cogniload_repro.frames import check_frame, read_frame
+    from cogniload_repro.schemas import CELLS, FRAMES
     from cogniload_repro.scoring.cells import read_scores, token_stats
     from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
@@ -145,7 +145,7 @@ def _fit_paper(build: Path) -> None:
     path = build / "cells.parquet"
     if not path.exists():
         raise ValueError(f"{path} is missing; make it with `make score`")
-    cells, metadata = pd.read_parquet(path), read_metadata(path)
+    cells, metadata = read_frame(path, CELLS, "make it again with `make score`"), read_metadata(path)
     tables = {
         "tokens": token_stats(read_scores(build / "scores")),
         "interactions": paper_tables.interactions_table(cells),
@@ -153,6 +153,7 @@ def _fit_paper(build: Path) -> None:
         "glm": paper_tables.glm_table(cells),
     }
     for name, table in tables.items():
+        table = check_frame(table, FRAMES[name], f"the table {name}", "report it, it is a fault here")
         write_table(build / f"{name}.parquet", table, metadata)
     models = cells["model"].nunique()
     click.echo(f"fitted {models} model{'s' * (models != 1)}")

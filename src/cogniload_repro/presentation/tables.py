@@ -27,7 +27,7 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import TOKEN_TABLES
+from cogniload_repro.published import ALPHA, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by, order_models
 from cogniload_repro.statistics.fits import PAPER_TERMS
@@ -163,7 +163,7 @@ def table6(aic: pd.DataFrame) -> Table:
     forms = {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}
     frame = _print_rows(aic, {column: _plain(form, column) for column, form in forms.items()})
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
-    gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < 0.05).to_numpy()
+    gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < ALPHA).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
     caption = r"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{LR} < 0.05$."
     return Table("table6", caption, frame, bold)

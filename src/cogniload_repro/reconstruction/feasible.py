@@ -15,7 +15,7 @@ import pandas as pd
 from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.reconstruct import SEED, load_cells
+from cogniload_repro.reconstruction.reconstruct import SEED, load_counts
 from cogniload_repro.reconstruction.sufficient import recover
 from cogniload_repro.schemas import CELLS, Column, Schema
 from cogniload_repro.statistics.design import GRID
@@ -154,7 +154,7 @@ def _reconstructed(cells: pd.DataFrame) -> pd.Index:
 
 @cache
 def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return load_cells()[[*_KEYS, "n", "correct"]], load_tables()
+    return load_counts()[[*_KEYS, "n", "correct"]], load_tables()
 
 
 def _write_part(model: Model, part: Path, tables: int, seed: int) -> None:

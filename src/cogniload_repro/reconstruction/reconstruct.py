@@ -69,13 +69,13 @@ def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[
         yield assemble_cells(recovered, draw_counts(recovered, rng), rng)
 
 
-def write_cells(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
+def write_counts(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
     """Write reconstructed cells as CSV, whole or not at all."""
     cells = pd.concat(frames, ignore_index=True)
     return write_whole(path, cells.to_csv(index=False, lineterminator="\n"))
 
 
-def load_cells(path: str | Path = CELLS) -> pd.DataFrame:
+def load_counts(path: str | Path = CELLS) -> pd.DataFrame:
     """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`.
 
     Raises
@@ -97,7 +97,7 @@ def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
     ValueError
         If the grid has a cell that the paper does not have.
     """
-    cells = load_cells()
+    cells = load_counts()
     keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
     wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
     if foreign := sorted(wanted - set(keys)):

@@ -123,7 +123,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     puzzles_path : path
         The puzzles table.
     cells : DataFrame
-        Counts of every model, such as `load_cells` returns them.
+        Counts of every model, such as `reconstruct.load_counts` returns them.
     outputs_dir : path
         Folder of the partitions; those of other models are removed.
     executor : concurrent.futures.Executor

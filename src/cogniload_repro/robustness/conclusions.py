@@ -5,7 +5,7 @@ that judges it. A rule is a function here: it takes numbers from the tables of `
 `interactions`, `specifications`, `dispersion` and `overflows`, and decides the verdict by them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -87,7 +87,7 @@ class Finding:
     """
 
     verdict: str
-    numbers: dict[str, object] = field(default_factory=dict)
+    numbers: Mapping[str, object] = field(default_factory=dict)
     settled: bool = True
 
 
@@ -221,7 +221,7 @@ def _d_by_N(a: Analyses) -> Finding:  # noqa: N802
 def _of_leaders(a: Analyses, term: str) -> Finding:
     """Judge that the leaders have no detectable product of loads."""
     table = _tests(a, term).loc[list(LEADERS)]
-    numbers = {"p_triple": list(_tests(a, "dNrho").loc[list(LEADERS), "p_paper"])}
+    numbers: dict[str, object] = {"p_triple": list(_tests(a, "dNrho").loc[list(LEADERS), "p_paper"])}
     numbers["products"] = {model: (row.beta_pairs, row.p_pairs) for model, row in table.iterrows()}
     return Finding(FAILS if (table["p_pairs"] < ALPHA).any() else HOLDS, numbers)
 

@@ -7,7 +7,9 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.formats import stars
+from cogniload_repro.frames import check_frame
 from cogniload_repro.published import ALPHA
+from cogniload_repro.schemas import FITS
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
@@ -73,6 +75,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
     fits.insert(6, "low", fits["coef"] - reach)
     fits.insert(7, "high", fits["coef"] + reach)
+    fits = check_frame(fits, FITS, "the table of fits", "report it, it is a fault here")
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
 
