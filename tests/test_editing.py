@@ -13,7 +13,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from cogniload_repro.formats import format_beta
+import cogniload_repro as cl
+from cogniload_repro.formats import format_coefficient
 from cogniload_repro.presentation.notebooks import run_notebook
 
 ROOT = Path(__file__).parents[1]
@@ -78,11 +79,13 @@ def test_one_change_goes_from_edit_to_page(checkout):
     make(checkout, *shlex.split(second)[1:])
     words = read_words(page)
     assert f"{formula} (logit)" in words
+    assert f'formula = "{formula}"' in words  # the parameters that the page was made with
+    assert f"Fitted here is {formula} (logit)" in words
     fits = pd.read_csv(build / "regression.csv").query("status == 'ok'")
     assert set(fits["formula"]) == {formula}
     assert "d:log10_N" in words
     for coef in fits.loc[fits["term"] == "d:log10_N", "coef"]:
-        assert format_beta(coef) in words
+        assert format_coefficient(coef) in words
     assert "Nothing" not in make(checkout, *shlex.split(second)[1:])
     back = blocks("sh", walk)[1].strip()
     make(checkout, "data/build-mini/notebooks/04_glm.ipynb", *shlex.split(back)[2:])
@@ -129,10 +132,51 @@ def test_a_wrong_parameter_is_one_sentence(checkout, tmp_path, parameters, compl
     assert "06_aic.ipynb, cell" in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "edited"),
+    [
+        ("04_glm", '(cells, "correct ~ d + log10_N + rho + I(rho**2)")', '(cells, "correct ~ d + rho")'),
+        ("06_aic", "cells = cl.load_cells(build)", "cells = cl.load_cells(build, models=['QwQ-32B', 'Qwen3-8B'])"),
+    ],
+)
+def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, line, edited):
+    """A chapter computes what it shows: change one line of its code, run all, and tables and sentences are others."""
+    shown = {}
+    for number, kept in enumerate((line, edited)):
+        notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+        (cell,) = (cell for cell in notebook.cells if line in cell.source)
+        cell.source = cell.source.replace(line, kept)
+        copy = checkout / "notebooks-edited" / str(number) / f"{name}.ipynb"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, copy)
+        run_notebook(copy, tmp_path / f"{number}.ipynb", {"build": checkout / "data" / "build-mini"})
+        executed = nbformat.read(tmp_path / f"{number}.ipynb", as_version=4)
+        outputs = {cell.id: cell.outputs for cell in executed.cells if cell.cell_type == "code"}
+        shown[kept] = {cell: str([output.get("data") for output in found]) for cell, found in outputs.items()}
+    before, after = shown[line], shown[edited]
+    changed = {cell for cell in before if before[cell] != after[cell]}
+    if name == "04_glm":
+        names = cl.load_cells(checkout / "data" / "build-mini")["model"].unique()
+        fits = cl.fit(cl.load_cells(checkout / "data" / "build-mini", models=[names[0]]), "correct ~ d + rho")
+        assert f"{fits['coef'][1]:.6f}" in after["fit"]
+        assert {"fit", "slopes-facts", "points", "table2"} <= changed
+        assert "I\\(rho" not in after["table2"]
+    else:
+        assert {"fit", "answer-facts", "table6"} <= changed
+        assert re.findall(r"^\| (QwQ|Qwen3|o3)", eval(after["table6"])[0]["text/markdown"], re.MULTILINE) == [
+            "QwQ",
+            "Qwen3",
+        ]
+    assert before["verdicts"] == after["verdicts"]  # what the build holds is not the chapter's to change
+
+
+@pytest.mark.parametrize("sure", [False, True])
 @pytest.mark.parametrize("name", ["10_alternatives", "14_uncertainty"])
-def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name):
-    """Alternatives and uncertainty are pages for one model on part of the grid too, with its table named on them."""
+def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
+    """Alternatives and uncertainty are pages for one model on part of the grid too, even one that is always right."""
     cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
+    if sure:
+        cells = cells.assign(correct=cells["n"], ctx=0, valid_logic=0, poi_logic=0, last_logic=0, other=0)
     cells.assign(model="me/mine").to_csv(tmp_path / "mine.csv", index=False)
     parameters = {"build": checkout / "data" / "build-mini", "cells_path": tmp_path / "mine.csv"}
     run_notebook(ROOT / "notebooks" / f"{name}.ipynb", tmp_path / f"{name}.ipynb", parameters)
@@ -146,5 +190,6 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name):
     shown = shown.replace("\\", "")
     assert "Counts of mine.csv, whose origin is not recorded" in shown
     assert "me/mine" in shown
+    assert ("no model here has one (separation)" in shown) == sure
     if name == "14_uncertainty":
         assert "This needs two models" in shown

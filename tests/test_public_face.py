@@ -50,3 +50,10 @@ def test_examples_run(name):
     """Every example in a docstring gives what it says."""
     failed, attempted = doctest.testmod(import_module(name))
     assert (failed, attempted > 0) == (0, True)
+
+
+def test_examples_of_the_book_run():
+    """What the page on regressions shows in Python is what comes out."""
+    page = Path(__file__).parents[1] / "book" / "edit-a-regression.md"
+    failed, attempted = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert (failed, attempted > 3) == (0, True)

@@ -47,7 +47,7 @@ def test_the_caption_says_what_is_fitted_to_what():
     cells.attrs = {"provenance": "", "cells": "mine.csv"}
     caption = caption_fits(fit(cells, "correct ~ d*rho", "probit"), cells)
     assert caption.startswith("`correct ~ d*rho` (probit), fitted model by model")
-    assert caption.endswith("Counts of mine\\.csv, whose origin is not recorded\\.")
+    assert caption.endswith("Counts of mine\\.csv, whose origin is not recorded.")
 
 
 def test_what_a_page_needs_names_what_is_in_the_way():

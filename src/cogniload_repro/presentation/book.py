@@ -77,9 +77,9 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
-    made = {Path(f"{page}.md"): _GENERATED[page] for page in _pages(toc) if page in _GENERATED}
-    for place, make in made.items():
-        if not (staged / place).is_file() or (staged / place).read_text("utf-8") != (text := make()):
+    made = {Path(f"{page}.md"): _GENERATED[page]() for page in _pages(toc) if page in _GENERATED}
+    for place, text in made.items():
+        if not ((staged / place).is_file() and (staged / place).read_text("utf-8") == text):
             write_whole(staged / place, text)
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
