@@ -40,7 +40,7 @@ def test_exceptions_name_the_farthest_number(comparison):
 
 def test_tables_have_a_row_a_model(counts, comparison):
     """Agreement and pairs list each model once, odd cells each flagged number, and all have every value."""
-    pairs = prompt_lengths.compare_pairs(counts)
+    pairs = prompt_lengths.compare_to_reference(counts)
     for table, rows in (
         (prompts.print_agreement(prompt_lengths.summarize_prompts(comparison)), comparison["model"].nunique()),
         (prompts.print_pairs(prompt_lengths.summarize_prompts(pairs), pairs), pairs["model"].nunique()),
