@@ -6,6 +6,7 @@ of numbers up to 14, so the loops are written out here over tables of (n, bits o
 Python 3.11 to 3.13 agree on these sequences; the golden puzzles would show a change.
 """
 
+import random
 from collections.abc import Callable, Sequence
 
 Bits = Callable[[int], int]
@@ -51,3 +52,78 @@ def shuffle(bits: Bits, items: list) -> None:
         while at >= n:
             at = bits(width)
         items[last], items[at] = items[at], items[last]
+
+
+class Mersenne:
+    """Random draws of the Python port, with the methods of `elixir.Elixir`."""
+
+    def __init__(self):
+        self._rng = random.Random()
+        self._bits = self._rng.getrandbits
+
+    def seed(self, seed: int) -> None:
+        """Begin anew from a seed."""
+        self._rng.seed(seed)
+
+    def between(self, low: int, high: int) -> int:
+        """Draw a whole number, both ends included, as `randint`."""
+        return self._rng.randint(low, high)
+
+    def below(self, n: int) -> int:
+        """Draw the place of one of n elements, as `choice`."""
+        return below(self._bits, n)
+
+    def sample(self, population: Sequence, count: int) -> list:
+        """Draw different elements, as `random.sample`."""
+        if len(population) > LARGEST_POOL:
+            return self._rng.sample(population, count)
+        return sample(self._bits, population, count)
+
+    def shuffle(self, items: list) -> None:
+        """Order a list of at most 21 in place, as `random.shuffle`."""
+        shuffle(self._bits, items)
+
+    def attempts(self, poi: int, others: Sequence[int], d: int) -> Callable[[float], tuple[int, list, list]]:
+        """Return the function that draws who and what a statement is about.
+
+        Its argument is the share of needles among the statements left. It returns the reference person, and the places
+        of the categories in conditions and updates. A function with everything at hand, and the loops of `below` and
+        `sample` written out, because calls would cost a sixth of a puzzle's time.
+        """
+        bits, uniform, n_others = self._bits, self._rng.random, len(others)
+        width_others, width_places = n_others.bit_length(), d.bit_length()
+        places, steps = list(range(d)), SAMPLE[d]
+
+        def attempt(share: float) -> tuple[int, list[int], list[int]]:
+            person = poi
+            if uniform() > share:
+                at = bits(width_others)
+                while at >= n_others:
+                    at = bits(width_others)
+                person = others[at]
+            sampled = []
+            for _ in range(2):
+                count = bits(width_places)
+                while count >= d:
+                    count = bits(width_places)
+                pool, drawn = places[:], []
+                for n, width, last in steps[count + 1]:
+                    at = bits(width)
+                    while at >= n:
+                        at = bits(width)
+                    drawn.append(pool[at])
+                    pool[at] = pool[last]
+                sampled.append(drawn)
+            return person, sampled[0], sampled[1]
+
+        return attempt
+
+    def choose(self, options: list[tuple[int, int, list[int]]]) -> list[int]:
+        """Draw one value of each option, given as the number of its values, the bits of this number, and the values."""
+        bits, chosen = self._bits, []
+        for n, width, values in options:
+            at = bits(width)
+            while at >= n:
+                at = bits(width)
+            chosen.append(values[at])
+        return chosen
