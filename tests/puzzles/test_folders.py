@@ -84,7 +84,12 @@ def test_a_stopped_command_goes_on(tmp_path, monkeypatch, kind, scheme, after, n
     assert not (out / f"puzzles.{kind}").exists()
     write_set(whole, kind, CELLS, 10, 3, scheme=scheme)
     steps, drawn = [], []
-    monkeypatch.setattr(puzzle_sets, "draw_puzzle", lambda *request: drawn.append(request) or draw_puzzle(*request))
+
+    def count_draws(*request, **options):
+        drawn.append(request)
+        return draw_puzzle(*request, **options)
+
+    monkeypatch.setattr(puzzle_sets, "draw_puzzle", count_draws)
     assert write_set(out, kind, CELLS, 10, 3, scheme=scheme, watch=steps.append) == 80 == sum(steps)
     assert contents(out) == contents(whole)
     assert scheme == "chain" or 0 < len(drawn) <= 80 - 40

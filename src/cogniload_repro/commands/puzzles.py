@@ -34,6 +34,20 @@ from cogniload_repro.commands.options import JOBS, ended_by_hand
     "new experiments.",
 )
 @click.option(
+    "--edition",
+    type=click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"]),
+    default="port",
+    show_default=True,
+    help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15, 1.16, or 1.17 and later (elixir) "
+    "run it.",
+)
+@click.option(
+    "--key-order",
+    type=click.Choice(["term", "file"]),
+    help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
+    "ontology (from 26; usual with 1.16 and later).",
+)
+@click.option(
     "--format",
     "kind",
     type=click.Choice(["parquet", "jsonl", "layout"]),
@@ -43,8 +57,19 @@ from cogniload_repro.commands.options import JOBS, ended_by_hand
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @JOBS
-def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kind: str, out: Path, jobs: int) -> None:
-    """Draw a set of puzzles, byte for byte as the authors' released generator draws them.
+def puzzles(
+    grid: str,
+    per_cell: int,
+    seed: int,
+    rounding: str,
+    scheme: str,
+    edition: str,
+    key_order: str | None,
+    kind: str,
+    out: Path,
+    jobs: int,
+) -> None:
+    """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
     The same command goes on where it was stopped; a folder with another set is refused. A grid names its statements
     N, nominal needle ratios in percent and difficulties d from 1 to 12.
@@ -53,17 +78,19 @@ def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kin
     Examples:
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --format jsonl --out sets/small
+      cogniload puzzles --edition elixir --out sets/elixir
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
     """
     from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.editions import resolve_edition
     from cogniload_repro.puzzles.folders import write_set
 
-    cells = grid_cells(grid, rounding)
+    chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
     with (
         ended_by_hand("the same command goes on from here"),
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
-        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, jobs=jobs, watch=bar.update)
+        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     click.echo(f"{count:,} puzzles in {out}")
 
 

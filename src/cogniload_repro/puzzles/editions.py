@@ -4,12 +4,12 @@ Rules and wording are the same in all. An edition has its own random draws, and 
 map in the original, a list in the port.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from cogniload_repro.puzzles.elixir import Elixir
-from cogniload_repro.puzzles.mersenne import Mersenne
+from cogniload_repro.puzzles.mersenne import Attempt, FreeValues, Mersenne
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
 #: Elixir itself, which stands for its latest version.
@@ -26,13 +26,12 @@ NAMES = ("port", *_USUAL_ORDER, *_LATEST)
 class Draws(Protocol):
     """Random draws of an edition: `mersenne.Mersenne` or `elixir.Elixir`, which describe the methods."""
 
-    def seed(self, seed: int) -> None: ...  # noqa: D102
-    def between(self, low: int, high: int) -> int: ...  # noqa: D102
-    def below(self, n: int) -> int: ...  # noqa: D102
-    def sample(self, population: Sequence, count: int) -> list: ...  # noqa: D102
-    def shuffle(self, items: list) -> None: ...  # noqa: D102
-    def attempts(self, poi: int, others: Sequence[int], d: int) -> Callable[[float], tuple[int, list, list]]: ...  # noqa: D102
-    def choose(self, options: list[tuple[int, int, list[int]]]) -> list[int]: ...  # noqa: D102
+    def seed(self, seed: int) -> None: ...
+    def between(self, low: int, high: int) -> int: ...
+    def below(self, n: int) -> int: ...
+    def sample(self, population: Sequence, count: int) -> list: ...
+    def shuffle(self, *lists: list) -> None: ...
+    def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt: ...
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,11 @@ def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edi
     ValueError
         If there is no such edition or order.
     """
-    if isinstance(edition, Edition) and key_order is None:
-        return edition
-    name = _LATEST.get(str(edition), str(edition))
+    if isinstance(edition, Edition):
+        if key_order is None:
+            return edition
+        edition = edition.name
+    name = _LATEST.get(edition, edition)
     if name not in NAMES:
         raise ValueError(f"edition is {edition!r}; choose one of: {', '.join(NAMES)}")
     if key_order is None:

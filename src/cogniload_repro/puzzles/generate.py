@@ -213,18 +213,12 @@ def _draw_moves(
     person's values; and when nobody is equal after a needle, not everybody is.
     """
     others = [person for person in range(len(states)) if person != poi]
-    attempt, choose, shuffle = draws.attempts(poi, others, len(sizes)), draws.choose, draws.shuffle
-    n_others, free = len(others), [_free_values(size) for size in sizes]
-    moves = []
+    attempt, shuffle = draws.attempts(poi, others, [_free_values(size) for size in sizes]), draws.shuffle
+    n_others, moves = len(others), []
     left, needles_left, failures = N, needles, 0
     while left:
-        person, conditions, updates = attempt(needles_left / left)
-        before, poi_before = states[person], states[poi]
-        moved = before[:]
-        options = [free[place][before[place]][poi_before[place]] for place in updates]
-        for place, value in zip(updates, choose(options), strict=True):
-            moved[place] = value
-        after = states[:]
+        person, conditions, updates, moved = attempt(needles_left / left, states)
+        before, poi_before, after = states[person], states[poi], states[:]
         after[person] = moved
         first = conditions[0]
         wanted = before[first]
@@ -251,10 +245,10 @@ def _draw_moves(
             continue
         failures = 0
         if ranks:
+            # keys of a map: in the order of the map, not in that in which they were drawn
             conditions.sort(key=ranks.__getitem__)
             updates.sort(key=ranks.__getitem__)
-        shuffle(conditions)
-        shuffle(updates)
+        shuffle(conditions, updates)
         moves.append((person, before, conditions, moved, updates))
         states = after
         left -= 1

@@ -11,6 +11,12 @@ from collections.abc import Callable, Sequence
 
 Bits = Callable[[int], int]
 
+#: The values that an update may take, by two values that it avoids: their number, the bits of it, and the values.
+FreeValues = list[list[tuple[int, int, list[int]]]]
+
+#: One attempt at a statement, see `Mersenne.attempts`.
+Attempt = Callable[[float, list[list[int]]], tuple[int, list[int], list[int], list[int]]]
+
 #: Largest population that `random.sample` always handles by moving vacancies, the one way written out here.
 LARGEST_POOL = 21
 
@@ -79,51 +85,70 @@ class Mersenne:
             return self._rng.sample(population, count)
         return sample(self._bits, population, count)
 
-    def shuffle(self, items: list) -> None:
-        """Order a list of at most 21 in place, as `random.shuffle`."""
-        shuffle(self._bits, items)
+    def shuffle(self, *lists: list) -> None:
+        """Order lists of at most 21 in place, one after the other, as `random.shuffle`."""
+        bits = self._bits
+        for items in lists:
+            for n, width, last in SHUFFLE[len(items)]:
+                at = bits(width)
+                while at >= n:
+                    at = bits(width)
+                items[last], items[at] = items[at], items[last]
 
-    def attempts(self, poi: int, others: Sequence[int], d: int) -> Callable[[float], tuple[int, list, list]]:
-        """Return the function that draws who and what a statement is about.
+    def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt:
+        """Return the function that draws one attempt at a statement.
 
-        Its argument is the share of needles among the statements left. It returns the reference person, and the places
-        of the categories in conditions and updates. A function with everything at hand, and the loops of `below` and
-        `sample` written out, because calls would cost a sixth of a puzzle's time.
+        Parameters
+        ----------
+        poi : int
+            The person of interest.
+        others : sequence of int
+            Everybody else.
+        free : list of FreeValues
+            For each category.
+
+        Returns
+        -------
+        attempt : function of a float and a list of lists of int
+            Given the share of needles among the statements left, and everybody's values, it returns the reference
+            person, the categories of the conditions, those of the updates, and the values that the person would have.
+
+        Notes
+        -----
+        A function with everything at hand, and with the loops of `below` and `sample` written out, because calls would
+        cost a sixth of a puzzle's time.
         """
-        bits, uniform, n_others = self._bits, self._rng.random, len(others)
+        bits, uniform, n_others, d = self._bits, self._rng.random, len(others), len(free)
         width_others, width_places = n_others.bit_length(), d.bit_length()
         places, steps = list(range(d)), SAMPLE[d]
 
-        def attempt(share: float) -> tuple[int, list[int], list[int]]:
+        def attempt(share: float, states: list[list[int]]) -> tuple[int, list[int], list[int], list[int]]:
             person = poi
             if uniform() > share:
                 at = bits(width_others)
                 while at >= n_others:
                     at = bits(width_others)
                 person = others[at]
-            sampled = []
-            for _ in range(2):
+            conditions, updates = [], []
+            for drawn in conditions, updates:
                 count = bits(width_places)
                 while count >= d:
                     count = bits(width_places)
-                pool, drawn = places[:], []
+                pool = places[:]
                 for n, width, last in steps[count + 1]:
                     at = bits(width)
                     while at >= n:
                         at = bits(width)
                     drawn.append(pool[at])
                     pool[at] = pool[last]
-                sampled.append(drawn)
-            return person, sampled[0], sampled[1]
+            before, avoided = states[person], states[poi]
+            moved = before[:]
+            for place in updates:
+                n, width, values = free[place][before[place]][avoided[place]]
+                at = bits(width)
+                while at >= n:
+                    at = bits(width)
+                moved[place] = values[at]
+            return person, conditions, updates, moved
 
         return attempt
-
-    def choose(self, options: list[tuple[int, int, list[int]]]) -> list[int]:
-        """Draw one value of each option, given as the number of its values, the bits of this number, and the values."""
-        bits, chosen = self._bits, []
-        for n, width, values in options:
-            at = bits(width)
-            while at >= n:
-                at = bits(width)
-            chosen.append(values[at])
-        return chosen
