@@ -100,14 +100,16 @@ def puzzles(
     "--redraw/--no-redraw",
     default=True,
     show_default=True,
-    help="Also draw each puzzle again from its name; turn off for puzzles of another generator.",
+    help="Also draw each puzzle again from its name, under all editions until one fits; turn off for puzzles of "
+    "another generator.",
 )
 @JOBS
 def verify(source: Path, redraw: bool, jobs: int) -> None:
     """Solve every puzzle of SOURCE from its text, and name those that are not right.
 
-    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The exit code is 0
-    when all are right, 1 when some are not, and 2 when nothing can be read.
+    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The edition of the
+    generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or editions are
+    mixed, and 2 when nothing can be read.
 
     \b
     Examples:
@@ -120,11 +122,13 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     from cogniload_repro.puzzles.verify import ANOTHER_TEXT, VERDICTS, verify_set
 
     counts: Counter[str] = Counter()
+    editions: Counter[str] = Counter()
     sizes = [count_set(place) for place in find_sets(source)]
     total = None if None in sizes else sum(sizes)
     with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1
+            editions.update(filter(None, [verdict.edition]))
             counts["redrawn"] += verdict.detail == ANOTHER_TEXT
             bar.update()
             if verdict.verdict != "right":
@@ -132,8 +136,13 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
                 # texts of strangers may hold what a terminal obeys
                 tqdm.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line))
     found = {word: counts[word] for word in VERDICTS if counts[word]}
-    click.echo(f"{sum(found.values()):,} puzzles: " + ", ".join(f"{count:,} {word}" for word, count in found.items()))
-    if counts["redrawn"] == sum(found.values()):
+    total = sum(found.values())
+    verdicts = ", ".join(f"{count:,} {word}" for word, count in found.items())
+    origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())
+    click.echo("; ".join(filter(None, [f"{total:,} puzzles: {verdicts}", origins])))
+    if len(editions) > 1:
+        click.echo("The set mixes editions of the generator: keep each in a set of its own.")
+    if counts["redrawn"] == total:
         click.echo("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
-    if set(found) != {"right"}:
+    if set(found) != {"right"} or len(editions) > 1:
         raise click.exceptions.Exit(1)

@@ -50,8 +50,12 @@ class Edition:
     key_order: str | None
 
     def __str__(self) -> str:
-        usual = self.key_order == _USUAL_ORDER.get(self.name)
-        return self.name if usual else f"{self.name} with key order {self.key_order}"
+        return self.name if self.has_usual_order else f"{self.name} with key order {self.key_order}"
+
+    @property
+    def has_usual_order(self) -> bool:
+        """Whether the keys have the order that was usual with this version, which its name alone stands for."""
+        return self.key_order == _USUAL_ORDER.get(self.name)
 
     @property
     def categories(self) -> tuple[str, ...]:
