@@ -3,7 +3,7 @@ import pytest
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
-from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.origin import SAMPLE, choose_edition, describe_fits, find_edition, is_drawn_by
 
 CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
@@ -40,20 +40,22 @@ def test_names_of_several_editions_are_refused_with_counts():
     fits = find_edition(names)
     assert {fit.edition for fit in fits} == set(EDITIONS)
     assert {fit.edition for fit in fits[:2]} == {PORT, elixir}
-    with pytest.raises(ValueError, match=r"fit no edition .*port: \d\d of 48; .*name one with --edition"):
+    with pytest.raises(ValueError, match=r"no edition fits all names, .* of 48: tell the edition with --edition"):
         choose_edition(fits)
-    assert describe_fits(fits[:1]) == f"{fits[0].edition}: {fits[0].fitting} of 48"
+    assert describe_fits(fits[:1]) == f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
+    assert describe_fits([]) == ""
 
 
 def test_what_cannot_be_drawn_fits_nothing():
-    """Names of another form are left out; ids that Elixir never drew fit the port at most; nothing leaves the port."""
-    assert find_edition(["puzzle 7", ""]) == []
+    """Names of another form, and names that nothing draws, are left out; without any other, the port is left."""
+    assert find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
+    assert find_edition(["20_1_1_770487_red", "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
     assert choose_edition([]) == PORT
-    assert [fit.fitting for fit in find_edition(["20_1_1_7_nothing"])] == [0] * len(EDITIONS)
     assert not is_drawn_by(resolve_edition("elixir"), parse_name("20_13_1_770487_red"))
 
 
 def test_of_many_names_a_part_is_tried():
     """Of more names than the sample a part spread over all of them is drawn again."""
-    names = [f"1_1_1_{100_000 + number}_red" for number in range(3 * SAMPLE)]
-    assert {fit.tried for fit in find_edition(names)} == {SAMPLE}
+    names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
+    (fit,) = find_edition(names)
+    assert fit == (PORT, SAMPLE, SAMPLE)

@@ -12,7 +12,7 @@ SAMPLE = 1_400
 
 
 class Fit(NamedTuple):
-    """How well an edition fits: of so many puzzles that were drawn again, so many are the same."""
+    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
 
     edition: Edition
     fitting: int
@@ -32,7 +32,7 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
     Parameters
     ----------
     names : iterable of str
-        Names of puzzles; those of another form are left out. Of more than 1,400, a part evenly spread is drawn again.
+        Names of puzzles; those that no edition draws are left out. Of more than 1,400, a part evenly spread is drawn.
     texts : mapping of str to str, optional
         The text of each puzzle for which it is known; a puzzle with a text fits only if the text is the same.
 
@@ -43,14 +43,15 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
     """
     known, texts = sorted(name for name in set(names) if parse_name(name)), texts or {}
     known = known[:: max(1, -(-len(known) // SAMPLE))]
-    fits: list[Fit] = []
-    for group in _groups() if known else ():
+    drawn: dict[Edition, set[str]] = {}
+    for group in _groups():
         for edition in group:
-            fitting = sum(is_drawn_by(edition, parse_name(name), texts.get(name)) for name in known)
-            fits.append(Fit(edition, fitting, len(known)))
-        if any(fit.fitting == fit.tried for fit in fits):
+            drawn[edition] = {name for name in known if is_drawn_by(edition, parse_name(name), texts.get(name))}
+        if max(map(len, drawn.values())) == len(known):
             break
-    return sorted(fits, key=lambda fit: -fit.fitting)
+    tried = len(set().union(*drawn.values()))
+    fits = [Fit(edition, len(own), tried) for edition, own in drawn.items()]
+    return sorted(fits, key=lambda fit: -fit.fitting) if tried else []
 
 
 def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) -> bool:
@@ -62,22 +63,29 @@ def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) ->
     return puzzle.solution == parts.gold and (text is None or puzzle.text == text)
 
 
-def describe_fits(fits: Iterable[Fit]) -> str:
-    """Return in a few words how well editions fit, the best first."""
-    return "; ".join(map(str, fits))
+def describe_fits(fits: list[Fit]) -> str:
+    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
+    if not fits:
+        return ""
+    start = "names fit edition" if fits[0].fitting == fits[0].tried else "no edition fits all names,"
+    return f"{start} {'; '.join(map(str, fits))}"
 
 
 def choose_edition(fits: list[Fit]) -> Edition:
-    """Return the edition that fits everything; without anything to fit, the port.
+    """Return the edition that fits everything, or else the only one that fits most; the port where nothing was tried.
 
     Raises
     ------
     ValueError
         If there is none.
     """
-    if fits and fits[0].fitting < fits[0].tried:
-        raise ValueError(f"names fit no edition of the generator ({describe_fits(fits)}); name one with --edition")
-    return fits[0].edition if fits else PORT
+    whole = [fit for fit in fits if fit.fitting == fit.tried]
+    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
+    if not fits:
+        return PORT
+    if not whole and len(most) != 1:
+        raise ValueError(f"{describe_fits(fits)}: tell the edition with --edition")
+    return (whole or most)[0].edition
 
 
 def _groups() -> Iterator[tuple[Edition, ...]]:
