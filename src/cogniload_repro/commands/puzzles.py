@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import JOBS, ended_by_hand
+from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, ended_by_hand
 
 
 @click.command()
@@ -35,18 +35,13 @@ from cogniload_repro.commands.options import JOBS, ended_by_hand
 )
 @click.option(
     "--edition",
-    type=click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"]),
+    type=EDITIONS,
     default="port",
     show_default=True,
     help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15, 1.16, or 1.17 and later (elixir) "
     "run it.",
 )
-@click.option(
-    "--key-order",
-    type=click.Choice(["term", "file"]),
-    help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
-    "ontology (from 26; usual with 1.16 and later).",
-)
+@KEY_ORDER
 @click.option(
     "--format",
     "kind",
