@@ -20,7 +20,8 @@ from collections.abc import Callable
 import reference_generator
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.editions import Edition, resolve_edition
+from cogniload_repro.puzzles.generate import FIRST_ID, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.puzzles.text import solve_text
 
@@ -93,6 +94,36 @@ def measure_lengths(repeats: int) -> dict[str, float]:
     return figures
 
 
+def measure_editions(repeats: int) -> dict[str, float]:
+    """Time puzzles of the Elixir editions against the port's, with and without their texts, in turns.
+
+    Returns
+    -------
+    figures : dict of str to float
+        For each edition the ratio over all puzzles together, and the largest over one length and difficulty.
+    """
+    editions = [resolve_edition(name) for name in ("port", "elixir-1.14", "elixir-1.16", "elixir-1.17")]
+
+    def draw(edition: Edition, N: int, d: int, with_text: bool) -> None:
+        for puzzle_id in range(FIRST_ID, FIRST_ID + max(1, 1_000 // N)):
+            puzzle = draw_puzzle(N, d, N // 2, puzzle_id, edition=edition)
+            if with_text:
+                len(puzzle.text)
+
+    figures = {}
+    for words, with_text in (("", True), ("draws_", False)):
+        spent = [
+            best_seconds({one: lambda one=one: draw(one, N, d, with_text) for one in editions}, repeats)  # noqa: B023
+            for N in (20, 50, 100, 250, 2_500)
+            for d in (1, 3, 5, 7, 10)
+        ]
+        for edition in editions[1:]:
+            ratios = [point[edition] / point[editions[0]] for point in spent]
+            whole = sum(point[edition] for point in spent) / sum(point[editions[0]] for point in spent)
+            figures |= {f"{edition}_{words}ratio": whole, f"{edition}_{words}ratio_most": max(ratios)}
+    return figures
+
+
 def measure_memory(jobs: int) -> dict[str, float]:
     """Write and verify the default set with the command; return the memory of its largest process, in MiB."""
     figures = {}
@@ -119,6 +150,7 @@ def name_figures(figures: dict[str, float], jobs: int) -> list[tuple[str, str]]:
             for N in LENGTHS
         ),
         (f"a puzzle of N = {LENGTHS[-1]:,}, d = 10", f"{figures[f'N{LENGTHS[-1]}_s']:.2f} s"),
+        ("a puzzle of the Elixir edition with its text, against the port's", f"{figures['elixir-1.17_ratio']:.1f} x"),
         ("largest process while the 14,000 are written", f"{figures['puzzles_peak_mib']:.0f} MiB"),
         ("largest process while they are verified", f"{figures['verify_peak_mib']:.0f} MiB"),
     ]
@@ -132,7 +164,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print rows of (what, figure) for the README")
     options = parser.parse_args()
     figures = measure_chain(options.repeats) | measure_parallel(options.jobs) | measure_lengths(options.repeats)
-    figures |= measure_memory(options.jobs)
+    figures |= measure_editions(options.repeats) | measure_memory(options.jobs)
     if options.json:
         print(json.dumps(name_figures(figures, options.jobs)))
         return

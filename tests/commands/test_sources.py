@@ -80,7 +80,7 @@ def small(tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_verify_counts_and_names(small, jobs):
     """Bad puzzles are named in order, counted at the end, and the exit code tells."""
-    assert run("verify", small, "--jobs", 1)[:2] == (0, "3 puzzles: 3 right\n")
+    assert run("verify", small, "--jobs", 1)[:2] == (0, "3 puzzles: 3 right; 3 drawn by edition port\n")
     first, *rest = small.read_text("utf-8").splitlines()
     damaged = first.replace("\\n7. ", "\\n9. ")
     small.write_text("\n".join([damaged, *rest, "{", rest[0]]), "utf-8")
@@ -89,7 +89,7 @@ def test_verify_counts_and_names(small, jobs):
     assert code == 1
     labels = [line.partition(": ")[0] for line in said.splitlines()]
     assert labels == [name, "puzzles.jsonl, line 4", again, "5 puzzles"]
-    assert said.endswith("\n5 puzzles: 2 right, 1 mismatch, 2 unparsable\n")
+    assert said.endswith("\n5 puzzles: 2 right, 1 mismatch, 2 unparsable; 3 drawn by edition port\n")
 
 
 def test_verify_suspects_another_generator(small):

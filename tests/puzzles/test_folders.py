@@ -10,6 +10,7 @@ import pytest
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import folders as puzzle_folders
 from cogniload_repro.puzzles import sets as puzzle_sets
+from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.folders import layout_state, write_set
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.verify import verify_set
@@ -84,11 +85,49 @@ def test_a_stopped_command_goes_on(tmp_path, monkeypatch, kind, scheme, after, n
     assert not (out / f"puzzles.{kind}").exists()
     write_set(whole, kind, CELLS, 10, 3, scheme=scheme)
     steps, drawn = [], []
-    monkeypatch.setattr(puzzle_sets, "draw_puzzle", lambda *request: drawn.append(request) or draw_puzzle(*request))
+
+    def count_draws(*request, **options):
+        drawn.append(request)
+        return draw_puzzle(*request, **options)
+
+    monkeypatch.setattr(puzzle_sets, "draw_puzzle", count_draws)
     assert write_set(out, kind, CELLS, 10, 3, scheme=scheme, watch=steps.append) == 80 == sum(steps)
     assert contents(out) == contents(whole)
     assert scheme == "chain" or 0 < len(drawn) <= 80 - 40
     assert {verdict.verdict for verdict in verify_set(out)} == {"right"}
+
+
+def test_elixirs_set_is_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
+    """A set whose ids are known is drawn by two processes as by one, and written on where it stopped."""
+    elixir = resolve_edition("elixir")
+    known = {cell: [500_000 + 7 * at + cell.d for at in range(4)] for cell in CELLS}
+    ids = [one for cell in CELLS for one in known[cell]]
+    for module in (puzzle_sets, puzzle_folders):
+        monkeypatch.setattr(module, "known_ids", lambda *_: iter(ids))
+    for jobs in (1, 2):
+        write_set(tmp_path / f"{jobs}", "parquet", CELLS, 4, 3, edition=elixir, jobs=jobs)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+    assert read_metadata(tmp_path / "1" / "puzzles.parquet")["edition"] == "elixir-1.17"
+    write_set(tmp_path / "3", "layout", CELLS, 4, 3, edition=elixir)
+    whole = contents(tmp_path / "3")
+    for path in list((tmp_path / "3" / "exp").rglob("*.txt"))[::2]:
+        path.unlink()
+    write_set(tmp_path / "3", "layout", CELLS, 4, 3, edition=elixir)
+    assert contents(tmp_path / "3") == whole
+
+
+def test_a_folder_of_another_edition_is_refused(tmp_path):
+    """A folder's edition is part of its set; a note from before there were editions stands for the port."""
+    write_set(tmp_path, "jsonl", CELLS, 1, 3)
+    for name, order in (("elixir", None), ("elixir", "term")):
+        edition = resolve_edition(name, order)
+        with pytest.raises(ValueError, match=f"another set, with edition port instead of {edition}; choose another"):
+            write_set(tmp_path, "jsonl", CELLS, 1, 3, edition=edition)
+    note = tmp_path / ".puzzles" / "set.json"
+    plan = json.loads(note.read_text(encoding="utf-8"))
+    assert plan.pop("edition") == "port"
+    note.write_text(json.dumps(plan), encoding="utf-8")
+    assert write_set(tmp_path, "jsonl", CELLS, 1, 3) == len(CELLS)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "layout"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles import generate
+from cogniload_repro.puzzles.editions import EDITIONS
 from cogniload_repro.puzzles.generate import draw_grid, draw_ids, draw_puzzle
 
 HERE = Path(__file__).parents[1]
@@ -154,22 +155,14 @@ def test_impossible_grid_is_refused_before_drawing():
             draw_grid(*arguments)
 
 
-class CountingRandom(random.Random):
-    """Counts the attempts: each begins with one call of `random`."""
-
-    attempts = 0
-
-    def random(self):
-        self.attempts += 1
-        return super().random()
-
-
-def test_statement_is_given_up_after_51_attempts():
+@pytest.mark.parametrize("edition", EDITIONS, ids=str)
+def test_statement_is_given_up_after_51_attempts(edition):
     """Where two people are equal no statement is allowed, and the 51st failure in a row stops."""
-    rng = CountingRandom(3)
+    draws, failed = edition.draws(), []
+    draws.seed(3)
     with pytest.raises(generate._StuckError, match=r"^1$"):
-        generate._draw_moves(rng, [3], [[0], [0]], poi=0, N=6, needles=3)
-    assert rng.attempts == 51
+        generate._draw_moves(draws, None, [3], [[0], [0]], poi=0, N=6, needles=3, failed=failed)
+    assert len(failed) == 51
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,28 +1,70 @@
+import csv
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
-from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import MANIFEST, PUZZLES_PER_CELL, SEED, known_ids, read_manifest, spawn_ids
+from cogniload_repro.puzzles.editions import NAMES, resolve_edition
+from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_grid, draw_ids, draw_puzzle
+from cogniload_repro.puzzles.ids import (
+    MANIFEST,
+    PUZZLES_PER_CELL,
+    SEED,
+    find_manifest,
+    known_ids,
+    read_manifest,
+    spawn_ids,
+)
+
+VECTORS = Path(__file__).parents[1] / "vectors"
 
 
-def test_manifest_begins_as_the_chain_does():
+USUAL = [resolve_edition(name) for name in NAMES[:-1]]
+
+
+@pytest.mark.parametrize("edition", USUAL, ids=str)
+def test_manifest_begins_as_the_chain_does(edition):
     """The first 1,200 committed ids are those of the chain, and single puzzles are drawn from them alike."""
-    ids = [one for own in read_manifest().values() for one in own]
-    chain = list(islice(draw_grid(PAPER_GRID, PUZZLES_PER_CELL, SEED), 1200))
+    ids = [one for own in read_manifest(find_manifest(edition)).values() for one in own]
+    chain = list(islice(draw_grid(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition), 1200))
     assert ids[: len(chain)] == [puzzle.puzzle_id for puzzle in chain]
     for puzzle in chain[::100]:
-        assert draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id).text == puzzle.text
+        again = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id, edition=edition)
+        assert again.text == puzzle.text
 
 
-def test_manifest_holds_the_default_set():
+@pytest.mark.parametrize("edition", USUAL, ids=str)
+def test_manifest_holds_the_default_set(edition):
     """100 six-digit ids for each of the paper's cells, in order, in less than 100 kB."""
-    manifest = read_manifest()
+    manifest = read_manifest(find_manifest(edition))
     assert tuple(manifest) == PAPER_GRID
     assert {len(ids) for ids in manifest.values()} == {PUZZLES_PER_CELL}
     assert all(FIRST_ID <= one <= LAST_ID for ids in manifest.values() for one in ids)
-    assert MANIFEST.stat().st_size < 100_000
+    assert find_manifest(edition).stat().st_size < 100_000
+
+
+def test_readme_example_of_the_authors_is_in_the_chain_of_elixir():
+    """Their README names a file with the id 102133: puzzle 77 of the first cell in the chain of Elixir 1.17."""
+    ids = read_manifest(find_manifest(resolve_edition("elixir")))[PAPER_GRID[0]]
+    assert ids[76] == 102_133
+    assert draw_puzzle(20, 1, 1, 102_133, edition="elixir").name == "20_1_1_102133_disco"
+
+
+@pytest.mark.parametrize(("version", "per_cell"), [("1.14", 1), ("1.17", 3)])
+def test_chain_of_elixir_is_that_of_its_golden_puzzles(version, per_cell):
+    """The chain from seed 42 over the whole grid gives the golden puzzles, in their order."""
+    with open(VECTORS / "elixir.csv", encoding="utf-8", newline="") as file:
+        golden = [int(row["puzzle_id"]) for row in csv.DictReader(file) if row["elixir"] == version]
+    assert draw_ids(PAPER_GRID, per_cell, SEED, edition=resolve_edition(f"elixir-{version}")) == golden
+
+
+def test_elixir_has_no_ids_for_the_order_free_scheme():
+    """Ids beyond six digits are refused for Elixir, with what to take instead."""
+    with pytest.raises(
+        ValueError, match=r"elixir-1\.17 has ids up to 999,999 only, too few for scheme spawn; take chain"
+    ):
+        known_ids(PAPER_GRID, 1, 1, "spawn", resolve_edition("elixir"))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogniload_repro.commands.puzzles import verify
 from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.folders import write_set
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_jsonl, write_parquet
@@ -26,7 +29,7 @@ def verdicts(source, **options):
 @pytest.mark.parametrize("redraw", [True, False])
 def test_drawn_puzzles_are_right(redraw):
     """Every puzzle of a drawn set is right, with and without drawing it again."""
-    assert {verify_puzzle(row, redraw=redraw)[1:] for row in ROWS} == {("right", "")}
+    assert {verify_puzzle(row, redraw=redraw)[1:] for row in ROWS} == {("right", "", "port" * redraw)}
 
 
 def test_all_three_formats_are_verified(tmp_path):
@@ -143,12 +146,12 @@ def test_a_name_that_draws_nothing_is_found():
 def test_a_changed_domain_is_found(domain):
     """Drawing again finds a value too many and another order."""
     found = verify_puzzle({**ROW, "domain": domain})
-    assert found[1:] == ("mismatch", "the metadata differ from those drawn from its id, in domain")
+    assert found[1:3] == ("mismatch", "the metadata differ from those drawn from its id, in domain")
 
 
 def test_a_newline_at_the_end_is_a_change():
     """The text ends without a newline; only drawing it again tells."""
-    assert verify_puzzle({**ROW, "text": TEXT + "\n"})[1:] == ("mismatch", ANOTHER_TEXT)
+    assert verify_puzzle({**ROW, "text": TEXT + "\n"})[1:3] == ("mismatch", ANOTHER_TEXT)
     assert verify_puzzle({**ROW, "text": TEXT + "\n"}, redraw=False).verdict == "right"
 
 
@@ -208,7 +211,7 @@ def test_puzzles_of_another_generator_can_be_verified():
         "puzzle": TEXT,
         "metadata": {"poi": ROW["poi"], "difficulty": 5},
     }
-    assert verify_puzzle(row) == (ROW["name"], "right", "")
+    assert verify_puzzle(row)[:3] == (ROW["name"], "right", "")
     foreign = {**row, "id": "40_5_24_123456_" + ROW["gold"]}
     assert "differs from the one drawn" in verify_puzzle(foreign).detail
     assert verify_puzzle(foreign, redraw=False).verdict == "right"
@@ -280,7 +283,7 @@ def test_a_missing_column_is_named(tmp_path):
     """A puzzles table without one of its columns has no right row."""
     write_parquet(tmp_path / "whole.parquet", ROWS, describe_set(CELLS, 4, "chain", ""))
     pq.write_table(pq.read_table(tmp_path / "whole.parquet").drop_columns("gold"), tmp_path / "puzzles.parquet")
-    assert {one[1:] for one in verify_set(tmp_path)} == {("mismatch", "the row lacks gold")}
+    assert {one[1:3] for one in verify_set(tmp_path)} == {("mismatch", "the row lacks gold")}
 
 
 def test_damaged_files_of_the_layout_are_named(tmp_path):
@@ -326,3 +329,22 @@ def test_place_without_puzzles_is_refused(tmp_path):
     (tmp_path / "puzzles.jsonl").write_text("\n")
     with pytest.raises(ValueError, match=r"puzzles\.jsonl holds no puzzle"):
         verdicts(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "layout"])
+def test_edition_of_a_set_is_named(tmp_path, kind):
+    """A set of Elixir's is right in every format, and its edition is told; two editions in one set are refused."""
+    elixir = resolve_edition("elixir-1.16", "term")
+    write_set(tmp_path / kind, kind, CELLS, 3, 4, edition=elixir)
+    assert {verdict[1:] for verdict in verify_set(tmp_path / kind)} == {("right", "", str(elixir))}
+    run = CliRunner().invoke(verify, [str(tmp_path / kind)])
+    count = 3 * len(CELLS)
+    assert run.exit_code == 0, run.output
+    assert f"{count} puzzles: {count} right; {count} drawn by edition {elixir}\n" in run.output
+    rows = [*ROWS[:20], *draw_rows(CELLS, 1, 4, edition=elixir)]
+    write_jsonl(tmp_path / "mixed.jsonl", {row["name"]: row for row in rows}.values())
+    run = CliRunner().invoke(verify, [str(tmp_path / "mixed.jsonl")])
+    assert run.exit_code == 1
+    assert f"; 20 drawn by edition port, {len(CELLS)} drawn by edition {elixir}\n" in run.output
+    assert "mixes editions" in run.output
+    assert "mismatch" not in run.output

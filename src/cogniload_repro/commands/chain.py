@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION
 
 
 @click.command("download-outputs")
@@ -24,19 +24,33 @@ from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS
 )
 @click.option("--model", default=None, help="Model of rows that name none.")
 @click.option("--add", is_flag=True, help="Keep the outputs of other models that are there.")
+@NAMED_EDITION
+@KEY_ORDER
 @BUILD
 @JOBS
 def download_outputs(
-    source: str, grid: str, max_rejected: int, model: str | None, add: bool, build: Path, jobs: int
+    source: str,
+    grid: str,
+    max_rejected: int,
+    model: str | None,
+    add: bool,
+    edition: str | None,
+    key_order: str | None,
+    build: Path,
+    jobs: int,
 ) -> None:
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
     if source != "reconstructed":
         from cogniload_repro.outputs.imports import import_outputs
         from cogniload_repro.outputs.sources import open_source
+        from cogniload_repro.puzzles.editions import resolve_edition
 
+        chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
         local = open_source(source, build / "downloads")
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
-        report = import_outputs(local.path, *places, label=local.label, model=model, refused=local.refused, keep=add)
+        report = import_outputs(
+            local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=chosen
+        )
         click.echo(report.summary())
         report.check(max_rejected)
         return

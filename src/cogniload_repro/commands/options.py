@@ -25,6 +25,19 @@ TOKENIZERS = click.option(
 FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
 FAMILY = click.option("--family", default=None, help="logit, probit, cloglog or quasi-binomial; logit when empty.")
 DATA = click.option("--data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's.")
+#: Names of `puzzles.editions`, written out so that `--help` need not import it.
+EDITIONS = click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"])
+KEY_ORDER = click.option(
+    "--key-order",
+    type=click.Choice(["term", "file"]),
+    help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
+    "ontology (from 26; usual with 1.16 and later).",
+)
+NAMED_EDITION = click.option(
+    "--edition",
+    type=EDITIONS,
+    help="Edition of the generator that drew the puzzles of which only names are known; by default the one that fits.",
+)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import JOBS, ended_by_hand
+from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, ended_by_hand
 
 
 @click.command()
@@ -34,6 +34,15 @@ from cogniload_repro.commands.options import JOBS, ended_by_hand
     "new experiments.",
 )
 @click.option(
+    "--edition",
+    type=EDITIONS,
+    default="port",
+    show_default=True,
+    help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15, 1.16, or 1.17 and later (elixir) "
+    "run it.",
+)
+@KEY_ORDER
+@click.option(
     "--format",
     "kind",
     type=click.Choice(["parquet", "jsonl", "layout"]),
@@ -43,8 +52,19 @@ from cogniload_repro.commands.options import JOBS, ended_by_hand
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @JOBS
-def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kind: str, out: Path, jobs: int) -> None:
-    """Draw a set of puzzles, byte for byte as the authors' released generator draws them.
+def puzzles(
+    grid: str,
+    per_cell: int,
+    seed: int,
+    rounding: str,
+    scheme: str,
+    edition: str,
+    key_order: str | None,
+    kind: str,
+    out: Path,
+    jobs: int,
+) -> None:
+    """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
     The same command goes on where it was stopped; a folder with another set is refused. A grid names its statements
     N, nominal needle ratios in percent and difficulties d from 1 to 12.
@@ -53,17 +73,19 @@ def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kin
     Examples:
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --format jsonl --out sets/small
+      cogniload puzzles --edition elixir --out sets/elixir
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
     """
     from cogniload_repro.grid import grid_cells
+    from cogniload_repro.puzzles.editions import resolve_edition
     from cogniload_repro.puzzles.folders import write_set
 
-    cells = grid_cells(grid, rounding)
+    chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
     with (
         ended_by_hand("the same command goes on from here"),
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
-        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, jobs=jobs, watch=bar.update)
+        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     click.echo(f"{count:,} puzzles in {out}")
 
 
@@ -73,14 +95,16 @@ def puzzles(grid: str, per_cell: int, seed: int, rounding: str, scheme: str, kin
     "--redraw/--no-redraw",
     default=True,
     show_default=True,
-    help="Also draw each puzzle again from its name; turn off for puzzles of another generator.",
+    help="Also draw each puzzle again from its name, under all editions until one fits; turn off for puzzles of "
+    "another generator.",
 )
 @JOBS
 def verify(source: Path, redraw: bool, jobs: int) -> None:
     """Solve every puzzle of SOURCE from its text, and name those that are not right.
 
-    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The exit code is 0
-    when all are right, 1 when some are not, and 2 when nothing can be read.
+    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The edition of the
+    generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or editions are
+    mixed, and 2 when nothing can be read.
 
     \b
     Examples:
@@ -93,11 +117,13 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     from cogniload_repro.puzzles.verify import ANOTHER_TEXT, VERDICTS, verify_set
 
     counts: Counter[str] = Counter()
+    editions: Counter[str] = Counter()
     sizes = [count_set(place) for place in find_sets(source)]
     total = None if None in sizes else sum(sizes)
     with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1
+            editions.update(filter(None, [verdict.edition]))
             counts["redrawn"] += verdict.detail == ANOTHER_TEXT
             bar.update()
             if verdict.verdict != "right":
@@ -105,8 +131,13 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
                 # texts of strangers may hold what a terminal obeys
                 tqdm.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line))
     found = {word: counts[word] for word in VERDICTS if counts[word]}
-    click.echo(f"{sum(found.values()):,} puzzles: " + ", ".join(f"{count:,} {word}" for word, count in found.items()))
-    if counts["redrawn"] == sum(found.values()):
+    total = sum(found.values())
+    verdicts = ", ".join(f"{count:,} {word}" for word, count in found.items())
+    origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())
+    click.echo("; ".join(filter(None, [f"{total:,} puzzles: {verdicts}", origins])))
+    if len(editions) > 1:
+        click.echo("The set mixes editions of the generator: keep each in a set of its own.")
+    if counts["redrawn"] == total:
         click.echo("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
-    if set(found) != {"right"}:
+    if set(found) != {"right"} or len(editions) > 1:
         raise click.exceptions.Exit(1)

@@ -5,23 +5,27 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, JOBS, TOKENIZERS
+from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS
 
 
 @click.command()
 @click.argument("source")
 @click.option("--model", default=None, help="Model of rows that name none.")
+@NAMED_EDITION
+@KEY_ORDER
 @BUILD
-def check(source: str, model: str | None, build: Path) -> None:
+def check(source: str, model: str | None, edition: str | None, key_order: str | None, build: Path) -> None:
     """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
     from cogniload_repro.outputs.check import check_outputs, print_check
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+    from cogniload_repro.puzzles.editions import resolve_edition
 
+    chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local = open_source(source, build / "downloads")
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
-    frame, report = check_outputs(local.path, catalog, model=model)
+    frame, report = check_outputs(local.path, catalog, model=model, edition=chosen)
     click.echo(print_check(frame, report))
 
 

@@ -11,9 +11,13 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, Model
 from cogniload_repro.outputs.imports import Report
-from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
+from cogniload_repro.outputs.layout import find_files
+from cogniload_repro.outputs.named import NamedPuzzles
+from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.published import TOKEN_TABLES
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.editions import Edition
+from cogniload_repro.puzzles.origin import describe_fits
 from cogniload_repro.statistics.accuracy import order_models
 
 _CELL = ["N", "ratio_pct", "d"]
@@ -29,7 +33,9 @@ _LEGEND = f"""
 """
 
 
-def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = None) -> tuple[pd.DataFrame, Report]:
+def check_outputs(
+    source: str | Path, catalog: Catalog, *, model: str | None = None, edition: Edition | None = None
+) -> tuple[pd.DataFrame, Report]:
     """Read a source without writing anything, and count what is there.
 
     Parameters
@@ -40,6 +46,8 @@ def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = N
         Known puzzles, against which missing ones are counted.
     model : str, optional
         The model of rows that name none.
+    edition : Edition, optional
+        Under which puzzles known by name alone are drawn; by default the one that fits them.
 
     Returns
     -------
@@ -51,7 +59,7 @@ def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = N
         response_counts (responses with a token count), empty (responses without text), tables (numbers of the
         paper's tables that can be computed from it), obstacles (why the others can not, by reason).
     report : Report
-        Responses by model and rejected rows by reason, duplicates among them.
+        Responses by model, rejected rows by reason, duplicates among them, and how well editions fit.
 
     Raises
     ------
@@ -62,7 +70,9 @@ def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = N
     rejected: Counter[str] = Counter()
     examples: dict[str, Rejected] = {}
     are_known = len(catalog) > 0
-    for item in read_outputs(source, catalog, model=model):
+    layout = find_files(Path(source))
+    named = NamedPuzzles(layout, catalog, edition)
+    for item in read_layout(layout, catalog, model=model):
         if isinstance(item, Output):
             counted = item.prompt_tokens is not None, item.response_tokens is not None
             answers[item.model].append((catalog.place(item.name), *counted, item.response == ""))
@@ -73,7 +83,7 @@ def check_outputs(source: str | Path, catalog: Catalog, *, model: str | None = N
     known = puzzles.groupby(_CELL).size() if are_known else None
     rows = [_summarise(name, answers[name], puzzles, known) for name in order_models(answers)]
     return pd.DataFrame(rows, columns=_COLUMNS), Report(
-        {name: len(found) for name, found in answers.items()}, rejected, examples
+        {name: len(found) for name, found in answers.items()}, rejected, examples, describe_fits(named.fits)
     )
 
 

@@ -12,8 +12,11 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.outputs.layout import Layout, find_files
+from cogniload_repro.outputs.named import NamedPuzzles
 from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+from cogniload_repro.puzzles.editions import Edition
+from cogniload_repro.puzzles.origin import describe_fits
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.storage import (
     UNFINISHED,
@@ -31,17 +34,21 @@ BUFFER_CHARS = 64_000_000
 
 @dataclass(frozen=True)
 class Report:
-    """What an import has found: responses by model, rejected rows by reason, one example of each reason."""
+    """What an import has found: responses by model, rejected rows by reason, one example of each reason.
+
+    ``origin`` tells how well the editions of the generator fit the puzzles that were drawn again from their names.
+    """
 
     responses: Mapping[str, int]
     rejected: Mapping[str, int]
     examples: Mapping[str, Rejected]
+    origin: str = ""
 
     def summary(self) -> str:
         """Return the report in a few lines."""
         total, rejected = sum(self.responses.values()), sum(self.rejected.values())
         counted = f"{_plural(total, 'response')} of {_plural(len(self.responses), 'model')}"
-        lines = [f"{counted}, {_plural(rejected, 'row')} rejected"]
+        lines = [f"{counted}, {_plural(rejected, 'row')} rejected", *filter(None, [self.origin])]
         for reason, count in sorted(self.rejected.items()):
             first = self.examples[reason]
             lines.append(f"  {count:,} {reason}, first in {first.file!r}, row {first.row}: {first.detail}")
@@ -80,6 +87,7 @@ def import_outputs(
     model: str | None = None,
     refused: Sequence[Rejected] = (),
     keep: bool = False,
+    edition: Edition | None = None,
 ) -> Report:
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
 
@@ -101,6 +109,8 @@ def import_outputs(
         What was refused before, such as members of an archive.
     keep : bool
         Keep the partitions of other models that are there already.
+    edition : Edition, optional
+        Under which puzzles known by name alone are drawn; by default the one that fits them.
 
     Raises
     ------
@@ -122,6 +132,7 @@ def import_outputs(
         remove_parts(folder)
     catalog = read_catalog(puzzles_path) if puzzles_path.exists() else Catalog()
     known, rejected = len(catalog), list(refused)
+    named = NamedPuzzles(layout, catalog, edition)
     with _tables_together(metadata, mark) as open_table:
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
         for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
@@ -135,7 +146,7 @@ def import_outputs(
         _remove_others(outputs_dir, partitions.rows)
     mark.unlink()
     examples = {row.reason: row for row in reversed(rejected)}
-    return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples)
+    return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples, describe_fits(named.fits))
 
 
 def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:

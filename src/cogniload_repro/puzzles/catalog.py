@@ -1,7 +1,7 @@
 """Puzzles by name: drawn ones, those that a source brings, and those of which only the name is known."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
@@ -70,8 +71,8 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     }
 
 
-def draw_named(name: str) -> dict:
-    """Draw again the puzzle of this name, and return its row.
+def draw_named(name: str, edition: Edition = PORT) -> dict:
+    """Draw again the puzzle of this name under an edition of the generator, and return its row.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def draw_named(name: str) -> dict:
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    puzzle = draw_puzzle(*parts[:4])
+    puzzle = draw_puzzle(*parts[:4], edition=edition)
     if puzzle.solution != parts.gold:
         raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
     return puzzle_row(puzzle)
@@ -117,9 +118,15 @@ class Catalog:
     ----------
     table : pyarrow.Table, optional
         A puzzles table; none is known by default.
+
+    Attributes
+    ----------
+    draw : function of a str
+        Returns the row of a puzzle of which only the name is known; `draw_named` by default.
     """
 
     def __init__(self, table: pa.Table | None = None):
+        self.draw: Callable[[str], dict] = draw_named
         table = PUZZLES.empty_table() if table is None else table
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
         self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
@@ -129,6 +136,9 @@ class Catalog:
 
     def __len__(self) -> int:
         return len(self._table) + len(self._added)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
 
     def add(self, row: dict) -> None:
         """Add a puzzle; the same one may come twice.
@@ -156,7 +166,7 @@ class Catalog:
             raise ValueError(self._unknown[name])
         if name not in self._places:
             try:
-                self.add(draw_named(name))
+                self.add(self.draw(name))
             except ValueError as error:
                 self._unknown[name] = str(error)
                 raise

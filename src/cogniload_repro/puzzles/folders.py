@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.puzzles.catalog import parse_name, rows_table
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import Request
 from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, known_ids
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -34,6 +35,7 @@ def write_set(
     seed: int = SEED,
     *,
     scheme: str = "chain",
+    edition: Edition = PORT,
     jobs: int = 1,
     watch: Watch = lambda count: None,
 ) -> int:
@@ -48,7 +50,7 @@ def write_set(
     folder : path
         A folder without puzzles, or with this set; which one it has is told by a hidden file.
     kind : {"parquet", "jsonl", "layout"}
-    cells, puzzles_per_cell, seed, scheme, jobs
+    cells, puzzles_per_cell, seed, scheme, edition, jobs
         As for `draw_rows`.
     watch : function of an int, optional
         Called with the number of puzzles that are there more than before.
@@ -61,15 +63,17 @@ def write_set(
     folder, cells = Path(folder), tuple(cells)
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; choose one of: {', '.join(KINDS)}")
-    _claim(folder, cells, puzzles_per_cell, seed, scheme)
+    _claim(folder, cells, puzzles_per_cell, seed, scheme, edition)
     count = puzzles_per_cell * len(cells)
     if kind == "layout":
-        _write_layout(folder, partial(draw_set, _layout_files, cells, puzzles_per_cell, seed, scheme, jobs), watch)
+        _write_layout(
+            folder, partial(draw_set, _layout_files, cells, puzzles_per_cell, seed, scheme, edition, jobs), watch
+        )
     elif (folder / _TABLES[kind]).exists():
         watch(count)
     else:
-        rows = partial(draw_rows, cells, puzzles_per_cell, seed, scheme=scheme, jobs=jobs)
-        _write_table(folder, kind, rows, describe_set(cells, seed, scheme, "cogniload puzzles"), watch)
+        rows = partial(draw_rows, cells, puzzles_per_cell, seed, scheme=scheme, edition=edition, jobs=jobs)
+        _write_table(folder, kind, rows, describe_set(cells, seed, scheme, "cogniload puzzles", edition), watch)
     return count
 
 
@@ -105,7 +109,9 @@ def _layout_files(puzzle: Puzzle) -> tuple[str, str, str]:
     return puzzle.name, puzzle.text, json.dumps(layout_state(puzzle))
 
 
-def _claim(folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: int, scheme: str) -> None:
+def _claim(
+    folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: int, scheme: str, edition: Edition
+) -> None:
     """Make sure that a folder holds this set or none, and note which one it is."""
     plan = {
         "cells": [[cell.N, cell.ratio_pct, cell.d] for cell in cells],
@@ -113,8 +119,9 @@ def _claim(folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: i
         "puzzles_per_cell": check_count("puzzles_per_cell", puzzles_per_cell, 1),
         "seed": check_count("seed", seed, 0),
         "scheme": scheme,
+        "edition": str(edition),
     }
-    known_ids(cells, puzzles_per_cell, seed, scheme)
+    known_ids(cells, puzzles_per_cell, seed, scheme, edition)
     note = folder / _STATE / "set.json"
     if not note.exists():
         for name in (*_TABLES.values(), "exp", "meta"):
@@ -123,7 +130,8 @@ def _claim(folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: i
         write_whole(note, json.dumps(plan) + "\n")
         return
     try:
-        found = dict(json.loads(note.read_bytes()))
+        # folders from before there were editions hold the port's puzzles
+        found = {"edition": str(PORT), **json.loads(note.read_bytes())}
     except (ValueError, TypeError):
         raise ValueError(f"{note} is damaged, so the set in {folder} is unknown; choose another folder") from None
     for key, value in plan.items():

@@ -3,13 +3,12 @@
 Byte for byte what the authors' released Python code draws; every choice below keeps the order of its draws.
 """
 
-import random
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
-from cogniload_repro.puzzles.mersenne import LARGEST_POOL, SAMPLE, SHUFFLE, below, sample, shuffle
+from cogniload_repro.puzzles.editions import PORT, Draws, Edition, resolve_edition
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Move, Puzzle
 
@@ -39,7 +38,16 @@ class Failure(NamedTuple):
     after: list[list[int]]
 
 
-def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None) -> Puzzle:
+def draw_puzzle(
+    N: int,
+    d: int,
+    needles: int,
+    puzzle_id: int,
+    failed: list[Failure] | None = None,
+    *,
+    edition: str | Edition = PORT,
+    key_order: str | None = None,
+) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
     Parameters
@@ -47,9 +55,11 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failu
     N, d, needles : int
         Statements (1 to 1,000,000), intrinsic difficulty (1 to 12), needles (1 to N).
     puzzle_id : int
-        Seed of the puzzle, not negative.
+        Seed of the puzzle, not negative; for Elixir from 100,000 to 999,999.
     failed : list, optional
         Receives the attempts that were not allowed, in their order.
+    edition, key_order : str, optional
+        The edition of the generator, by default the authors' Python port; see `resolve_edition`.
 
     Raises
     ------
@@ -60,19 +70,30 @@ def draw_puzzle(N: int, d: int, needles: int, puzzle_id: int, failed: list[Failu
     --------
     >>> draw_puzzle(20, 1, 1, 770487).name
     '20_1_1_770487_red'
+    >>> draw_puzzle(20, 1, 1, 102133, edition="elixir").name
+    '20_1_1_102133_disco'
     """
+    edition = resolve_edition(edition, key_order)
     N = check_count("N", N, 1, MAX_STATEMENTS)
     return _draw(
-        random.Random(),
+        edition.draws(),
+        edition,
         N,
         check_count("d", d, 1, len(CATEGORIES)),
         check_count("needles", needles, 1, N),
-        check_count("puzzle_id", puzzle_id, 0),
+        check_count("puzzle_id", puzzle_id, *((0,) if edition == PORT else (FIRST_ID, LAST_ID))),
         failed,
     )
 
 
-def draw_grid(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -> Iterator[Puzzle]:
+def draw_grid(
+    cells: Iterable[Cell | tuple],
+    puzzles_per_cell: int,
+    seed: int,
+    *,
+    edition: str | Edition = PORT,
+    key_order: str | None = None,
+) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: each id comes from the state that the puzzle before it left.
 
     Parameters
@@ -83,6 +104,8 @@ def draw_grid(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -
         At least 1.
     seed : int
         Seed of the whole grid, not negative.
+    edition, key_order : str, optional
+        As for `draw_puzzle`.
 
     Yields
     ------
@@ -96,57 +119,66 @@ def draw_grid(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -
     """
     cells = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    return _follow_chain(cells, puzzles_per_cell, check_count("seed", seed, 0))
+    return _follow_chain(cells, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition, key_order))
 
 
-def draw_ids(cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int) -> list[int]:
+def draw_ids(
+    cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int, *, edition: str | Edition = PORT
+) -> list[int]:
     """Return only the ids of `draw_grid`, in its order; every puzzle has to be drawn to find the next id."""
-    return [puzzle.puzzle_id for puzzle in draw_grid(cells, puzzles_per_cell, seed)]
+    return [puzzle.puzzle_id for puzzle in draw_grid(cells, puzzles_per_cell, seed, edition=edition)]
 
 
-def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int) -> Iterator[Puzzle]:
-    rng = random.Random(seed)
+def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition) -> Iterator[Puzzle]:
+    draws = edition.draws()
+    draws.seed(seed)
     for cell in cells:
         for _ in range(puzzles_per_cell):
-            yield _draw(rng, cell.N, cell.d, cell.needles, rng.randint(FIRST_ID, LAST_ID))
+            yield _draw(draws, edition, cell.N, cell.d, cell.needles, draws.between(FIRST_ID, LAST_ID))
 
 
 def _draw(
-    rng: random.Random, N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None
+    draws: Draws,
+    edition: Edition,
+    N: int,
+    d: int,
+    needles: int,
+    puzzle_id: int,
+    failed: list[Failure] | None = None,
 ) -> Puzzle:
-    """Draw the puzzle of one id and leave `rng` in the state that the chain goes on from."""
-    rng.seed(puzzle_id)
-    bits = rng.getrandbits
-    categories = sample(bits, CATEGORIES, d)
-    people = rng.sample(ontology().people, d)
+    """Draw the puzzle of one id and leave `draws` in the state that the chain goes on from."""
+    draws.seed(puzzle_id)
+    people = ontology().people
+    categories = draws.sample(edition.categories, d)
+    keys, ranks = edition.order_keys(categories)
+    drawn = draws.sample(people, d)
     if d == 1:
-        people.append(rng.choice([person for person in ontology().people if person not in people]))
-    poi = below(bits, len(people))
-    domains = {category: _draw_domain(rng, ontology().values[category], d) for category in categories}
+        drawn += draws.sample([person for person in people if person not in drawn], 1)
+    poi = draws.below(len(drawn))
+    domains = {category: _draw_domain(draws, ontology().values[category], d) for category in categories}
     sizes = [len(values) for values in domains.values()]
-    start = [[i % size for size in sizes] for i in range(len(people))]
+    start = [[i % size for size in sizes] for i in range(len(drawn))]
     try:
-        moves, states = _draw_moves(rng, sizes, start, poi, N, needles, failed)
+        moves, states = _draw_moves(draws, ranks, sizes, start, poi, N, needles, failed)
     except _StuckError as stuck:
         raise ValueError(
             f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "
             f"{MAX_FAILURES + 1} attempts in a row; take another puzzle_id or seed"
         ) from None
-    asked = below(bits, d)
+    asked = keys[draws.below(d)]
     category = categories[asked]
     lines = []
     for person in dict.fromkeys([move[0] for move in reversed(moves)]):
-        order = list(range(d))
-        shuffle(bits, order)
+        order = keys[:]
+        draws.shuffle(order)
         lines.append((person, order))
     solution = domains[category][states[poi][asked]]
-    return Puzzle(people, people[poi], category, solution, domains, needles, puzzle_id, start, lines, moves)
+    return Puzzle(drawn, drawn[poi], category, solution, domains, needles, puzzle_id, start, lines, moves)
 
 
-def _draw_domain(rng: random.Random, values: tuple[str, ...], d: int) -> list[str]:
+def _draw_domain(draws: Draws, values: tuple[str, ...], d: int) -> list[str]:
     """Draw the values that a category takes in one puzzle."""
-    size = min(len(values), 3 if d == 1 else d + 1)
-    return rng.sample(values, size) if len(values) > LARGEST_POOL else sample(rng.getrandbits, values, size)
+    return draws.sample(values, min(len(values), 3 if d == 1 else d + 1))
 
 
 class _StuckError(Exception):
@@ -165,7 +197,8 @@ def _free_values(size: int) -> list[list[tuple[int, int, list[int]]]]:
 
 
 def _draw_moves(
-    rng: random.Random,
+    draws: Draws,
+    ranks: list[int] | None,
     sizes: list[int],
     states: list[list[int]],
     poi: int,
@@ -175,50 +208,17 @@ def _draw_moves(
 ) -> tuple[list[Move], list[list[int]]]:
     """Draw all statements; return them and the final states.
 
-    One long function, because calls would cost a sixth of the time: the loops over `SAMPLE` and `SHUFFLE` are
-    `mersenne.sample` and `mersenne.shuffle` written out. Lists of values are replaced, never changed, so that
-    moves can keep them. Two checks of the released code are implied by the others: nobody can become equal to
-    the person of interest through a hay, whose updates avoid that person's values; and when nobody is equal
-    after a needle, not everybody is.
+    Lists of values are replaced, never changed, so that moves can keep them. Two checks of the released code are
+    implied by the others: nobody can become equal to the person of interest through a hay, whose updates avoid that
+    person's values; and when nobody is equal after a needle, not everybody is.
     """
-    bits, uniform = rng.getrandbits, rng.random
     others = [person for person in range(len(states)) if person != poi]
-    n_others, n_places = len(others), len(sizes)
-    width_others, width_places = n_others.bit_length(), n_places.bit_length()
-    places, steps, free = list(range(n_places)), SAMPLE[n_places], [_free_values(size) for size in sizes]
-    moves = []
+    attempt, shuffle = draws.attempts(poi, others, [_free_values(size) for size in sizes]), draws.shuffle
+    n_others, moves = len(others), []
     left, needles_left, failures = N, needles, 0
     while left:
-        person = poi
-        is_hay = uniform() > needles_left / left
-        if is_hay:
-            at = bits(width_others)
-            while at >= n_others:
-                at = bits(width_others)
-            person = others[at]
-        sampled = []
-        for _ in range(2):
-            count = bits(width_places)
-            while count >= n_places:
-                count = bits(width_places)
-            pool, drawn = places[:], []
-            for n, width, last in steps[count + 1]:
-                at = bits(width)
-                while at >= n:
-                    at = bits(width)
-                drawn.append(pool[at])
-                pool[at] = pool[last]
-            sampled.append(drawn)
-        conditions, updates = sampled
-        before, poi_before = states[person], states[poi]
-        moved = before[:]
-        for place in updates:
-            n, width, values = free[place][before[place]][poi_before[place]]
-            at = bits(width)
-            while at >= n:
-                at = bits(width)
-            moved[place] = values[at]
-        after = states[:]
+        person, conditions, updates, moved = attempt(needles_left / left, states)
+        before, poi_before, after = states[person], states[poi], states[:]
         after[person] = moved
         first = conditions[0]
         wanted = before[first]
@@ -235,7 +235,8 @@ def _draw_moves(
                         for place in updates:
                             state[place] = moved[place]
             i += 1  # noqa: SIM113
-        if after[poi] is not poi_before if is_hay else affected > n_others or after.count(moved) > 1:
+        is_needle = person == poi
+        if affected > n_others or after.count(moved) > 1 if is_needle else after[poi] is not poi_before:
             failures += 1
             if failed is not None:
                 failed.append(Failure(N - left, Move(person, before, conditions, moved, updates), after))
@@ -243,14 +244,13 @@ def _draw_moves(
                 raise _StuckError(N - left + 1)
             continue
         failures = 0
-        for drawn in sampled:
-            for n, width, last in SHUFFLE[len(drawn)]:
-                at = bits(width)
-                while at >= n:
-                    at = bits(width)
-                drawn[last], drawn[at] = drawn[at], drawn[last]
+        if ranks:
+            # keys of a map: in the order of the map, not in that in which they were drawn
+            conditions.sort(key=ranks.__getitem__)
+            updates.sort(key=ranks.__getitem__)
+        shuffle(conditions, updates)
         moves.append((person, before, conditions, moved, updates))
         states = after
         left -= 1
-        needles_left -= person == poi
+        needles_left -= is_needle
     return moves, states

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_ids
 from cogniload_repro.storage import DATA, write_whole
 
@@ -17,6 +18,12 @@ PUZZLES_PER_CELL = 100
 #: Its 14,000 ids, one line a cell: N, ratio_pct, d, and the ids in the order of the chain.
 MANIFEST = DATA / "puzzle_ids.csv"
 
+
+def find_manifest(edition: Edition) -> Path:
+    """Return the path of the ids of an edition's default set, a file that only the usual orders of keys have."""
+    return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv".replace(" ", "_")
+
+
 SCHEMES = ("chain", "spawn", "default")
 
 _HEADER = "N,ratio_pct,d,puzzle_ids"
@@ -25,14 +32,14 @@ _HEADER = "N,ratio_pct,d,puzzle_ids"
 _STREAM = 1
 
 
-def write_manifest(path: str | Path = MANIFEST) -> Path:
-    """Draw the default set along the chain and write its ids."""
-    ids = draw_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED)
+def write_manifest(edition: Edition = PORT, path: str | Path | None = None) -> Path:
+    """Draw the default set of an edition along the chain and write its ids, by default where they are looked for."""
+    ids = draw_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition)
     lines = [_HEADER]
     for i, cell in enumerate(PAPER_GRID):
         own = ids[i * PUZZLES_PER_CELL : (i + 1) * PUZZLES_PER_CELL]
         lines.append(f"{cell.N},{cell.ratio_pct},{cell.d},{' '.join(map(str, own))}")
-    return write_whole(path, "\n".join(lines) + "\n")
+    return write_whole(path or find_manifest(edition), "\n".join(lines) + "\n")
 
 
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
@@ -86,22 +93,26 @@ def _spawn_id(cell: Cell, place: int, seed: int) -> int:
     return (int(high) << 20) | (int(low) >> 12)
 
 
-def known_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain") -> Iterator[int] | None:
-    """Return the ids of a set, cell by cell; None where they are only found by drawing along the chain.
+def known_ids(
+    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain", edition: Edition = PORT
+) -> Iterator[int] | None:
+    """Return the ids of a set, cell by cell; None where they are only found by drawing along the edition's chain.
 
-    The chain of the default set is committed. The scheme ``default`` takes a part of that set: the first ids of some
+    The chains of the default sets are committed. The scheme ``default`` takes a part of that set: the first ids of some
     of its cells. A chain of its own through a few cells would give other puzzles, and may run into a loop.
 
     Raises
     ------
     ValueError
-        If the scheme is unknown, a number is out of range, or the default set lacks a cell.
+        If the scheme is unknown or not for this edition, a number is out of range, or the default set lacks a cell.
     """
-    cells = tuple(cells)
+    cells, manifest = tuple(cells), find_manifest(edition)
     if scheme == "spawn":
+        if edition != PORT:
+            raise ValueError(f"edition {edition} has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain")
         return spawn_ids(cells, puzzles_per_cell, seed)
     if scheme == "default":
-        known = read_manifest()
+        known = read_manifest(manifest)
         if seed != SEED or puzzles_per_cell > PUZZLES_PER_CELL or not set(cells) <= set(known):
             raise ValueError(
                 f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles a cell and the paper's cells"
@@ -109,6 +120,6 @@ def known_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: s
         return (one for cell in cells for one in known[cell][:puzzles_per_cell])
     if scheme != "chain":
         raise ValueError(f"scheme is {scheme!r}; choose one of: {', '.join(SCHEMES)}")
-    if (cells, puzzles_per_cell, seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED) and MANIFEST.exists():
-        return (one for ids in read_manifest().values() for one in ids)
+    if (cells, puzzles_per_cell, seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED) and manifest.exists():
+        return (one for ids in read_manifest(manifest).values() for one in ids)
     return None

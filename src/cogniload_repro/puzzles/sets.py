@@ -14,6 +14,7 @@ from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import Request, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, known_ids
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -37,6 +38,7 @@ def draw_rows(
     seed: int = SEED,
     *,
     scheme: str = "chain",
+    edition: Edition = PORT,
     jobs: int = 1,
     skip: int = 0,
 ) -> Iterator[dict]:
@@ -48,7 +50,9 @@ def draw_rows(
     puzzles_per_cell, seed : int
         At least 1, and not negative.
     scheme : {"chain", "spawn", "default"}
-        Where the ids come from, see `puzzle_ids`.
+        Where the ids come from, see `known_ids`.
+    edition : Edition
+        Which edition of the generator draws.
     jobs : int
         Number of processes. A chain whose ids are not known is drawn by one.
     skip : int
@@ -59,7 +63,7 @@ def draw_rows(
     ValueError
         If an argument is out of range.
     """
-    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, jobs, lambda place, _: place < skip)
+    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, edition, jobs, lambda place, _: place < skip)
     return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in drawn)
 
 
@@ -69,6 +73,7 @@ def draw_set(
     puzzles_per_cell: int,
     seed: int,
     scheme: str,
+    edition: Edition,
     jobs: int,
     skip: Callable[[int, Request], bool],
 ) -> Iterator[tuple[Cell, object]]:
@@ -79,11 +84,12 @@ def draw_set(
     goes round from there, which is logged at its end.
     """
     cells = tuple(cells)
-    ids = known_ids(cells, puzzles_per_cell, seed, scheme)
+    ids = known_ids(cells, puzzles_per_cell, seed, scheme, edition)
     planned = (cell for cell in cells for _ in range(puzzles_per_cell))
     if ids is None:
         seen = set()
-        for place, (cell, puzzle) in enumerate(zip(planned, draw_grid(cells, puzzles_per_cell, seed), strict=True)):
+        chain = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
+        for place, (cell, puzzle) in enumerate(zip(planned, chain, strict=True)):
             seen.add(request := (cell.N, cell.d, cell.needles, puzzle.puzzle_id))
             if not skip(place, request):
                 yield cell, convert(puzzle)
@@ -95,7 +101,7 @@ def draw_set(
     requests = ((cell, (cell.N, cell.d, cell.needles, one)) for cell, one in zip(planned, ids, strict=True))
     wanted, asked = tee(pair for place, pair in enumerate(requests) if not skip(place, pair[1]))
     chunks = cut((request for _, request in asked), _CHUNK, lambda request: request[0], _CHUNK_STATEMENTS)
-    drawn = map_batches(partial(_draw_chunk, convert), chunks, jobs)
+    drawn = map_batches(partial(_draw_chunk, convert, edition), chunks, jobs)
     for (cell, _), puzzle in zip(wanted, drawn, strict=True):
         yield cell, puzzle
 
@@ -123,13 +129,16 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> int:
     return count
 
 
-def describe_set(cells: Iterable[Cell], seed: int, scheme: str, command: str) -> dict[str, str]:
+def describe_set(
+    cells: Iterable[Cell], seed: int, scheme: str, command: str, edition: Edition = PORT
+) -> dict[str, str]:
     """Return the metadata of a drawn set: where its puzzles come from, nothing about the moment."""
     return {
         "provenance": "reconstructed",
         "source": "drawn by cogniload_repro.puzzles.generate",
         "seed": str(seed),
         "scheme": scheme,
+        "edition": str(edition),
         "rounding": " ".join(sorted({cell.rounding for cell in cells})),
         "package_version": __version__,
         "command": command,
@@ -177,5 +186,5 @@ def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs:
                 future.cancel()
 
 
-def _draw_chunk(convert: Callable[[Puzzle], object], requests: list[Request]) -> list:
-    return [convert(draw_puzzle(*request)) for request in requests]
+def _draw_chunk(convert: Callable[[Puzzle], object], edition: Edition, requests: list[Request]) -> list:
+    return [convert(draw_puzzle(*request, edition=edition)) for request in requests]

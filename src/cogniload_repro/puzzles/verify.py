@@ -1,16 +1,19 @@
 """Check sets of puzzles: every puzzle is solved again from its text, and drawn again where it has an id."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_repro.grid import ROUNDINGS, count_needles
 from cogniload_repro.puzzles.catalog import PuzzleName, parse_name, puzzle_row
+from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.folders import layout_state
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.origin import find_edition
 from cogniload_repro.puzzles.puzzle import INSTRUCTION, Puzzle
 from cogniload_repro.puzzles.readers import COLUMNS, Files, Item, Unreadable, find_sets, read_row, read_set
 from cogniload_repro.puzzles.release import spent_counters
@@ -36,18 +39,21 @@ class Verdict(NamedTuple):
         mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer.
     detail : str
         One sentence, empty for a puzzle that is right.
+    edition : str
+        The edition of the generator that draws this text from the puzzle's id; empty where none does or none was tried.
     """
 
     name: str
     verdict: str
     detail: str
+    edition: str = ""
 
 
 def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Iterator[Verdict]:
     """Verify every puzzle of a set, in its order; see `verify_puzzle`. The same verdicts for any `jobs`.
 
-    A name that comes twice in a table or folder is a mismatch the second time. Apart from the names, a few puzzles
-    for each process are in memory at a time.
+    A name that comes twice in a table or folder is a mismatch the second time. The edition that fits the first puzzles
+    best is tried first on all. Apart from the names, a few puzzles for each process are in memory at a time.
 
     Parameters
     ----------
@@ -63,8 +69,10 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
     for place in find_sets(source):
         seen: set[str] = set()
         batches = cut(read_set(place), _CHUNK, _count_chars, _CHUNK_CHARS)
+        first = next(batches, [])
+        check = partial(_verify_batch, redraw, _order_editions(first) if redraw else ())
         verdict = None
-        for verdict in map_batches(partial(_verify_batch, redraw), batches, jobs):
+        for verdict in map_batches(check, chain([first] * bool(first), batches), jobs):
             if verdict.name in seen:
                 detail = "; ".join(filter(None, ["a puzzle of this name came before", verdict.detail]))
                 verdict = verdict._replace(verdict=verdict.verdict.replace("right", "mismatch"), detail=detail)
@@ -74,7 +82,7 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
             raise ValueError(f"{place} holds no puzzle; make or fetch it again")
 
 
-def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
+def verify_puzzle(item: Item, *, redraw: bool = True, editions: Sequence[Edition] = EDITIONS) -> Verdict:
     """Solve a puzzle from its text and compare it with everything that is stated about it.
 
     Parameters
@@ -85,6 +93,8 @@ def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
     redraw : bool
         Also draw the puzzle again from its name, which a row with a ``name`` needs then, and compare text and
         metadata, which finds any change at all. Turn it off for puzzles of another generator.
+    editions : sequence of Edition
+        It is drawn under these, one after the other, until one gives the text.
     """
     row = read_row(item)
     if isinstance(row, Unreadable):
@@ -109,13 +119,22 @@ def verify_puzzle(item: Item, *, redraw: bool = True) -> Verdict:
         *_differences(puzzle, stated),
         *_irregularities(puzzle),
     ]
+    edition = ""
     if redraw and not differences and "puzzle_id" in stated:
-        differences += _redrawn(puzzle, row, stated["puzzle_id"])
-    return Verdict(name, "mismatch" if differences else "right", "; ".join(differences))
+        edition, differences = _redrawn(puzzle, row, stated["puzzle_id"], editions)
+    return Verdict(name, "mismatch" if differences else "right", "; ".join(differences), edition)
 
 
-def _verify_batch(redraw: bool, batch: list[tuple[str, Item]]) -> list[Verdict]:
-    verdicts = [(label, verify_puzzle(item, redraw=redraw)) for label, item in batch]
+def _order_editions(batch: list[tuple[str, Item]]) -> tuple[Edition, ...]:
+    """Return all editions, those first that fit some puzzles best."""
+    rows = [read_row(item) for _, item in batch]
+    texts = {row["name"]: row.get("text") for row in rows if not isinstance(row, Unreadable)}
+    best = [fit.edition for fit in find_edition(texts, texts) if fit.fitting]
+    return tuple(dict.fromkeys([*best, *EDITIONS]))
+
+
+def _verify_batch(redraw: bool, editions: Sequence[Edition], batch: list[tuple[str, Item]]) -> list[Verdict]:
+    verdicts = [(label, verify_puzzle(item, redraw=redraw, editions=editions)) for label, item in batch]
     return [verdict._replace(name=verdict.name or label) for label, verdict in verdicts]
 
 
@@ -199,14 +218,23 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
             return
 
 
-def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object) -> list[str]:
-    """Compare text and metadata with those drawn from the puzzle's id."""
-    try:
-        drawn = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id)
-    except ValueError as error:
-        return [f"the puzzle cannot be drawn again: {error}"]
-    if drawn.text != row["text"]:
-        return [ANOTHER_TEXT]
+def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object, editions: Iterable[Edition]) -> tuple[str, list[str]]:
+    """Return the edition that draws a text from the puzzle's id, and compare the metadata with those drawn."""
+    failure = ANOTHER_TEXT
+    for edition in editions:
+        try:
+            drawn = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id, edition=edition)
+        except ValueError as error:
+            if edition == PORT:
+                failure = f"the puzzle cannot be drawn again: {error}"
+            continue
+        if drawn.text == row["text"]:
+            return str(edition), _compare_metadata(drawn, row)
+    return "", [failure]
+
+
+def _compare_metadata(drawn: Puzzle, row: Mapping) -> list[str]:
+    """Tell where the metadata of a row differ from those of the puzzle drawn again."""
     own = puzzle_row(drawn)
     keys = [key for key in ("poi", "category", "domain") if row.get(key, own[key]) != own[key]]
     if "state" in row:
@@ -216,4 +244,4 @@ def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object) -> list[str]:
 
 
 #: What is said of a text that is right in itself.
-ANOTHER_TEXT = "the text differs from the one drawn from its id"
+ANOTHER_TEXT = "the text differs from the one drawn from its id, under every edition"

@@ -1,0 +1,58 @@
+import pytest
+
+from cogniload_repro.commands.puzzles import puzzles
+from cogniload_repro.puzzles.editions import EDITIONS, KEY_ORDERS, NAMES, PORT, resolve_edition
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.ontology import CATEGORIES
+
+
+def test_names_stand_for_editions():
+    """`elixir` is the last version; each version has the order of keys that was usual with it."""
+    assert resolve_edition("elixir") == resolve_edition("elixir-1.17") == resolve_edition("elixir", "file")
+    assert [str(resolve_edition(name)) for name in NAMES] == [*NAMES[:-1], "elixir-1.17"]
+    assert str(resolve_edition("elixir-1.17", "term")) == "elixir-1.17 with key order term"
+    assert resolve_edition(PORT) is PORT
+    assert len(set(map(str, EDITIONS))) == len(EDITIONS) == 1 + 3 * 2
+
+
+def test_orders_of_keys_hold_all_categories():
+    """Both orders have the twelve categories; only the port keeps them as they were drawn."""
+    assert {"term": tuple(sorted(CATEGORIES)), "file": CATEGORIES} == KEY_ORDERS
+    drawn = ["hair", "location", "clothes_hat"]
+    assert PORT.order_keys(drawn) == ([0, 1, 2], None)
+    for order, names in KEY_ORDERS.items():
+        places, ranks = resolve_edition("elixir", order).order_keys(drawn)
+        assert [drawn[place] for place in places] == [name for name in names if name in drawn]
+        assert sorted(range(3), key=ranks.__getitem__) == places
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (("elixir-1.18",), "edition is 'elixir-1.18'; choose one of: port, elixir-1.14"),
+        ((None,), "edition is None"),
+        (("elixir", "drawn"), "key_order is 'drawn' for edition elixir-1.17; choose one of: term, file"),
+        (("port", "file"), "for edition port; .*for an Elixir edition only"),
+        ((PORT, "file"), "for edition port"),
+    ],
+)
+def test_unknown_editions_are_refused(choice, message):
+    """Another edition or order, and an order for the port, stop with what there is to choose from."""
+    with pytest.raises(ValueError, match=message):
+        resolve_edition(*choice)
+
+
+@pytest.mark.parametrize("puzzle_id", [99_999, 1_000_000, -1, "770487"])
+def test_ids_that_elixir_never_drew_are_refused(puzzle_id):
+    """The original's ids have six digits; the port draws others too."""
+    with pytest.raises(ValueError, match=r"puzzle_id is .*; give a whole number from 100000 to 999,999"):
+        draw_puzzle(20, 1, 1, puzzle_id, edition="elixir")
+    if puzzle_id in (99_999, 1_000_000):
+        assert draw_puzzle(20, 1, 1, puzzle_id).puzzle_id == puzzle_id
+
+
+def test_command_offers_every_edition():
+    """The command line has the same names as the function."""
+    choices = {option.name: option.type.choices for option in puzzles.params if option.name in ("edition", "key_order")}
+    assert sorted(choices["edition"]) == sorted(NAMES)
+    assert sorted(choices["key_order"]) == sorted(KEY_ORDERS)

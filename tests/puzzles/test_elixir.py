@@ -1,0 +1,168 @@
+import csv
+import hashlib
+import json
+import shutil
+import struct
+import subprocess
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.grid import count_needles
+from cogniload_repro.puzzles import elixir
+from cogniload_repro.puzzles.elixir import VERSIONS, Elixir
+from cogniload_repro.puzzles.generate import draw_puzzle
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+SEEDS = st.integers(0, 2**21 - 1)
+
+
+def seeded(version, seed):
+    """Return the draws of a version, seeded."""
+    draws = Elixir(version)
+    draws.seed(seed)
+    return draws
+
+
+def test_golden_puzzles_are_drawn():
+    """Puzzles that the original generator drew under three versions and two orders of keys, byte for byte."""
+    with open(VECTORS / "elixir.csv", encoding="utf-8", newline="") as file:
+        golden = list(csv.DictReader(file))
+    assert {(row["elixir"], row["key_order"]) for row in golden} == {
+        ("1.14", "term"),
+        ("1.16", "file"),
+        ("1.17", "file"),
+    }
+    for row in golden:
+        cell = (int(row[part]) for part in ("N", "d", "needles", "puzzle_id"))
+        puzzle = draw_puzzle(*cell, edition=f"elixir-{row['elixir']}", key_order=row["key_order"])
+        assert puzzle.solution == row["solution"], row
+        assert hashlib.sha256(puzzle.text.encode("utf-8")).hexdigest() == row["sha256"], row
+
+
+def test_golden_examples_are_drawn_under_the_usual_order_of_keys():
+    """Without an order, keys are alphabetical in 1.14 and as in the ontology later: the examples show the texts."""
+    for line in (VECTORS / "elixir_examples.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        cell = (int(row[part]) for part in ("N", "d", "needles", "puzzle_id"))
+        puzzle = draw_puzzle(*cell, edition=f"elixir-{row['elixir']}")
+        assert puzzle.text == row["text"]
+        assert puzzle.name == "_".join(row[part] for part in ("N", "d", "needles", "puzzle_id", "solution"))
+
+
+def expected_lines(lines):
+    """Draw along the lines of elixir_draws.exs with our functions, and write what they should say."""
+    draws = Elixir("1.14")
+    for line in lines:
+        words = line.partition(" =")[0].split(" ")
+        name, numbers = words[0], [int(word) for word in words[1:]]
+        if name == "needles":
+            yield f"{line.partition('=')[0]}= {count_needles(*numbers, 'paper')}"
+            continue
+        if name == "seed":
+            draws.seed(*numbers)
+            drawn = []
+        elif name == "uniform":
+            drawn = struct.unpack(">Q", struct.pack(">d", draws.between(0, 2**64 - 1) * elixir._UNIT))
+        elif name == "random":
+            drawn = [draws.below(*numbers)]
+        elif name == "range":
+            drawn = [draws.between(*numbers)]
+        elif name == "shuffle":
+            draws.shuffle(drawn := list(range(*numbers)))
+        else:
+            drawn = draws.sample(range(numbers[0]), numbers[1])
+        yield " ".join([*words, "=", *map(str, drawn), "then", str(draws.between(1, 1_000_000_007))])
+
+
+@pytest.mark.skipif(shutil.which("elixir") is None, reason="no Elixir here: run scripts/install-system-packages.sh")
+def test_elixir_itself_draws_the_same():
+    """Elixir 1.14 or 1.15 draws our numbers, lists and orders for many seeds and sizes, and rounds halves up."""
+    version = subprocess.run(["elixir", "--short-version"], capture_output=True, text=True, check=True).stdout.strip()
+    if not version.startswith(("1.14.", "1.15.")):
+        pytest.skip(f"Elixir {version} is here, 1.14 or 1.15 is what the script compares")
+    script = Path(__file__).with_name("elixir_draws.exs")
+    run = subprocess.run(["elixir", str(script)], capture_output=True, text=True, check=True)
+    lines = run.stdout.splitlines()
+    assert len(lines) > 500
+    assert lines == list(expected_lines(lines))
+
+
+@given(SEEDS, st.sampled_from(VERSIONS), st.integers(1, 159), st.integers(1, 160))
+def test_taken_elements_are_different_ones_of_the_list(seed, version, n, count):
+    """`sample` gives so many different elements, or all; `shuffle` keeps what it orders; `below` stays below."""
+    draws, population = seeded(version, seed), [f"value {at}" for at in range(n)]
+    drawn = draws.sample(population, count)
+    assert len(set(drawn)) == len(drawn) == min(n, count)
+    assert set(drawn) <= set(population)
+    shuffled = population[:]
+    draws.shuffle(shuffled)
+    assert sorted(shuffled) == sorted(population)
+    assert 0 <= draws.below(n) < n
+
+
+@given(SEEDS, st.integers(2, 40))
+def test_versions_differ_as_described(seed, n):
+    """1.17 shuffles the other way round; 1.14 draws nothing to choose from one element."""
+    early, late = seeded("1.16", seed), seeded("1.17", seed)
+    one, other = list(range(n)), list(range(n))
+    early.shuffle(one)
+    late.shuffle(other)
+    assert one == other[::-1]
+    unmoved, moved = seeded("1.14", seed), seeded("1.16", seed)
+    assert unmoved.below(1) == moved.below(1) == 0
+    moved_word = moved.between(0, 2**64 - 1)
+    assert [unmoved.between(0, 2**64 - 1) for _ in range(2)][1] == moved_word
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_every_element_is_taken_alike(n):
+    """Over many seeds each of twelve elements is taken about equally often, under every version."""
+    for version in VERSIONS:
+        draws, counts = seeded(version, 7), [0] * 12
+        for _ in range(3000):
+            for place in draws.sample(range(12), n):
+                counts[place] += 1
+        # five standard deviations of a binomial count
+        expected = 3000 * n / 12
+        assert max(abs(count - expected) for count in counts) < 5 * (expected * (1 - n / 12)) ** 0.5
+
+
+class FixedWords(Elixir):
+    """Draws given words first."""
+
+    def __init__(self, version, words):
+        super().__init__(version)
+        self.first = words
+
+    def seed(self, seed):
+        super().seed(seed)
+        self._words = chain(self.first, self._words)
+        self._take = self._make_take(self._words)
+
+
+@pytest.mark.parametrize("words", [[0, 1], [2**63, 0], [2**64 - 1, 1]])
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (5, 1)])
+def test_logarithm_of_zero_is_one_sentence(words, n, count):
+    """Where Elixir 1.17 would stop at the logarithm of 0, one sentence tells so; earlier versions go on."""
+    draws = FixedWords("1.17", words)
+    draws.seed(5)
+    with pytest.raises(ValueError, match="logarithm of 0; take another puzzle_id"):
+        draws.sample(range(n), count)
+    for version in ("1.14", "1.16"):
+        draws = FixedWords(version, words)
+        draws.seed(5)
+        assert len(draws.sample(range(n), count)) == count
+
+
+def test_equal_numbers_keep_the_order_of_a_stable_sort():
+    """Words that round to one number: 1.14 lists the earlier element first, 1.17 the later one."""
+    words = [2**63, 2**63 + 1, 2**62]
+    for version, order in (("1.14", [0, 1, 2]), ("1.17", [2, 1, 0])):
+        draws = FixedWords(version, words)
+        draws.seed(5)
+        draws.shuffle(items := [0, 1, 2])
+        assert items == order
