@@ -57,6 +57,16 @@ def test_fingerprints_sort_models_and_say_what_is_missing():
     assert texts[labels.index("Qwen3-1.7B")] == "below ½ throughout"
 
 
+@pytest.mark.parametrize("name", ["$$", "$\\x$", "a_b^"])
+def test_a_model_of_any_name_is_drawn(name):
+    """A model's name is text to every picture, whatever mathematics it looks like."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"].assign(model=name)
+    points = intervals()[intervals()["model"] == "QwQ-32B"].assign(model=name)
+    for figure in (draw_fingerprints(points, own, ""), draw_surfaces(own, ""), draw_rho_response(own, name, "")):
+        FigureCanvasAgg(figure).draw()
+    assert draw_fingerprints(points, own, "").axes[0].get_yticklabels()[0].get_text() == name
+
+
 def test_surface_adds_up_to_the_cells():
     """Observed and fitted answers over (N, d) sum to those of the model, whatever the residuals."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]

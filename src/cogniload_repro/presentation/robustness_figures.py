@@ -59,7 +59,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
             for row, model in enumerate(order):
                 above = points["ecl50"].loc[model, "estimate"] > 10 ** np.log10(cells["N"].astype(float)).mean()
                 _draw_interval(ax, row, points[point].loc[model], drawn[model], limits, above)
-        axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order])
+        axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order], parse_math=False)
         axes[0].set_ylim(-0.7, len(order) - 0.3)
         write_note(figure, note)
     return figure
