@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from cogniload_repro.outputs.layout import Layout, answer_name
-from cogniload_repro.outputs.readers import read_answer, read_table
+from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, parse_name
 from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.origin import Fit, choose_edition, find_edition
+from cogniload_repro.records import read_text
 
 
 class NamedPuzzles:
@@ -67,5 +68,5 @@ class NamedPuzzles:
 
     def _read_text(self, name: str) -> str | None:
         path = self._layout.texts.get(name)
-        text = read_answer(path) if path else None
+        text = read_text(path) if path else None
         return text if isinstance(text, str) else None

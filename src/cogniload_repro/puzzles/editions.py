@@ -26,12 +26,23 @@ NAMES = ("port", *_USUAL_ORDER, *_LATEST)
 class Draws(Protocol):
     """Random draws of an edition: `mersenne.Mersenne` or `elixir.Elixir`, which describe the methods."""
 
-    def seed(self, seed: int) -> None: ...
-    def between(self, low: int, high: int) -> int: ...
-    def below(self, n: int) -> int: ...
-    def sample(self, population: Sequence, count: int) -> list: ...
-    def shuffle(self, *lists: list) -> None: ...
-    def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt: ...
+    def seed(self, seed: int) -> None:
+        """Start anew from a seed."""
+
+    def between(self, low: int, high: int) -> int:
+        """Draw a whole number of a range, both ends included."""
+
+    def below(self, n: int) -> int:
+        """Draw a whole number from 0 to n - 1."""
+
+    def sample(self, population: Sequence, count: int) -> list:
+        """Draw members without replacement."""
+
+    def shuffle(self, *lists: list) -> None:
+        """Shuffle lists in place, one after another."""
+
+    def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt:
+        """Give the function that draws one attempt at a statement."""
 
 
 @dataclass(frozen=True)
