@@ -171,7 +171,7 @@ def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, 
 
 
 @pytest.mark.parametrize("sure", [False, True])
-@pytest.mark.parametrize("name", ["10_alternatives", "14_uncertainty"])
+@pytest.mark.parametrize("name", ["13_alternatives", "12_uncertainty"])
 def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     """Alternatives and uncertainty are pages for one model on part of the grid too, even one that is always right."""
     cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
@@ -191,5 +191,5 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     assert "Counts of mine.csv, whose origin is not recorded" in shown
     assert "me/mine" in shown
     assert ("no model here has one (separation)" in shown) == sure
-    if name == "14_uncertainty":
+    if name == "12_uncertainty":
         assert "This needs two models" in shown

@@ -99,7 +99,7 @@ def test_make_keeps_choices(checkout):
     assert done.returncode == 0, done.stderr
     assert read_choices(build) == {"source": str(ROOT), "formula": formula, "family": "probit", "data": ""}
     assert "up to date" in make(checkout, *files).stdout
-    assert "09_consistency" in make(checkout, "-n", "render").stdout
+    assert "11_consistency" in make(checkout, "-n", "render").stdout
     assert make(checkout, *files, "SOURCE=reconstructed", "FAMILY=").returncode == 0
     assert read_choices(build) == {"source": "reconstructed", "formula": formula, "family": "", "data": ""}
 

@@ -104,7 +104,7 @@ def test_what_is_no_notebook_is_refused(tmp_path, content, message):
 
 def test_there_are_notebooks():
     """The checks of committed notebooks have something to check."""
-    assert {"03_accuracy", "04_glm", "11_fidelity"} <= {source.stem for source in _SOURCES}
+    assert {"03_accuracy", "04_glm", "09_fidelity"} <= {source.stem for source in _SOURCES}
 
 
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
@@ -139,8 +139,8 @@ def test_committed_prose_types_no_result(source):
         ("04_glm", {"formula", "family"}),
         ("05_interactions", {"formula", "family"}),
         ("06_aic", {"formula", "family"}),
-        ("10_alternatives", {"formula", "family", "shown"}),
-        ("14_uncertainty", set()),
+        ("13_alternatives", {"formula", "family", "shown"}),
+        ("12_uncertainty", set()),
     ],
 )
 def test_regression_notebooks_take_a_formula(name, own):
