@@ -27,6 +27,9 @@ _PUBLIC = {
     "compare_fits": "statistics.fits:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
     "intervals": "robustness.uncertainty:capacity_intervals",
+    "perturb": "companions.perturbations:perturb",
+    "restore": "companions.perturbations:restore",
+    "PERTURBATIONS": "companions.perturbations:PERTURBATIONS",
     "figures": "presentation.figures",
     "tables": "presentation.tables",
 }

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -93,6 +94,44 @@ def test_build_gives_html_and_a_warning_stops_it(sources, build):
         build_book(build)
     assert {file: file.read_bytes() for file in index.parent.rglob("*.html")} == before
     assert not (build / "book-next").exists()
+
+
+def _read_html(build):
+    html = build / "book" / "_build" / "html"
+    return {file.relative_to(html).as_posix(): file.read_bytes() for file in html.rglob("*") if file.is_file()}
+
+
+def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, build):
+    """Pages that are written again alone are those of a whole build, picture and search words included."""
+    shutil.copytree(_BOOK / "_ext", sources / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
+    config = _CONFIG + "sphinx: {local_extensions: {offline: _ext}}\n"
+    (sources / "_config.yml").write_text(config, encoding="utf-8")
+    page = build / "notebooks" / "01_page.ipynb"
+    cells = [nbformat.v4.new_markdown_cell("# Page", id="title")]
+    for word in ("first", "second"):
+        text = f"The {word} words.\n\n![A picture](../figures/f.svg)\n\n{{doc}}`/intro`"
+        nbformat.write(nbformat.v4.new_notebook(cells=[*cells, nbformat.v4.new_markdown_cell(text, id="text")]), page)
+        (build / "figures" / "f.svg").write_text(f"<svg><title>{word}</title></svg>", encoding="utf-8")
+        stage_book(build, sources)
+        build_book(build)
+    changed = _read_html(build)
+    shutil.rmtree(build / "book")
+    stage_book(build, sources)
+    build_book(build)
+    assert changed == _read_html(build)
+    assert b"second" in changed["notebooks/01_page.html"]
+    assert b"second" in changed["searchindex.js"]
+
+
+def test_a_heading_that_changes_is_changed_on_every_page(sources, build):
+    """Titles stand in the other pages' navigation too, so that these are written again."""
+    stage_book(build, sources)
+    build_book(build)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Renamed", id="title")])
+    nbformat.write(notebook, build / "notebooks" / "01_page.ipynb")
+    stage_book(build, sources)
+    build_book(build)
+    assert b"Renamed" in _read_html(build)["intro.html"]
 
 
 def _toc_pages():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS
 
 
 @click.command()
@@ -46,7 +46,7 @@ def run_notebook(
 
 @click.command("run-notebooks")
 @click.argument("inputs", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--grid", default="paper", show_default=True, help="The build's grid: paper or mini.")
+@GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
 @JOBS
@@ -87,7 +87,7 @@ def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
 
 
 @click.command("build-book")
-@click.option("--grid", default="paper", show_default=True, help="The build's grid: paper or mini.")
+@GRID
 @BUILD
 def build_book(grid: str, build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS
 
 
 @click.command("download-outputs")
@@ -76,10 +76,12 @@ def download_outputs(
 @click.command()
 @click.option(
     "--reading",
+    type=READINGS,
     default="pseudocode",
     show_default=True,
-    help="How Appendix D is read: pseudocode, prose, late_drop, cut_windows or last_mention. Scores of any but the "
-    "first are kept beside it, in readings/NAME.",
+    help="How Appendix D is read: as Algorithms 1 to 3, as its prose, or as the algorithms with the remark dropped "
+    "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
+    "kept beside it, in readings/NAME.",
 )
 @click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @click.option(

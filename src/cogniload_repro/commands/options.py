@@ -7,6 +7,15 @@ from pathlib import Path
 
 import click
 
+
+class _OrEmpty(click.Choice):
+    """A choice that may be left empty, as the Makefile does."""
+
+    def convert(self, value, param, ctx):
+        """Return one of the choices, or nothing."""
+        return value if value == "" else super().convert(value, param, ctx)
+
+
 BUILD = click.option(
     "--build", type=click.Path(path_type=Path, file_okay=False), default=Path("data/build"), show_default=True,
     help="Build folder that the step reads and writes.",
@@ -23,10 +32,21 @@ TOKENIZERS = click.option(
     help="Folder of the tokenizer files.",
 )
 FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
-FAMILY = click.option("--family", default=None, help="logit, probit, cloglog or quasi-binomial; logit when empty.")
+FAMILY = click.option(
+    "--family", type=_OrEmpty(["logit", "probit", "cloglog", "quasi-binomial"]), default=None, help="Logit when empty."
+)
 DATA = click.option("--data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's.")
-#: Names of `puzzles.editions`, written out so that `--help` need not import it.
+#: The grid of a build.
+GRID = click.option(
+    "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
+)
+#: Names that functions take, written out so that `--help` need not import them; a test holds them together.
+READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention"])
 EDITIONS = click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"])
+PERTURBATION = click.Choice(
+    ["not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal", "snake_vertical",
+     "interleave_line", "interleave_word", "interleave_symbol", "reverse_sentences", "reverse_words", "reverse_symbols"]
+)  # fmt: skip
 KEY_ORDER = click.option(
     "--key-order",
     type=click.Choice(["term", "file"]),

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, ended_by_hand
+from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand
 
 
 @click.command()
@@ -50,6 +50,19 @@ from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, ended_by
     show_default=True,
     help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release.",
 )
+@click.option(
+    "--perturb",
+    "perturbation",
+    type=PERTURBATION,
+    help="Also write queries.jsonl, in which every prompt is encoded so that it is harder to read.",
+)
+@click.option(
+    "--overload",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Puzzles a query in queries.jsonl, of which the last one is scored.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @JOBS
 def puzzles(
@@ -61,6 +74,8 @@ def puzzles(
     edition: str,
     key_order: str | None,
     kind: str,
+    perturbation: str | None,
+    overload: int,
     out: Path,
     jobs: int,
 ) -> None:
@@ -87,6 +102,10 @@ def puzzles(
     ):
         count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     click.echo(f"{count:,} puzzles in {out}")
+    if perturbation or overload > 1:
+        from cogniload_repro.companions.protocol import write_queries
+
+        click.echo(f"{write_queries(out, perturbation, overload):,} queries in {out / 'queries.jsonl'}")
 
 
 @click.command()
