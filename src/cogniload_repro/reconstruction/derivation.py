@@ -76,6 +76,7 @@ def needle_shares(rule: str) -> list[Fraction]:
     return [Fraction(count_needles(N, ratio, rule), N) for N, ratio in cells]
 
 
+@cache
 def lattice_step(rule: str) -> Fraction:
     """Return the largest number of which rho is a multiple in every cell, and so any sum of rho over answers."""
     shares = needle_shares(rule)
@@ -141,16 +142,19 @@ def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarra
     return n
 
 
+@cache
 def exact_statistics(model: str) -> np.ndarray:
-    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5; not to be written to."""
     by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
-    return np.array(
+    sums = np.array(
         [
             by_d["correct"].sum(),
             by_d["correct"] @ by_d["d"],
             by_N["correct"] @ np.log10(by_N["N"].astype(float)),
         ]
     )
+    sums.setflags(write=False)
+    return sums
 
 
 @cache

@@ -4,7 +4,9 @@ import numpy as np
 from scipy.special import expit
 
 
-def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
+def maximise(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0, start: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
     """Maximise the concave dual b't - sum n log(1 + exp(x'b + offset)) by damped Newton steps.
 
     Parameters
@@ -17,6 +19,8 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
         x'y.
     offset : ndarray, shape (140,)
         Part of the log-odds that is given.
+    start : ndarray, shape (q,)
+        Coefficients near the maximum, where some are known; zeros by default.
 
     Returns
     -------
@@ -32,7 +36,7 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
     t = np.linalg.solve(triangle.T, t)
-    b = np.zeros(x.shape[1])
+    b = np.zeros(x.shape[1]) if start is None else triangle @ start
 
     def value(b):
         return b @ t - n @ np.logaddexp(0, x @ b + offset)
@@ -100,9 +104,9 @@ def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float, start: flo
 
     Tangents of a concave curve end beyond the root, and from there come ever nearer to it.
     """
-    last = start
+    last, b = start, None
     for _ in range(60):
-        b, loglik = maximise(x, n, np.append(t, last))
+        b, loglik = maximise(x, n, np.append(t, last), start=b)
         step = (2 * x.shape[1] - 2 * loglik - aic) / (2 * b[-1])
         last += step
         if abs(step) < 1e-7:  # steps shrink quadratically: the next would be lost in rounding
