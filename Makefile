@@ -170,9 +170,10 @@ $(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/n
 smoke:  ## the whole chain on the mini-grid, under a minute
 	@$(MAKE) --no-print-directory GRID=mini reproduce
 
-lint: $(ENV)  ## ruff, lint and format
+lint: $(ENV)  ## ruff, lint and format; types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
 
 format: $(ENV)  ## ruff, in place
 	@$(PY) -m ruff check --fix .

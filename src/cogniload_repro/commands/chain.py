@@ -45,11 +45,11 @@ def download_outputs(
         from cogniload_repro.outputs.sources import open_source
         from cogniload_repro.puzzles.editions import resolve_edition
 
-        chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
+        drawn_by = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
         local = open_source(source, build / "downloads")
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
         report = import_outputs(
-            local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=chosen
+            local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=drawn_by
         )
         click.echo(report.summary())
         report.check(max_rejected)

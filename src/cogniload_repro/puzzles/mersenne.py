@@ -129,7 +129,8 @@ class Mersenne:
                 while at >= n_others:
                     at = bits(width_others)
                 person = others[at]
-            conditions, updates = [], []
+            conditions: list[int] = []
+            updates: list[int] = []
             for drawn in conditions, updates:
                 count = bits(width_places)
                 while count >= d:

@@ -41,12 +41,12 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
     fits : list of Fit
         The best first; empty without a name to try.
     """
-    known, texts = sorted(name for name in set(names) if parse_name(name)), texts or {}
-    known = known[:: max(1, -(-len(known) // SAMPLE))]
+    parsed, texts = {name: parts for name in sorted(set(names)) if (parts := parse_name(name))}, texts or {}
+    known = list(parsed)[:: max(1, -(-len(parsed) // SAMPLE))]
     drawn: dict[Edition, set[str]] = {}
     for group in _groups():
         for edition in group:
-            drawn[edition] = {name for name in known if is_drawn_by(edition, parse_name(name), texts.get(name))}
+            drawn[edition] = {name for name in known if is_drawn_by(edition, parsed[name], texts.get(name))}
         if max(map(len, drawn.values())) == len(known):
             break
     tried = len(set().union(*drawn.values()))
