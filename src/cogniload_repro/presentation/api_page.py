@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 
 import cogniload_repro as cl
@@ -20,8 +20,17 @@ def api_page() -> str:
     parts = ["# Functions", *_write_section("", package)]
     for name in (name for name in cl.__all__ if not name.startswith("__")):
         thing = getattr(cl, name)
-        parts += _write_module(name, thing) if isinstance(thing, ModuleType) else _write_function(name, thing)
+        if isinstance(thing, ModuleType):
+            parts += _write_module(name, thing)
+        else:
+            parts += _write_function(name, thing) if callable(thing) else _write_names(name, thing)
     return "\n\n".join(parts) + "\n"
+
+
+def _write_names(name: str, table: Iterable[str]) -> Iterator[str]:
+    """List the names that a public table goes by."""
+    yield f"## `{name}`"
+    yield f"By name: {', '.join(map(markdown.code, table))}."
 
 
 def _write_function(name: str, function: Callable) -> Iterator[str]:
