@@ -179,6 +179,11 @@ def restore(name: str, text: str) -> str:
     ------
     ValueError
         If there is no such perturbation, or the text is none that it can give.
+
+    Examples
+    --------
+    >>> restore("reverse_symbols", "erehW si ?adA")
+    'Where is Ada?'
     """
     return find_perturbation(name).decode(text)
 

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 
 import cogniload_repro as cl
@@ -20,9 +20,17 @@ def api_page() -> str:
     parts = ["# Functions", *_write_section("", package)]
     for name in (name for name in cl.__all__ if not name.startswith("__")):
         thing = getattr(cl, name)
-        write = _write_module if isinstance(thing, ModuleType) else _write_function if callable(thing) else _write_names
-        parts += write(name, thing)
+        if isinstance(thing, ModuleType):
+            parts += _write_module(name, thing)
+        else:
+            parts += _write_function(name, thing) if callable(thing) else _write_names(name, thing)
     return "\n\n".join(parts) + "\n"
+
+
+def _write_names(name: str, table: Iterable[str]) -> Iterator[str]:
+    """List the names that a public table goes by."""
+    yield f"## `{name}`"
+    yield f"By name: {', '.join(map(markdown.code, table))}."
 
 
 def _write_function(name: str, function: Callable) -> Iterator[str]:
@@ -44,12 +52,6 @@ def _write_module(name: str, module: ModuleType) -> Iterator[str]:
     own = [one for one in vars(module).values() if inspect.isfunction(one) and one.__module__ == module.__name__]
     lines = [(one.__name__, (inspect.getdoc(one) or "").partition("\n")[0]) for one in own]
     yield "\n".join(f"- `cl.{name}.{one}`: {_text(line)}" for one, line in lines if not one.startswith("_"))
-
-
-def _write_names(name: str, names: Mapping[str, object]) -> Iterator[str]:
-    """List what a table of names holds."""
-    yield f"## `{name}`"
-    yield "Names: " + ", ".join(markdown.code(one) for one in names) + "."
 
 
 def _write_section(title: str, body: str) -> Iterator[str]:
