@@ -189,7 +189,7 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     shown = "\n".join(output["data"].get("text/markdown", "") for output in outputs if "data" in output)
     shown = shown.replace("\\", "")
     assert "Counts of mine.csv, whose origin is not recorded" in shown
-    assert "me/mine" in shown
+    assert "me/mine" in shown or sure  # without a fit there is nothing of a model to list
     assert ("no model here has one (separation)" in shown) == sure
     if name == "12_uncertainty":
         assert "This needs two models" in shown
