@@ -97,7 +97,7 @@ def test_a_malformed_published_table_is_named(checkout):
     path = checkout / "data/published/iclr2026/table4_errors_by_d.csv"
     path.write_text(path.read_text("utf-8").replace("DeepSeek-R1-0528,3,280", "DeepSeek-R1-0528,3,many"), "utf-8")
     done = run("reconstruct", "--model", "QwQ-32B", "--out", checkout / "cells.csv", root=checkout)
-    assert_refused(done, "table4_errors_by_d.csv", "row 3", "'many'", "samples")
+    assert_refused(done, "table4_errors_by_d.csv", "row 2", "'many'", "samples")
 
 
 def test_a_damaged_reconstruction_is_named(checkout):
@@ -107,7 +107,7 @@ def test_a_damaged_reconstruction_is_named(checkout):
     cells.loc[4, "correct"] += 1
     cells.to_csv(path, index=False)
     done = run("download-outputs", "--grid", "mini", "--build", checkout / "build", root=checkout)
-    assert_refused(done, "cells.csv", "row 6", "reconstruct")
+    assert_refused(done, "cells.csv", "row 5", "reconstruct")
     assert not (checkout / "build").exists()
 
 
