@@ -204,6 +204,7 @@ def test_choices_are_checked_and_shown(tmp_path):
     assert (tmp_path / "family.txt").read_text("utf-8") == "probit"
 
 
+@pytest.mark.slow
 def test_fits_that_failed_are_reported(tmp_path):
     """Table 2, Table 3 and Table 6 each name the models that have no fit, with the reason."""
     assert run("download-outputs", "--build", tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1).returncode == 0

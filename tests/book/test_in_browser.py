@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
-_NO_RESULTS = ("notebooks/01_generation.html", "notebooks/17_ontology.html")
+_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "15_perturbations", "17_ontology"))
 _PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 _PICTURES = """
     return [...document.querySelectorAll("article img")].map(i =>

@@ -127,6 +127,7 @@ def test_every_number_that_is_not_computable_has_a_reason():
     assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
 
 
+@pytest.mark.slow
 def test_rows_on_prompts_follow_their_table(fidelity):
     """They stand after the other numbers of their table, and the scoreboard counts them apart."""
     head = (

@@ -123,6 +123,7 @@ def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, bui
     assert b"second" in changed["searchindex.js"]
 
 
+@pytest.mark.slow
 def test_a_heading_that_changes_is_changed_on_every_page(sources, build):
     """Titles stand in the other pages' navigation too, so that these are written again."""
     stage_book(build, sources)

@@ -154,6 +154,7 @@ def test_bad_requests_are_refused():
         draw_figure("figure1", CELLS.assign(n=0), "imported")
 
 
+@pytest.mark.slow
 def test_files_have_the_same_bytes_in_another_process(tmp_path):
     """Whatever the hash seed, PNG and SVG are the same and hold no date and no version."""
     program = (

@@ -144,10 +144,12 @@ def test_what_has_not_changed_is_current(tmp_path):
     assert is_current(run, [data])
     assert not is_current(Run(source, run.target, {"n": 4}), [data])
     assert not is_current(run, [data, tmp_path / "gone.csv"])
+    later = run.target.stat().st_mtime + 1
     for file in (data, source):
-        os.utime(file)
+        os.utime(file, (later, later))
         assert not is_current(run, [data])
         os.utime(file, (1, 1))
+    assert is_current(run, [data])
 
 
 def test_a_book_has_the_chapters_that_its_build_can_fill():

@@ -93,6 +93,7 @@ def encodings():
             for name, own in patterns.items()]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @example(["a\n \na", "a\t \tb", "a  b", "a   b", " a", "a ", ""])
 @given(

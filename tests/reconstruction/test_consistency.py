@@ -68,6 +68,7 @@ def test_every_star_follows():
     assert len(test) == 8 * len(NAMES)
 
 
+@pytest.mark.slow
 def test_the_data_used_halves_up():
     """One reading of rho passes the lattice for every complete model; the others pass about as often as by chance."""
     rules = summarise_rules([one for rule in RULES for one in derive_all(rule)]).set_index("rule")

@@ -201,6 +201,7 @@ with pools[workers]() as executor:
 """
 
 
+@pytest.mark.slow
 def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
     """One thread and two processes, under other hash seeds, write the same bytes, labelled as reconstructed."""
     puzzles = tmp_path / "puzzles.parquet"
