@@ -3,6 +3,7 @@
 import filecmp
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,6 @@ from pathlib import Path
 
 import yaml
 
-from cogniload_repro.presentation.api_page import api_page
 from cogniload_repro.storage import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -24,7 +24,7 @@ _RESULTS = {
 }
 
 #: Pages that are made while the book is staged.
-_GENERATED = {"api": api_page}
+_GENERATED = ("api",)
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
@@ -77,10 +77,10 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
-    made = {Path(f"{page}.md"): _GENERATED[page]() for page in _pages(toc) if page in _GENERATED}
-    for place, text in made.items():
-        if not ((staged / place).is_file() and (staged / place).read_text("utf-8") == text):
-            write_whole(staged / place, text)
+    made = {Path(f"{page}.md"): page for page in _pages(toc) if page in _GENERATED}
+    for place, page in made.items():
+        if not _is_current(staged / place):
+            write_whole(staged / place, _generate(page))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
         if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
@@ -129,7 +129,22 @@ def build_book(build_dir: str | Path) -> Path:
     shutil.rmtree(staged / "_build", ignore_errors=True)
     (new / "_build").rename(staged / "_build")
     new.rmdir()
-    return staged / "_build" / "html" / "index.html"
+    index = staged / "_build" / "html" / "index.html"
+    os.utime(index)  # it may not have been written again, and make compares times
+    return index
+
+
+def _generate(page: str) -> str:
+    """Return a page that is made here, as MyST Markdown."""
+    from cogniload_repro.presentation.api_page import api_page  # it imports all that is public
+
+    return {"api": api_page}[page]()
+
+
+def _is_current(page: Path) -> bool:
+    """Tell whether a generated page is newer than the package that it is made of."""
+    package = Path(__file__).resolve().parents[1]
+    return page.is_file() and page.stat().st_mtime > max(file.stat().st_mtime for file in package.rglob("*.py"))
 
 
 def _read_frame(staged: Path) -> str:

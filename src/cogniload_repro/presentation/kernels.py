@@ -76,6 +76,7 @@ class ForkedKernel:
 def _become_kernel(receiver, sender) -> None:
     sender.close()
     os.setsid()
+    import_libraries()  # where this process has them not yet, while the notebook is being read
     try:
         arguments, environment, folder = receiver.recv()
     except EOFError:  # the notebook came to nothing before it needed a kernel
