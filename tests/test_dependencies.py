@@ -34,7 +34,6 @@ BROUGHT_BY = {
     "docutils": "jupyter-book",
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
-    "jupyter-server": "jupyterlab",
 }
 
 
@@ -65,7 +64,7 @@ def imported(*folders: str) -> set[str]:
     own = {"cogniload_repro", "fixtures"}
     own |= {path.stem for place in ("tests", "benchmarks", "book/_ext") for path in (ROOT / place).rglob("*.py")}
     others = found - sys.stdlib_module_names - own
-    return {plain(distributions[name][0]) if name in distributions else name for name in others}
+    return {plain(distributions[name][0]) if name in distributions else plain(name) for name in others}
 
 
 def test_what_is_declared_is_used():
