@@ -34,7 +34,7 @@ ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
 # what outputs and scores are made with: foundation, four folders, and of the statistics what sums and counts are made of
 CORE_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(addprefix $(SRC)/,puzzles/*.py outputs/*.py scoring/*.py reconstruction/*.py \
 	$(addprefix statistics/,design.py likelihood.py accuracy.py capacity.py))))
-PUBLISHED := $(wildcard data/published/iclr2026/*) data/puzzle_ids.csv data/reconstructed/cells.csv
+PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv) data/reconstructed/cells.csv
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* data/published/submission2025/*) data/tokenizers.json
 # prompts are counted with the models' tokenizers where `make tokens` has fetched them
 VOCABULARIES := $(wildcard data/tokenizers/*)
