@@ -47,6 +47,8 @@ def download_outputs(
 
         drawn_by = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
         local = open_source(source, build / "downloads")
+        if local.note:
+            say(local.note)
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
         report = import_outputs(
             local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=drawn_by
