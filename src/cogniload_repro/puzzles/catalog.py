@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,7 +152,7 @@ def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
 
 def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
     """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
-    if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not math.isfinite(ratio_pct):
+    if not isinstance(ratio_pct, (int, float)) or isinstance(ratio_pct, bool) or not math.isfinite(ratio_pct):
         return False
     return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
 

@@ -63,7 +63,8 @@ def score_partition(
 ) -> int:
     """Score one file of outputs, a batch of rows at a time, and return the number of rows.
 
-    The scores carry the metadata of the outputs, the reading and what they were made from; the file appears when it is complete.
+    The scores carry the metadata of the outputs, the reading and what they were made from; the file appears when it is
+    complete.
 
     Raises
     ------
@@ -93,7 +94,8 @@ def score_dataset(
     """Score every partition of a folder of outputs that is not scored yet; return all score files.
 
     A partition counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer
-    under the same reading: their contents decide, not their dates. Scores without outputs are removed. The executor leaves the bytes alone.
+    under the same reading: their contents decide, not their dates. Scores without outputs are removed. The executor
+    leaves the bytes alone.
 
     Parameters
     ----------
