@@ -71,7 +71,7 @@ def render(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: 
         choices = read_choices(build)
         chapters = _list_chapters(grid, choices)
         _run_changed(chapters, choices, inputs, again, build, jobs)
-        click.echo("== book")
+        say("== book")
         _make_book(chapters, build, builder)
 
 
@@ -116,7 +116,7 @@ def _run_changed(
         if again or not is_current(run, [*inputs, *data]):
             runs.append(run)
     for run, seconds in run_notebooks(runs, jobs):
-        click.echo(f"  {run.source.name:28} {seconds:5.1f} s")
+        say(f"  {run.source.name:28} {seconds:5.1f} s")
 
 
 def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
