@@ -178,7 +178,7 @@ def _failed(terms: tuple[str, ...], n: int, status: str, family: str, spec: form
 
 
 def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return coefficients and their covariance, by the expected information; None where statsmodels does not converge."""
+    """Return coefficients and their covariance, by the expected information; None where there is no convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
         # convergence of the coefficients: the rounding error of the deviance grows with n
