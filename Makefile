@@ -43,9 +43,11 @@ PROMPTS := $(if $(and $(VOCABULARIES),$(filter paper,$(GRID))),$(BUILD)/prompt_t
 ifeq ($(VENV),)
 PY := $(PYTHON)
 ENV :=
+LAB_ENV :=
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
+LAB_ENV := $(VENV)-lab/.ready
 endif
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
@@ -91,27 +93,31 @@ help:  ## this list
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 ifneq ($(VENV),)
-# uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
+# into $(1): uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
-		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$$(cd "$(VENV)" && pwd)" "$(PY)" -m uv pip install --quiet $(1); \
-	else "$(PY)" -m pip install --quiet --disable-pip-version-check $(1); fi
+		UV_COMPILE_BYTECODE=1 "$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
+	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check $(2); fi
 
 $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
 	$(PYTHON) -m venv $(@D)
 	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
-	@$(call install,-r requirements.lock)
-	@$(call install,--no-deps --no-build-isolation -e .)
+	@$(call install,$(@D),-r requirements.lock)
+	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
 
-$(VENV)/.lab: requirements-lab.lock $(ENV)
-	@echo "== JupyterLab (once)"
-	@$(call install,-r requirements-lab.lock)
+# an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
+$(VENV)-lab/.ready: requirements-lab.lock $(ENV)
+	@echo "== JupyterLab in $(@D) (once)"
+	$(PYTHON) -m venv --without-pip $(@D)
+	@$(call install,$(@D),-r requirements-lab.lock)
+	@"$(PY)" -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
 	@touch $@
 endif
 
-lab: $(if $(VENV),$(VENV)/.lab)  ## the chapters in JupyterLab, ready to run and to edit
-	@$(COGNILOAD) lab --build $(BUILD) $(LAB)
+lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
+	@$(if $(VENV),$(VENV)-lab/bin/python,$(PY)) -m cogniload_repro lab --build $(BUILD) $(LAB)
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
@@ -183,7 +189,7 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
 	@$(PY) -m pytest -n $(JOBS) -m "not slow"
 
-test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
+test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction made again
 	@$(PY) -m pytest -n $(JOBS) -m slow
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
@@ -198,5 +204,5 @@ feasible: $(ENV)  ## make data/reconstructed/feasible.csv again: other tables th
 clean:  ## remove everything built; .venv and downloads of yours stay
 	rm -rf data/build data/build-mini
 
-distclean: clean  ## clean, and remove .venv
-	rm -rf .venv
+distclean: clean  ## clean, and remove .venv and JupyterLab's
+	rm -rf .venv .venv-lab

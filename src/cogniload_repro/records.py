@@ -122,21 +122,26 @@ def unpacked_limit() -> int:
     return limit
 
 
-def over_limit(what: object) -> str:
+def over_limit(what: object, does: str = "unpacks to more") -> str:
     """Return the sentence that refuses a source which unpacks to too much."""
     return (
-        f"{what} unpacks to more than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
-        "or unpack it yourself"
+        f"{what} {does} than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
+        "or fetch and unpack it yourself"
     )
 
 
 def open_stream(path: Path) -> io.BufferedReader:
     """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
     if path.suffix.lower() == ".gz":
-        return io.BufferedReader(_Bounded(gzip.open(path), path.name), _BLOCK_BYTES)
+        return bound(gzip.open(path), path.name)
     if path.suffix.lower() == ".zst":
-        return io.BufferedReader(_Bounded(pa.input_stream(str(path), compression="zstd"), path.name), _BLOCK_BYTES)
+        return bound(pa.input_stream(str(path), compression="zstd"), path.name)
     return path.open("rb")
+
+
+def bound(stream: gzip.GzipFile, name: str) -> io.BufferedReader:
+    """Return a stream that raises ValueError where it unpacks to more than `unpacked_limit`."""
+    return io.BufferedReader(_Bounded(stream, name), _BLOCK_BYTES)
 
 
 class _Bounded(io.RawIOBase):

@@ -58,11 +58,6 @@ def move(part: Path, path: Path) -> None:
         part.rename(path)
 
 
-def modified_ns(path: Path) -> int:
-    """Return when a file was changed last, in nanoseconds; 0 where its store does not tell."""
-    return path.stat().st_mtime_ns
-
-
 def write_whole(path: str | Path, content: str | bytes) -> Path:
     """Write a file so that a reader, or an interruption, meets the old content or the new, never a part.
 

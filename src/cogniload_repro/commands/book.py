@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
 
 
 @click.command()
@@ -19,7 +19,7 @@ def choose(given: tuple[str, ...], build: Path) -> None:
     from cogniload_repro.commands.choices import describe_choices, keep_choices
 
     pairs = (choice.partition("=") for choice in given)
-    click.echo(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
+    say(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
 
 
 @click.command("run-notebook")
@@ -41,7 +41,7 @@ def run_notebook(
 
     start = time.monotonic()
     run_notebook(source, target, {"build": build.resolve()} | _chosen_parameters(formula, family, data))
-    click.echo(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
+    say(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
 @click.command("run-notebooks")
@@ -69,7 +69,7 @@ def run_notebooks(inputs: tuple[Path, ...], grid: str, again: bool, build: Path,
         if again or not is_current(run, [*inputs, *data]):
             runs.append(run)
     for run, seconds in run_notebooks(runs, jobs):
-        click.echo(f"  {run.source.name:28} {seconds:5.1f} s")
+        say(f"  {run.source.name:28} {seconds:5.1f} s")
 
 
 def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
