@@ -26,6 +26,8 @@ _RESULTS = {
 
 #: Pages that are made while the book is staged.
 _GENERATED = ("api",)
+#: What the scripts of a page work on: the name under which they find it.
+_DATA = {"workbench": "cells"}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
@@ -91,6 +93,11 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     for place, page in made.items():
         if not _is_current(staged / place):
             write_whole(staged / place, _generate(page))
+    for page in (page for page in _pages(toc) if page in _DATA):
+        place = Path("_scripts", "instruments", f"{_DATA[page]}-data.js")
+        made[place] = page
+        if not _is_current(staged / place, build / "cells.parquet"):
+            write_whole(staged / place, _gather(page, build))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
         if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
@@ -166,10 +173,20 @@ def _generate(page: str) -> str:
     return {"api": api_page}[page]()
 
 
-def _is_current(page: Path) -> bool:
-    """Tell whether a generated page is newer than the package that it is made of."""
+def _gather(page: str, build: Path) -> str:
+    """Return the data of a page's scripts, as a script."""
+    from cogniload_repro.presentation.inline import write_script
+    from cogniload_repro.presentation.workbench import workbench_data  # it fits
+
+    return write_script(_DATA[page], {"workbench": workbench_data}[page](build))
+
+
+def _is_current(page: Path, *inputs: Path) -> bool:
+    """Tell whether what was generated is newer than the package, and than whatever else it is made of."""
     package = Path(__file__).resolve().parents[1]
-    return page.is_file() and page.stat().st_mtime > max(file.stat().st_mtime for file in package.rglob("*.py"))
+    return page.is_file() and page.stat().st_mtime > max(
+        file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs)
+    )
 
 
 def _read_frame(staged: Path) -> str:
