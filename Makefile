@@ -194,7 +194,7 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and t
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct
 
-feasible: $(ENV)  ## make data/reconstructed/feasible.csv again: other tables that agree as well (10 minutes)
+feasible: $(ENV)  ## make data/reconstructed/feasible.csv and bounds.csv again: what else agrees (15 minutes)
 	@$(COGNILOAD) feasible --jobs $(JOBS)
 
 clean:  ## remove everything built; .venv and downloads of yours stay

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from flint import fmpz_mat
 
@@ -140,18 +141,31 @@ def test_constraints_refuse_a_table_outside(problem, drawn):
 def test_a_drawn_table_is_one_that_chance_would_bring(problem, drawn):
     """A table that is drawn is likely, one with nothing right at half the needles is not."""
     recovered = problem[0]
-    assert surprise(recovered, drawn) < 3
+    assert surprise(recovered.n, problem[1], drawn) < 3
     worst = np.where(GRID["ratio_pct"] == 50, 0, recovered.n).astype(int)
-    assert surprise(recovered, worst) > 10
+    assert surprise(recovered.n, problem[1], worst) > 10
 
 
 def test_surprise_is_measured_in_standard_deviations(problem):
     """Over binomial draws it has mean 0 and standard deviation 1."""
     recovered, p = problem[:2]
     rng = np.random.default_rng(1)
-    values = [surprise(recovered, rng.binomial(recovered.n.astype(int), p)) for _ in range(100)]
+    values = [surprise(recovered.n, p, rng.binomial(recovered.n.astype(int), p)) for _ in range(100)]
     assert np.mean(values) == pytest.approx(0, abs=0.35)
     assert np.std(values) == pytest.approx(1, abs=0.25)
+
+
+def test_a_misfit_moves_the_levels_of_rho(problem):
+    """A departure changes what is expected at each ratio, and no sum that the tables fix."""
+    recovered, p, constraints, *_ = problem
+    departure = np.where(GRID["ratio_pct"].isin([10, 75]), 0.3, -0.1)
+    rough = expected_accuracy(recovered, departure)
+    np.testing.assert_allclose(constraints.exact @ (recovered.n * rough), constraints.sums, rtol=1e-8)
+    np.testing.assert_allclose(X.T @ (recovered.n * rough), recovered.T, rtol=1e-8)
+    by_ratio = pd.Series(rough - p).groupby(GRID["ratio_pct"]).mean()
+    assert by_ratio[[10, 75]].min() > 0 > by_ratio[[25, 90]].max()
+    smooth = expected_accuracy(recovered, 2.0 * X[:, 3] - X[:, 4])
+    np.testing.assert_allclose(smooth, p, atol=1e-6)
 
 
 def test_an_unlikely_table_is_drawn_again(problem, monkeypatch):

@@ -17,12 +17,12 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
-from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, prose_along_rho
+from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, prose_along_rho
 from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 CLAIM_COLUMNS = (
-    "id", "location", "claim", "model", "quantity", "condition", "kind", "published", "recomputed", "shown", "verdict",
-    "reason",
+    "id", "location", "claim", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown",
+    "verdict", "reason",
 )  # fmt: skip
 
 #: Claims about the scorer and the intervals, which no outputs bear on.
@@ -58,22 +58,38 @@ def evaluate_claims(
         recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
         "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
         the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
-        or one of the others leads to another verdict); reason the last, if that is it. For kind see `kind_of`.
+        or only a drawn table answers it); reason the last, if that is it. For kind and evidence see `kind_of` and
+        `evidence_of`.
     """
-    evidence = Evidence(results)
+    here = Evidence(results)
     others = [Evidence(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        judged, reason = _judge(claim, evidence), ""
-        kind = kind_of(claim, results.provenance)
-        if kind == "derived" and re.search(_ALONG_RHO, f"{claim['quantity']} {claim['condition']}"):
+        judged, reason = _judge(claim, here), ""
+        evidence = evidence_of(claim, results.provenance)
+        if evidence == "draw" and judged != NOT_COMPUTABLE:
             agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
-            if agreeing < len(others):
-                reason = f"the printed tables leave it open: {judged.shown} here, and {len(others) - agreeing} of "
-                reason += f"{len(others)} other possible tables of counts lead to another verdict"
-                judged = NOT_COMPUTABLE
-        rows.append(claim | judged._asdict() | {"published": claim["value"], "kind": kind, "reason": reason})
+            reason = f"the printed numbers leave it open: {judged.shown} here ({judged.verdict}), and the same verdict "
+            reason += f"in {agreeing} of {len(others)} other drawn tables of counts"
+            judged = NOT_COMPUTABLE
+        worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
+        rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
     return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
+
+
+def evidence_of(claim: dict[str, str], provenance: str) -> str:
+    """Say what a verdict on a claim rests on where the counts are reconstructed: settled, bound or draw.
+
+    settled: every table of counts that prints the paper's numbers gives the same. bound: the printed sums bound the
+    number, and that is enough. draw: it depends on which of these tables was drawn, so it is not judged. Empty
+    for other outputs.
+    """
+    about = f"{claim['quantity']} {claim['condition']}"
+    if provenance != "reconstructed":
+        return ""
+    if claim["condition"] in CURVES.values():
+        return "bound"
+    return "settled" if _is_asked(claim) or not re.search(_ALONG_RHO, about) else "draw"
 
 
 def kind_of(claim: dict[str, str], provenance: str) -> str:
@@ -88,13 +104,20 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
         return "input"
     if provenance != "reconstructed":
         return "independent"
-    if "p_lr" in about or re.search(_TABLE3, about):
+    if "p_lr" in about:  # of the two AICs, which were put in
+        return "input"
+    if re.search(_TABLE3, about):
         return "constraint"
     if re.search(_TABLE2, about):
         return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
     if re.search(_ALONG_RHO, about):
-        return "constraint" if claim["id"] in set(prose_along_rho(model)["id"]) else "derived"
+        return "constraint" if _is_asked(claim) else "derived"
     return "input"
+
+
+def _is_asked(claim: dict[str, str]) -> bool:
+    """Say whether the reconstruction was asked to meet a claim along rho (`constraints.prose_windows`)."""
+    return claim["condition"] in CURVES.values() or claim["id"] in set(prose_along_rho(claim["model"])["id"])
 
 
 def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
@@ -116,7 +139,9 @@ def _find(claim: dict[str, str], evidence: Evidence) -> Share | Sequence[Number]
 def _find_number(model: str, quantity: str, condition: str, evidence: Evidence) -> Number:
     low, minus, high = condition.partition(" minus ")
     if quantity == "accuracy difference" and minus:
-        return evidence.accuracy(model, **_levels(low)) - evidence.accuracy(model, **_levels(high))
+        high, _, common = high.partition(" at ")
+        low_at, high_at = (_levels(end) | _levels(common) for end in (low, high))
+        return evidence.accuracy(model, **low_at) - evidence.accuracy(model, **high_at)
     if condition == "no star":  # a statement about the coefficient's p-value
         return evidence.fit(model, quantity.replace("beta_", "p_"))
     levels = _levels(condition)

@@ -3,10 +3,11 @@
 On reconstructed data four kinds of agreement must not be mixed up:
 
 input
-    put into the reconstruction, so it comes out: Tables 4 and 5, the AICs of Table 6, token lengths.
+    put into the reconstruction, so it comes out: Tables 4 and 5, the AICs of Table 6 and the p-value between them,
+    token lengths.
 constraint
-    the reconstruction was chosen to meet it: Table 3, the p-values of Table 6, accuracies along rho in the prose;
-    and Table 2 for models with missing puzzles, where its row chose the puzzles' ratio.
+    the reconstruction was chosen to meet it: Table 3, accuracies along rho in the prose; and Table 2 for models with
+    missing puzzles, where its row chose the puzzles' ratio.
 derived
     follows from inputs and could have failed: Table 2 with stars and capacity points.
 independent
@@ -57,10 +58,10 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     -------
     DataFrame
         Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
-        condition (such as "d=3"), kind, published (as printed), recomputed (number), shown (recomputed as it would
-        be printed), verdict (exact: the same string, or a true statement; unit: one unit of the last printed digit
-        apart; within: two samples that differ by chance; differs; not_computable: the outputs lack what it takes),
-        reason (why it is not computable).
+        condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
+        shown (recomputed as it would be printed), verdict (exact: the same string, or a true statement; unit: one unit
+        of the last printed digit apart; within: two samples that differ by chance; differs; not_computable: the
+        outputs lack what it takes, or only a drawn table has it), reason (why it is not computable).
     """
     evidence = Evidence(results)
     rows = [*_compare_fits(results, evidence), *_compare_errors(results, evidence), *_compare_tokens(results, evidence)]
@@ -140,21 +141,20 @@ def _compare_fits(results: Results, evidence: Evidence) -> Iterator[tuple]:
     for table, computed, kind in (
         ("table2", results.glm, lambda model: "constraint" if BY_NAME[model].missing else "derived"),
         ("table3", results.interactions, lambda model: "constraint"),
-        ("table6", results.aic, None),
+        ("table6", results.aic, lambda model: "input"),
     ):
         computed = computed.set_index("model")
         for printed in load_printed(table).to_dict("records"):
             model = printed["model"]
             own, reason = _fitted(computed, model, _quantities(table)[0][0], evidence)
             for quantity, form, p in _quantities(table):
-                sort = kind(model) if kind else ("constraint" if quantity == "p_lr" else "input")
-                head = (table, model, quantity, "", _kind(sort, results))
+                head = (table, model, quantity, "", *_worth(kind(model), results))
                 if own is None:
                     yield _refused(head, printed[quantity] or formats.NONE, reason)
                 else:  # a threshold that does not exist is printed, too
                     yield _row(head, printed[quantity] or formats.NONE, own[quantity], form)
                 if p:
-                    head, words = (table, model, f"{quantity} stars", "", head[-1]), printed[f"{quantity}_stars"]
+                    head, words = (table, model, f"{quantity} stars", "", *head[-2:]), printed[f"{quantity}_stars"]
                     yield _refused(head, words, reason) if own is None else _row(head, words, own[p], formats.stars)
 
 
@@ -190,7 +190,7 @@ def _compare_errors(results: Results, evidence: Evidence) -> Iterator[tuple]:
         for printed in load_printed(table).to_dict("records"):
             model, level = printed["model"], int(printed[key])
             for quantity in _COUNTS:
-                head = (table, model, quantity, f"{key}={level}", _kind("input", results))
+                head = (table, model, quantity, f"{key}={level}", *_worth("input", results))
                 find = partial(_count, evidence, model, quantity)
                 yield _found(head, printed[quantity], find, {key: level}, formats.format_count, evidence)
 
@@ -209,7 +209,7 @@ def _compare_tokens(results: Results, evidence: Evidence) -> Iterator[tuple]:
         for quantity in _TOKENS:
             if not printed[quantity]:
                 continue
-            head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", _kind("input", results))
+            head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", *_worth("input", results))
             find = partial(evidence.tokens, model, quantity)
             yield _found(head, printed[quantity], find, {"N": N, "d": d}, "{:.0f}".format, evidence)
 
@@ -246,5 +246,6 @@ def _refused(head: tuple, published: str, reason: str) -> tuple:
     return (*head, published, np.nan, "", "not_computable", reason)
 
 
-def _kind(sort: str, results: Results) -> str:
-    return sort if results.provenance == "reconstructed" else "independent"
+def _worth(kind: str, results: Results) -> tuple[str, str]:
+    """Return kind and evidence of a number of the tables."""
+    return (kind, "settled") if results.provenance == "reconstructed" else ("independent", "")

@@ -14,6 +14,7 @@ from cogniload_repro.fidelity.wording import Number, Share
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
+from cogniload_repro.reconstruction.constraints import CURVES, STRONGEST
 
 OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
 API = tuple(name for name in NAMES if name not in OPEN)
@@ -23,8 +24,6 @@ OPENAI_LATEST = tuple(name for name in NAMES if name.startswith(("o3", "gpt-5"))
 GEMINI = ("gemini-2.5-pro", "gemini-2.5-flash")
 #: "Smaller or distilled": the open-weights models but QwQ-32B, which is neither.
 SMALLER = tuple(name for name in OPEN if name != "QwQ-32B")
-#: "The strongest models" of section 3, which names these two.
-STRONGEST = ("gpt-5-2025-08-07", "o3-2025-04-16")
 #: "The weakest ones": as many as section 3.1.4 lists as low-capacity models.
 WEAKEST = 4
 #: "About 14000 puzzles": at most one in a hundred more or fewer.
@@ -163,8 +162,8 @@ _CLAIMS: dict[tuple[str, str], Callable[[Evidence], Share | Sequence[Number]]] =
     ("rho of lowest accuracy (%)", ""): _troughs,
     ("rho of lowest accuracy (%)", "d=1, 5, 10"): lambda e: _troughs(e, [{"d": 1}, {"d": 5}, {"d": 10}]),
     ("rho of lowest accuracy (%)", "N=20"): lambda e: _troughs(e, [{"N": 20}]),
-    ("accuracy", "N=100, strongest models, lowest over rho"): lambda e: [min(_strongest_along_rho(e))],
-    ("accuracy", "N=100, strongest models, highest over rho"): lambda e: [max(_strongest_along_rho(e))],
+    ("accuracy", CURVES["lowest"]): lambda e: [min(_strongest_along_rho(e))],
+    ("accuracy", CURVES["highest"]): lambda e: [max(_strongest_along_rho(e))],
     ("prompt_mean spread (%)", "fixed (N, d)"): _prompt_spread,
     ("output_p90", "N=250, d=3, 5, 7, gemini-2.5-pro and gemini-2.5-flash"): lambda e: _tokens(
         e, "output_p90", GEMINI, 250, (3, 5, 7)

@@ -93,7 +93,9 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
     Examples
     --------
     >>> judge_claim("0.97", [Fraction(273, 280)])
-    Judgement(recomputed=0.975, shown='0.98', verdict='unit')
+    Judgement(recomputed=0.975, shown='0.97', verdict='exact')
+    >>> judge_claim("0.97", [Fraction(49, 50)]).verdict
+    'unit'
     >>> judge_claim("most", Share(20, 22)).shown
     '20 of 22'
     """
@@ -120,7 +122,9 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
 
 
 def print_like(published: str, number: Number) -> str:
-    """Return a number with the decimals, sign and exponent of a published one; exact ties go to even.
+    """Return a number with the decimals, sign and exponent of a published one, as Python formats a float.
+
+    Half a unit goes where its binary digits lie: 273 of 280 is 0.97, as the prose has it, and 98% in Table 4.
 
     Examples
     --------
@@ -134,8 +138,7 @@ def print_like(published: str, number: Number) -> str:
     if exponent:
         digits, power = f"{float(number):.{decimals}e}".split("e")
         return f"{digits}e{int(power)}"
-    rounded = round(number, decimals) if isinstance(number, Fraction) else number
-    return f"{float(rounded):{'+' if published.startswith('+') else ''}.{decimals}f}"
+    return f"{float(number):{'+' if published.startswith('+') else ''}.{decimals}f}"
 
 
 def _judge_share(published: str, found: Share) -> Judgement:

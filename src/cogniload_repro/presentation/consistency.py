@@ -1,5 +1,7 @@
 """The consistency chapter: its pictures with their descriptions, and the two tables that take more than a frame."""
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -79,7 +81,7 @@ def _draw_windows(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 def draw_spread(cells: pd.DataFrame) -> Figure:
-    """Draw how far the points of Figures 3, 4 and 6 move between the possible tables, against sampling error.
+    """Draw how far the points of Figures 3, 4 and 6 move between the drawn tables, against sampling error.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
     -------
     Figure
         One panel a figure, one row a model, in percentage points: a disc for the median and a line to the largest
-        half width of the range over tables; an open ring for the median half width of the 90% Wilson intervals.
+        half width of the 95% band of the tables; an open ring for the median half width of the 90% Wilson intervals.
     """
     models = list(dict.fromkeys(cells["model"]))
     height = 1.2 + _ROW_IN * len(models)
@@ -110,7 +112,7 @@ def draw_spread(cells: pd.DataFrame) -> Figure:
         axes[0].set_xlim(0, ax.get_xlim()[1])
         _name_rows(axes[0], models)
         axes[1].set_xlabel(
-            "Half width (percentage points)\ndisc and line: between tables, median to largest; "
+            "Half width (percentage points)\ndisc and line: 95% band of the drawn tables, median to largest; "
             "ring: 90% Wilson interval, median"
         )
         write_note(figure, origin_note("reconstructed"))
@@ -125,6 +127,90 @@ def describe_spread(cells: pd.DataFrame) -> str:
         middle, most, wilson = widths["tables"].median(), widths["tables"].max(), widths["wilson"].median()
         described.append(f"{figure}: {middle:.1f} in the median and {most:.1f} at most, Wilson {wilson:.1f}")
     return f"Three dot plots of half widths in percentage points, one row a model. {'; '.join(described)}."
+
+
+def draw_ranges(ranges: pd.DataFrame, models: Sequence[str]) -> Figure:
+    """Draw what is known of accuracies along rho: drawn tables, their 95% band, and the bounds of all tables.
+
+    Parameters
+    ----------
+    ranges : DataFrame
+        `bounds.point_ranges`.
+    models : sequence of str
+        One column a model, one row for all puzzles and one for d = 1.
+
+    Returns
+    -------
+    Figure
+        Grey: between the least and the largest possible accuracy. Blue: the 95% band, and bars over the drawn tables;
+        the line is their mean.
+    """
+    rows = {"": "all puzzles", "d": "$d$ = 1"}
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, 4.4))
+        axes = figure.subplots(len(rows), len(models), sharex=True, sharey=True, squeeze=False)
+        figure.subplots_adjust(left=0.09, right=0.985, top=0.93, bottom=0.17, wspace=0.06, hspace=0.1)
+        for (load, words), line in zip(rows.items(), axes, strict=True):
+            for model, ax in zip(models, line, strict=True):
+                own = ranges[(ranges["model"] == model) & (ranges["load"] == load) & (ranges["level"] <= 1)]
+                x = np.arange(len(own))
+                ax.fill_between(x, own["least"], own["most"], color="0.9", linewidth=0)
+                ax.fill_between(x, own["lowest"], own["highest"], color=_HIT, alpha=0.3, linewidth=0)
+                ax.vlines(x, own["least_drawn"], own["most_drawn"], color=_HIT, linewidth=1.2)
+                ax.plot(x, own["mean"], "o-", color=_HIT, markersize=3.5, linewidth=1)
+                ax.set_xticks(x, own["ratio_pct"].astype(str))
+                ax.set_ylim(-0.02, 1.02)
+            line[0].set_ylabel(f"Accuracy, {words}")
+        for model, ax in zip(models, axes[0], strict=True):
+            ax.set_title(BY_NAME[model].label)
+        figure.supxlabel(
+            "Needle ratio $\\rho$ (%)\nline, bar: mean and range of the drawn tables; blue: their 95% band; "
+            "grey: all that any table can have",
+            size=9,
+        )
+        write_note(figure, origin_note("reconstructed"))
+    return figure
+
+
+def describe_ranges(ranges: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_ranges` shows: median widths of band and bounds by figure."""
+    described = []
+    for load, figure in (("", "Figure 6"), ("d", "Figure 3"), ("N", "Figure 4")):
+        own = ranges[ranges["load"] == load]
+        band, bounds = (own["highest"] - own["lowest"]).median(), (own["most"] - own["least"]).median()
+        described.append(f"{figure}: 95% band {band:.3f} wide in the median, bounds {bounds:.2f}")
+    return f"Line charts with two nested bands against the needle ratio, one column a model. {'; '.join(described)}."
+
+
+def print_misfits(misfits: pd.DataFrame) -> pd.DataFrame:
+    """Return the misfits by load (`misfit.estimate_by_load`) as text."""
+    names = {"ratio_pct": "ρ (prose)", "d": "$d$ (Table 4)", "N": "$N$ (Table 5)"}
+    return pd.DataFrame(
+        {
+            "Levels of": misfits["load"].map(names),
+            "Models": misfits["models"],
+            "Printed numbers": misfits["numbers"],
+            "Misfit (log-odds)": misfits["value"].map("{:.2f}".format),
+            "95% interval": [f"{row.low:.2f} to {row.high:.2f}" for row in misfits.itertuples()],
+            "Likelihood ratio": misfits["ratio"].map("{:.1f}".format),
+        }
+    )
+
+
+def print_left_out(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return the predictions of printed accuracies from all the others (`misfit.predict_left_out`) as text."""
+    return pd.DataFrame(
+        {
+            "Model": predictions["model"],
+            "ρ": [f"{level}%" for level in predictions["level"]],
+            "Printed": predictions["printed"].map("{:.2f}".format),
+            "If smooth": [f"{row.expected_smooth:.3f} ± {row.sd_smooth:.3f}" for row in predictions.itertuples()],
+            "$z$": predictions["z_smooth"].map("{:+.1f}".format),
+            "With misfit": [f"{row.expected:.3f} ± {row.sd:.3f}" for row in predictions.itertuples()],
+            "$z$ with misfit": predictions["z"].map("{:+.1f}".format),
+            "Inside 95%": predictions["inside"].map({True: "yes", False: "no"}),
+        }
+    )
 
 
 def print_sums(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:

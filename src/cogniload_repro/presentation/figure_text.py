@@ -31,7 +31,7 @@ def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
     return ". ".join(sentences)
 
 
-def alt_text(name: str, cells: pd.DataFrame, provenance: str | None = None) -> str:
+def alt_text(name: str, cells: pd.DataFrame, provenance: str = "") -> str:
     """Return a short description of a figure for readers who do not see it.
 
     It tells the course of the median over models, the extremes at each panel's right end and, with a
@@ -40,31 +40,33 @@ def alt_text(name: str, cells: pd.DataFrame, provenance: str | None = None) -> s
     panels = find_panels(name)
     models, _ = _extent(panels, cells)
     kind = "Line chart with 90% intervals" if len(panels) == 1 else f"{len(panels)} line charts"
-    sentences = [f"{kind} of mean accuracy, {models}.", *(_describe(panel, cells) for panel in panels)]
+    sentences = [f"{kind} of mean accuracy, {models}.", *(_describe(panel, cells, provenance) for panel in panels)]
     if provenance and (note := source_note(cells, provenance)):
         sentences.append(f"{note}.")
     return " ".join(sentences)
 
 
 def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
-    """Tell how far the points move between the possible tables of counts; nothing if no model is reconstructed."""
-    points = pd.concat([panel_accuracy(panel, cells, banded=True) for panel in panels])
+    """Tell how wide the bands are, of panels along rho where there are others; nothing if no model is reconstructed."""
+    along_rho = [panel for panel in panels if panel.across == "ratio_pct"]
+    points = pd.concat([panel_accuracy(panel, cells, banded=True) for panel in along_rho or panels])
     half_width = (points["highest"] - points["lowest"]) / 2
     if half_width.isna().all():
         return ""
     if half_width.max() < 1e-9:
-        return "Other counts that agree with the paper give the same points"
+        return "All counts that agree with the paper give the same points"
     widest = escape(_label(points["model"].iloc[half_width.argmax()]))
+    others = " (the other panels are printed and have none)" if len(along_rho) < len(panels) else ""
     return (
-        "Shaded: the range over other tables of counts that agree with the paper, "
+        f"Points along ρ: mean over drawn tables of counts that agree with the paper; shaded: their 95% band{others}, "
         f"to either side {half_width.median():.3f} in the median and {half_width.max():.3f} at most ({widest})"
     )
 
 
-def _describe(panel: Panel, cells: pd.DataFrame) -> str:
+def _describe(panel: Panel, cells: pd.DataFrame, provenance: str) -> str:
     where = f"At {panel.at} = {panel.level}, against" if panel.at else "Against"
     start = f"{where} {_SPOKEN[panel.across]}"
-    accuracy = panel_accuracy(panel, cells)
+    accuracy = panel_accuracy(panel, cells, banded=provenance == "reconstructed")
     if accuracy.empty:
         return f"{start}: no cells in this grid."
     unit = _UNITS[panel.across]

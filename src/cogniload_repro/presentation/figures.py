@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens, write_note
-from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.reconstruction.feasible import mean_cells, spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by, order_models
 from cogniload_repro.statistics.provenance import source_note
 
@@ -65,8 +65,8 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     Figure
         Accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Three panels share a
         legend by family (paper, Figures 1, 3, 4); a single one has 90% Wilson intervals and labels at the
-        line ends, its points moved apart sideways (Figures 5, 6, 7). Behind reconstructed points lies the range
-        between the possible tables of counts.
+        line ends, its points moved apart sideways (Figures 5, 6, 7). Reconstructed points are the mean over drawn
+        tables of counts, and behind them lies the 95% band of these.
 
     Raises
     ------
@@ -95,12 +95,14 @@ def find_panels(name: str) -> tuple[Panel, ...]:
 def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
-    With ``banded`` come lowest and highest, the range over the possible tables of counts (`feasible.spread_band`),
-    missing for models that are not reconstructed.
+    With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
+    (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models.
     """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
-    accuracy = accuracy_by(kept, "model", panel.across)
-    return accuracy.merge(spread_band(kept, "model", panel.across), how="left") if banded else accuracy
+    if not banded:
+        return accuracy_by(kept, "model", panel.across)
+    band = spread_band(kept, "model", panel.across)[["model", panel.across, "lowest", "highest"]]
+    return accuracy_by(mean_cells(kept), "model", panel.across).merge(band, how="left")
 
 
 def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:

@@ -167,6 +167,7 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
             "quantity": rows["quantity"],
             "condition": [f"N={N} d={d}, counted" for N, d in zip(rows["N"], rows["d"], strict=True)],
             "kind": "independent",
+            "evidence": "",
             "published": rows["printed"].map("{:.0f}".format),
             "recomputed": expected,
             "shown": expected.map("{:.0f}".format).where(known, ""),

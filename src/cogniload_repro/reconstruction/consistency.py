@@ -26,7 +26,7 @@ from cogniload_repro.reconstruction.derivation import (
     puzzles_per_cell,
 )
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables, possible_range
+from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables
 from cogniload_repro.reconstruction.sufficient import PRINTED, predict, printed_windows
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.design import GRID, X
@@ -242,8 +242,8 @@ def half_widths(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model and combination of the dims: these, tables (half the range over the possible tables) and
-        wilson (half the 90% Wilson interval).
+        One row a model and combination of the dims: these, tables (half the 95% band of the drawn tables) and wilson
+        (half the 90% Wilson interval).
     """
     keys = ["model", *dims]
     both = accuracy_by(cells, *keys).merge(spread_band(cells, *keys), on=keys)
@@ -251,27 +251,14 @@ def half_widths(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     return both[keys].assign(tables=tables, wilson=wilson)
 
 
-def possible_tables(cells: pd.DataFrame, ratio_pct: int) -> pd.DataFrame:
-    """Return how many tables of counts are possible, and how far the accuracy at one ratio can go in them.
+def count_tables(cells: pd.DataFrame) -> pd.Series:
+    """Estimate how many tables of counts are possible, as a power of ten, by model (`estimate_log10_tables`).
 
     Parameters
     ----------
     cells : DataFrame
         The reconstructed cells.
-    ratio_pct : int
-        Nominal ratio in %.
-
-    Returns
-    -------
-    DataFrame
-        One row a model: model, log10_tables (estimate), lowest and highest (accuracy over the drawn tables), low and
-        high (over all tables, whole or not).
     """
-    band = spread_band(cells[cells["ratio_pct"] == ratio_pct], "model").set_index("model")
-    members = (GRID["ratio_pct"] == ratio_pct).to_numpy()
-    rows = []
-    for model in dict.fromkeys(cells["model"]):
-        constraints = constraints_around(cells, model)
-        drawn = band.loc[model, ["lowest", "highest"]]
-        rows.append((model, estimate_log10_tables(constraints), *drawn, *possible_range(constraints, members)))
-    return pd.DataFrame(rows, columns=["model", "log10_tables", "lowest", "highest", "low", "high"])
+    return pd.Series(
+        {model: estimate_log10_tables(constraints_around(cells, model)) for model in dict.fromkeys(cells["model"])}
+    )

@@ -13,15 +13,9 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import binom
 
 from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
-from cogniload_repro.reconstruction.constraints import (
-    ACCURACY_HALF_UNITS,
-    Constraints,
-    constrain,
-    expected_accuracy,
-    surprise,
-)
+from cogniload_repro.reconstruction.constraints import Constraints, constrain, expected_accuracy, surprise
 from cogniload_repro.reconstruction.sufficient import Recovered, predict, printed_windows
-from cogniload_repro.statistics.design import X
+from cogniload_repro.statistics.design import GRID, X
 
 # The walk: 20 000 steps, about 75 for every exchange and direction, in strides that end where the errors can be
 # spread over their buckets.
@@ -30,14 +24,19 @@ _STRIDES, _STEPS = 50, 400
 # Standard deviations by which a table may be less likely than others, and how often one is drawn again.
 _MOST_SURPRISE, _DRAWS = 3.0, 40
 
+#: One row a ratio: the cells that it has.
+_RATIOS = np.array([GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].unique()], dtype=float)
 
-def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
+
+def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 0.0) -> np.ndarray:
     """Draw one of the tables of correct answers that agree with everything printed for a model.
 
     Parameters
     ----------
     recovered : Recovered
     rng : numpy Generator
+    misfit : float
+        Standard deviation (log-odds) by which each level of rho departs from the most even response.
 
     Returns
     -------
@@ -55,23 +54,20 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator) -> np.ndarray:
     and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
     (`surprise`) are drawn again.
     """
-    for half_unit in ACCURACY_HALF_UNITS:
-        try:
-            for _ in range(_DRAWS):
-                k = _draw(recovered, rng, half_unit)
-                if surprise(recovered, k) <= _MOST_SURPRISE:
-                    return k
-            raise ValueError(f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed")
-        except ValueError as error:
-            failure = error
-    raise failure
+    for _ in range(_DRAWS):
+        departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS if misfit else 0.0
+        p = expected_accuracy(recovered, departure)
+        k = _draw(recovered, p, rng)
+        if surprise(recovered.n, p, k) <= _MOST_SURPRISE:
+            return k
+    raise ValueError(f"{_DRAWS} tables of {recovered.model.name} in a row are unlikely; try another seed")
 
 
-def _draw(recovered: Recovered, rng: np.random.Generator, half_unit: float) -> np.ndarray:
-    T, p, name = recovered.T, expected_accuracy(recovered), recovered.model.name
+def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    T, name = recovered.T, recovered.model.name
     values, widths = printed_windows(name)
     for _ in range(3):  # the windows are linear around T: start anew from the table found if they were not enough
-        constraints = constrain(recovered, T, half_unit)
+        constraints = constrain(recovered, T)
         basis, particular = exchanges(constraints, p)
         draw = rng.binomial(recovered.n.astype(int), p)
         k = _nearest(constraints, basis, particular, draw, p)
@@ -147,15 +143,16 @@ def walk(
     logpmf = binom.logpmf(grid, constraints.n[:, None], p[:, None])
     moves = np.vstack([basis, -basis])
     shifts = moves @ constraints.windows.T
-    offset = constraints.windows @ k - constraints.centre
-    cells = np.arange(len(k))
+    offset, k = constraints.windows @ k - constraints.centre, k.copy()
+    touched = [np.flatnonzero(move) for move in moves]
     for move in rng.integers(len(moves), size=steps):
-        moved = k + moves[move]
-        if (moved < 0).any() or (moved > constraints.n).any() or (np.abs(offset + shifts[move]) > 1).any():
+        cells = touched[move]
+        moved = k[cells] + moves[move, cells]
+        if (moved < 0).any() or (moved > constraints.n[cells]).any() or (np.abs(offset + shifts[move]) > 1).any():
             continue
-        gain = logpmf[cells, moved].sum() - logpmf[cells, k].sum()
+        gain = logpmf[cells, moved].sum() - logpmf[cells, k[cells]].sum()
         if np.log(rng.random()) < gain:
-            k, offset = moved, offset + shifts[move]
+            k[cells], offset = moved, offset + shifts[move]
     return k
 
 

@@ -1,20 +1,23 @@
 """How much the printed tables leave open: many tables of counts per model, each in agreement with all of them.
 
-`reconstruct` commits one such table. The others drawn here say which of its numbers are settled and which are not.
+`reconstruct` commits one such table, drawn around a smooth response. Those drawn here depart from the smooth as far as
+printed accuracies do (`misfit`): their mean and spread say what is likely of a number, `bounds` what is possible.
 """
 
 import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
+from cogniload_repro.reconstruction.misfit import CERTAINTY, estimate_misfit, find_departures
 from cogniload_repro.reconstruction.reconstruct import SEED, load_counts
 from cogniload_repro.reconstruction.sufficient import recover
 from cogniload_repro.schemas import CELLS, Column, Schema
@@ -32,12 +35,19 @@ _SCHEMA = Schema(
 )
 
 
-def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarray:
+def drawn_misfit() -> float:
+    """Return the misfit along rho (log-odds) that the tables are drawn with: as estimated, to two decimals."""
+    return round(estimate_misfit(find_departures(load_counts())).value, 2)
+
+
+def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = SEED) -> np.ndarray:
     """Draw different tables of correct answers that agree with everything printed for a model.
 
     Parameters
     ----------
     model : Model
+    misfit : float
+        Standard deviation (log-odds) by which each level of rho departs from a smooth response, in every table anew.
     tables : int
         How many; every one has its own random stream, so the first ones do not depend on it.
     seed : int
@@ -55,7 +65,7 @@ def draw_tables(model: Model, tables: int = COUNT, seed: int = SEED) -> np.ndarr
     recovered, drawn = recover(model), list[np.ndarray]()
     for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
         try:
-            correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]))
+            correct = draw_counts(recovered, np.random.default_rng([seed, MODELS.index(model), stream]), misfit)
         except ValueError:
             continue
         if not any((correct == other).all() for other in drawn):
@@ -74,6 +84,8 @@ def write_tables(
 ) -> Path:
     """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
 
+    Each level of rho departs from a smooth response by the misfit that the printed accuracies show (`drawn_misfit`).
+
     A finished model is kept in the folder ``NAME.parts`` beside the file until all are done: an interrupted run
     goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), table_1, table_2, ...
     (correct answers).
@@ -82,7 +94,8 @@ def write_tables(
     folder = path.with_suffix(".parts")
     parts = [folder / f"{model.name}-{seed}-{tables}.csv" for model in models]
     todo = [(model, part) for model, part in zip(models, parts, strict=True) if not part.exists()]
-    for _ in executor.map(_write_part, *zip(*todo, strict=True), [tables] * len(todo), [seed] * len(todo)):
+    draw = partial(_write_part, misfit=drawn_misfit(), tables=tables, seed=seed)
+    for _ in executor.map(draw, *zip(*todo, strict=True)):
         pass
     head, *rest = (part.read_text(encoding="utf-8") for part in parts)
     write_whole(path, head + "".join(text.split("\n", 1)[1] for text in rest))
@@ -119,8 +132,27 @@ def other_cells(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield cells.assign(correct=own[table].fillna(own["correct"]).astype(int).to_numpy())
 
 
+def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the mean over the drawn tables in place of the committed correct answers.
+
+    One table, even the nearest to this, has the chance of one draw in it; the mean has next to none. Models whose
+    counts are not the committed reconstruction keep theirs.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame.
+    """
+    models, tables = _reconstructed(cells), _committed()[1]
+    if len(models) == 0:
+        return cells
+    mean = tables[_KEYS].assign(mean=tables[tables.columns[len(_KEYS) :]].mean(axis=1))
+    own = cells[_KEYS].merge(mean[mean["model"].isin(models)], on=_KEYS, how="left")["mean"]
+    return cells.assign(correct=own.fillna(pd.Series(cells["correct"].to_numpy(), own.index)).to_numpy())
+
+
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Return how far apart the possible tables are, pooled over everything but the named columns.
+    """Return where accuracies lie over the drawn tables, pooled over everything but the named columns.
 
     Only models whose counts are the committed reconstruction have a band: other counts are known, not chosen.
 
@@ -134,14 +166,20 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a combination: the dims, lowest and highest (accuracy, fraction) over the possible tables and the
-        cells themselves. Empty if no model is reconstructed.
+        One row a combination: the dims, mean, lowest and highest (accuracy, fraction; the ends of a 95% prediction
+        interval for one more table, from Student's t), least_drawn and most_drawn (range over the drawn tables).
+        Empty if no model is reconstructed.
     """
     tables, own = _committed()[1], cells[cells["n"] > 0]
-    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "n", "correct"]].merge(tables, on=_KEYS)
-    sums = own.groupby(list(dims), observed=True)[["n", "correct", *tables.columns[len(_KEYS) :]]].sum()
-    accuracy = sums.drop(columns="n").div(sums["n"], axis=0)
-    return pd.DataFrame({"lowest": accuracy.min(axis=1), "highest": accuracy.max(axis=1)}).reset_index()
+    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "n"]].merge(tables, on=_KEYS)
+    drawn = tables.columns[len(_KEYS) :]
+    sums = own.groupby(list(dims), observed=True)[["n", *drawn]].sum()
+    counts = sums[drawn]
+    reach = t.ppf((1 + CERTAINTY) / 2, len(drawn) - 1) * np.sqrt(1 + 1 / len(drawn)) * counts.std(axis=1)
+    mean, n = counts.mean(axis=1), sums["n"]
+    columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
+    columns |= {"least_drawn": counts.min(axis=1), "most_drawn": counts.max(axis=1)}
+    return pd.DataFrame(columns).div(n, axis=0).reset_index()
 
 
 def _reconstructed(cells: pd.DataFrame) -> pd.Index:
@@ -157,9 +195,9 @@ def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
     return load_counts()[[*_KEYS, "n", "correct"]], load_tables()
 
 
-def _write_part(model: Model, part: Path, tables: int, seed: int) -> None:
+def _write_part(model: Model, part: Path, misfit: float, tables: int, seed: int) -> None:
     columns = [f"table_{number}" for number in range(1, tables + 1)]
-    drawn = pd.DataFrame(draw_tables(model, tables, seed).T, columns=columns)
+    drawn = pd.DataFrame(draw_tables(model, misfit, tables, seed).T, columns=columns)
     cells = pd.concat([GRID[["N", "d", "ratio_pct"]], drawn], axis=1)
     cells.insert(0, "model", model.name)
     write_whole(part, cells.to_csv(index=False, lineterminator="\n"))

@@ -10,10 +10,8 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.special import logsumexp
 
-from cogniload_repro.models import find_model
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
-from cogniload_repro.reconstruction.sufficient import PRINTED, Recovered
-from cogniload_repro.statistics.design import GRID, X
+from cogniload_repro.reconstruction.sufficient import PRINTED, recovered_from
 
 
 def constraints_around(cells: pd.DataFrame, model: str) -> Constraints:
@@ -25,11 +23,8 @@ def constraints_around(cells: pd.DataFrame, model: str) -> Constraints:
         Reconstructed cells; 140 rows of the model.
     model : str
     """
-    own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
-    if len(own) != len(GRID):
-        raise ValueError(f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole")
-    n, T = own["n"].to_numpy(float), X.T @ own["correct"].to_numpy(float)
-    return constrain(Recovered(find_model(model), (), n, T, 0.0), T)
+    recovered = recovered_from(cells, model)
+    return constrain(recovered, recovered.T)
 
 
 def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float, float]:

@@ -7,14 +7,15 @@ regression; those of the interactions are the solution of the equations "the fit
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import chi2
 
-from cogniload_repro.models import Model
+from cogniload_repro.models import Model, find_model
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.reconstruction.derivation import Derived, derive, missing_ratios, puzzles_per_cell
-from cogniload_repro.statistics.design import FULL, LINEAR, PRODUCTS, QUADRATIC, X
+from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 
 #: Columns whose statistics Tables 4 and 5 do not settle.
@@ -127,6 +128,27 @@ def recover(model: Model) -> Recovered:
     if not starts:
         raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
     return min(map(_recover_from, starts), key=lambda recovered: recovered.misfit)
+
+
+def recovered_from(cells: pd.DataFrame, model: str) -> Recovered:
+    """Return the sufficient statistics of a model's reconstructed counts, without a search.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Reconstructed cells; 140 rows of the model.
+    model : str
+
+    Raises
+    ------
+    ValueError
+        If cells of the paper's grid are missing.
+    """
+    own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
+    if len(own) != len(GRID):
+        raise ValueError(f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole")
+    n = own["n"].to_numpy(float)
+    return Recovered(find_model(model), (), n, X.T @ own["correct"].to_numpy(float), 0.0)
 
 
 def _recover_from(start: Derived) -> Recovered:

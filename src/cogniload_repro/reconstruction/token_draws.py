@@ -1,5 +1,7 @@
 """Token counts for stand-in responses, with the means and 90th percentiles of Tables 7 to 10."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -8,11 +10,17 @@ from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGI
 
 _PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"]
 
+# A number of an odd cell is kept up to so many errors of the kin's line, which are at least those of rounding.
+_ODD_ERRORS, _ROUNDING = 2.0, 0.5
 
+
+@cache
 def printed_tokens() -> pd.DataFrame:
-    """Return the numbers of Tables 7 to 10 that responses are drawn to have; NaN where none is legible.
+    """Return the numbers of Tables 7 to 10 that responses are drawn to have; NaN for an output that is not legible.
 
-    Prompt lengths flagged "odd" are left out too: they contradict those of models with the same tokenizer.
+    A prompt length that is not legible, or stands in a cell flagged "odd" and is off what the model's nearest kin
+    implies, is the kin's (`_from_kin`): models that read the same puzzles with like tokenizers differ by a straight
+    line.
 
     Returns
     -------
@@ -21,7 +29,37 @@ def printed_tokens() -> pd.DataFrame:
     """
     tokens = load_table("tokens").set_index(["model", "N", "d"])
     odd = tokens["flag"].str.split(";").map(lambda flags: "odd" in flags)
-    return tokens[_PROMPTS].mask(odd).join(tokens[_OUTPUTS])
+    prompts = tokens[_PROMPTS].copy()
+    for quantity in _PROMPTS:
+        printed = tokens[quantity]
+        clean = printed.mask(odd).reset_index().pivot_table(quantity, ["N", "d"], "model", dropna=False)
+        lengths, error = _from_kin(clean)
+        implied = pd.Series([lengths.loc[(N, d), model] for model, N, d in tokens.index], tokens.index)
+        largest = _ODD_ERRORS * tokens.index.get_level_values("model").map(error).to_numpy().clip(_ROUNDING)
+        prompts[quantity] = printed.mask(odd & ((printed - implied).abs() > largest)).fillna(implied)
+    return prompts.join(tokens[_OUTPUTS])
+
+
+def _from_kin(lengths: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return what each model's nearest kin implies for its prompts, and the root mean square error of that.
+
+    The nearest kin is the model whose lengths, on a straight line, are nearest to the model's own; a level that it
+    lacks comes from the next nearest. ``lengths`` has one row a level and one column a model.
+    """
+    implied, errors = {}, {}
+    for model in lengths:
+        lines = []
+        for other in lengths.columns.drop(model):
+            x, y = lengths[other].to_numpy(), lengths[model].to_numpy()
+            both = np.isfinite(x) & np.isfinite(y)
+            slope, intercept = np.polyfit(x[both], y[both], 1)
+            line = intercept + slope * x
+            lines.append((np.sqrt(np.mean((y - line)[both] ** 2)), line))
+        lines.sort(key=lambda line: line[0])
+        errors[model], implied[model] = lines[0]
+        for _, line in lines:
+            implied[model] = np.where(np.isnan(implied[model]), line, implied[model])
+    return pd.DataFrame(implied, lengths.index).round(), pd.Series(errors)
 
 
 def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -55,14 +93,12 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
 
 
 def _completed(model: str) -> pd.DataFrame:
-    """Return the printed numbers of a model by (N, d), with stand-ins for illegible ones.
+    """Return the printed numbers of a model by (N, d), with stand-ins for illegible outputs.
 
-    Prompts: the median of the other models at the same condition. Outputs: the model's own at the same d and the
-    next larger legible N, else the next smaller; where one of the two is legible, in its proportion to the other.
+    These are the model's own at the same d and the next larger legible N, else the next smaller; where one of the two
+    is legible, in its proportion to the other.
     """
-    everyone = printed_tokens()
-    own = everyone.loc[model].copy()
-    own[_PROMPTS] = own[_PROMPTS].fillna(everyone.groupby(["N", "d"])[_PROMPTS].median())
+    own = printed_tokens().loc[model].copy()
     mean, p90 = own["output_mean"], own["output_p90"]
     tail = (p90 / mean).groupby("d").transform(lambda column: column.bfill().ffill())
     own["output_mean"], own["output_p90"] = mean.fillna(p90 / tail), p90.fillna(mean * tail)

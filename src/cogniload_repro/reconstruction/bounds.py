@@ -1,0 +1,108 @@
+"""The least and the largest accuracy that any table of counts can have at each point of the figures along rho.
+
+Two linear programmes a point (`polytope.possible_range`): the counts need not be whole, so no table lies outside.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.frames import read_frame
+from cogniload_repro.models import NAMES
+from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.reconstruction.polytope import constraints_around, possible_range
+from cogniload_repro.schemas import Column, Schema
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.storage import RECONSTRUCTED, write_whole
+
+#: The committed bounds.
+BOUNDS = RECONSTRUCTED / "bounds.csv"
+
+#: Which cells are pooled: all, those of one d or those of one N, with the levels that Figures 6 (and 1), 3 and 4 show.
+PANELS = {"": (0,), "d": (1, 5, 10), "N": (20, 100, 250)}
+
+_KEYS = ["model", "load", "level", "ratio_pct"]
+_DRAWN = ["mean", "least_drawn", "most_drawn", "lowest", "highest"]
+_SHARE = Column(low=0, high=1)
+_SCHEMA = Schema(
+    {
+        "model": Column("text", words=NAMES),
+        "load": Column("text", words=tuple(filter(None, PANELS)), missing=True),
+        "level": Column("whole", low=0),
+        "ratio_pct": Column("whole", low=0, high=100),
+        "least": _SHARE,
+        "most": _SHARE,
+    },
+    tuple(_KEYS),
+    others=None,
+)
+
+
+def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
+    """Yield, model by model, the bounds of every point (about a second each).
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The reconstructed cells, whole.
+
+    Yields
+    ------
+    DataFrame
+        Columns model, load (empty, d or N), level (0 without a load), ratio_pct (%), least and most (fraction, to four
+        decimals, rounded outwards).
+    """
+    for model in dict.fromkeys(cells["model"]):
+        constraints = constraints_around(cells, model)
+        rows = []
+        for load, levels in PANELS.items():
+            for level in levels:
+                pooled = (GRID[load] == level).to_numpy() if load else np.ones(len(GRID), dtype=bool)
+                for ratio in GRID["ratio_pct"].unique():
+                    least, most = possible_range(constraints, pooled & (GRID["ratio_pct"] == ratio).to_numpy())
+                    rows.append((model, load, level, ratio, np.floor(least * 1e4 + 1e-6), np.ceil(most * 1e4 - 1e-6)))
+        frame = pd.DataFrame(rows, columns=[*_KEYS, "least", "most"])
+        yield frame.assign(least=(frame["least"] / 1e4).clip(0, 1), most=(frame["most"] / 1e4).clip(0, 1))
+
+
+def write_bounds(frames: Iterable[pd.DataFrame], path: str | Path = BOUNDS) -> Path:
+    """Write bounds as CSV, whole or not at all."""
+    return write_whole(path, pd.concat(frames, ignore_index=True).to_csv(index=False, lineterminator="\n"))
+
+
+def load_bounds(path: str | Path = BOUNDS) -> pd.DataFrame:
+    """Return the committed bounds of all points: see `find_bounds` for the columns.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
+
+
+def point_ranges(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return for every point along rho what is known of it: drawn tables, 95% band and bounds.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; models whose counts are not the committed reconstruction, and points that it lacks, have no row.
+
+    Returns
+    -------
+    DataFrame
+        model, load, level, ratio_pct, mean, least_drawn, most_drawn, lowest, highest (`feasible.spread_band`), least,
+        most (`find_bounds`).
+    """
+    whole = cells.groupby("model")["n"].transform("size") == len(GRID)  # a part of the grid has other sums
+    cells, bounds = cells[whole], load_bounds()
+    parts = []
+    for load, levels in PANELS.items():
+        dims = ["model", load, "ratio_pct"] if load else ["model", "ratio_pct"]
+        band = spread_band(cells, *dims).assign(load=load)
+        band["level"] = band[load] if load else 0
+        parts.append(band.loc[band["level"].isin(levels), [*_KEYS, *_DRAWN]])
+    return pd.concat(parts, ignore_index=True).merge(bounds, on=_KEYS)
