@@ -7,12 +7,15 @@ from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.consistency import (
     SPREADS,
     describe_lattice,
+    describe_ranges,
     describe_spread,
     draw_lattice,
+    draw_ranges,
     draw_spread,
     print_choices,
     print_sums,
 )
+from cogniload_repro.reconstruction.bounds import point_ranges
 from cogniload_repro.reconstruction.consistency import half_widths, missing_choices, sums_by_level
 from cogniload_repro.reconstruction.reconstruct import load_counts
 
@@ -55,6 +58,26 @@ def test_spread_shows_both_uncertainties(cells):
         assert f"{max(ends):.1f} at most" in describe_spread(cells)
     words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
     assert "Reconstructed from the paper's tables, not raw outputs" in words
+
+
+def test_ranges_are_nested(cells):
+    """Each panel has the bounds, the band within them, and the mean of the drawn tables with their range."""
+    ranges, chosen = point_ranges(cells), ["QwQ-32B", "o3-2025-04-16"]
+    figure = draw_ranges(ranges, chosen)
+    assert len(figure.axes) == 4
+    for ax, (load, model) in zip(figure.axes, [(load, name) for load in ("", "d") for name in chosen], strict=True):
+        own = ranges[(ranges["model"] == model) & (ranges["load"] == load) & (ranges["level"] <= 1)]
+        assert len(own) == 7
+        bounds, band, bars = ax.collections
+        for area, low, high in ((bounds, "least", "most"), (band, "lowest", "highest")):
+            heights = area.get_paths()[0].vertices[:, 1]
+            assert (heights.min(), heights.max()) == pytest.approx((own[low].min(), own[high].max()))
+        assert [bar[:, 1].tolist() for bar in bars.get_segments()] == own[
+            ["least_drawn", "most_drawn"]
+        ].to_numpy().tolist()
+        assert ax.lines[0].get_ydata().tolist() == own["mean"].tolist()
+    width = (ranges["most"] - ranges["least"])[ranges["load"] == ""].median()
+    assert f"bounds {width:.2f}" in describe_ranges(ranges)
 
 
 def test_missing_puzzles_are_listed_with_the_choice_in_use(cells):

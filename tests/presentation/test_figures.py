@@ -74,13 +74,15 @@ def test_bars_are_wilson_intervals(name, dimension):
 
 @pytest.mark.parametrize(("name", "moving"), [("figure1", 1), ("figure3", 3), ("figure6", 1), ("figure7", 0)])
 def test_reconstructed_points_have_their_range(name, moving):
-    """Behind reconstructed points lies the range over possible tables, and behind no others; none where all agree."""
+    """Behind reconstructed points, the mean of the drawn tables, lies their band; none where all agree."""
     cells, found = load_counts(), 0
     for ax, panel in zip(plots(draw_figure(name, cells, "reconstructed")), FIGURES[name], strict=True):
         kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
         expected = spread_band(kept, "model", panel.across)
         heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
         assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
+        points = [y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line]
+        assert sorted(points) == pytest.approx(sorted(expected["mean"]))
         found += (expected["highest"] > expected["lowest"]).any()
     assert found == moving
     (ax, *_) = plots(draw_figure("figure1", cells, "imported"))

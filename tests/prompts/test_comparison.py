@@ -178,3 +178,16 @@ def test_models_without_counts_are_named(llama):
     assert "Llama 3" not in missing
     assert "QwQ-32B" in missing["Qwen"]
     assert missing[""] == ["EXAONE-Deep-32B"]
+
+
+def test_printed_prompts_of_two_models_are_compared_level_by_level():
+    """Equal texts differ by a constant in mean and percentile; the tails of Phi-4-reasoning-plus grow, its kin's do not."""
+    same = prompt_lengths.compare_printed("Phi-4-reasoning", "DeepSeek-R1-Distill-Llama-70B")
+    assert same["mean"].between(221, 222).all()
+    assert same["p90"].between(221, 222).all()
+    other = prompt_lengths.compare_printed("Phi-4-reasoning-plus", "Phi-4-reasoning")
+    assert len(other) > 15
+    long = other[other["N"] == 250].set_index("d")
+    assert (long.loc[[5, 7, 10], "p90"] > 3 * long.loc[[5, 7, 10], "mean"]).all()
+    assert long["tail"].idxmax() == 10
+    assert long["tail_reference"].idxmin() == 10

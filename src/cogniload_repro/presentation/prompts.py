@@ -124,6 +124,20 @@ def print_pairs(summary: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def print_printed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return two models' printed prompts against one another (`comparison.compare_printed`) as text."""
+    return pd.DataFrame(
+        {
+            "$N$": rows["N"],
+            "$d$": rows["d"],
+            "Mean": rows["mean"].map("{:+.0f}".format),
+            "90th percentile": rows["p90"].map("{:+.0f}".format),
+            "Percentile / mean": rows["tail"].map("{:.3f}".format),
+            "The other's": rows["tail_reference"].map("{:.3f}".format),
+        }
+    )
+
+
 def print_odd(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return the printed lengths that are off their own model's pattern, with what the puzzles give, as text."""
     odd = comparison[comparison["odd"]]

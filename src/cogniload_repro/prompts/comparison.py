@@ -146,6 +146,28 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_SUMMARY)
 
 
+def compare_printed(model: str, reference: str) -> pd.DataFrame:
+    """Hold one model's printed prompt lengths against another's: no puzzles, and no tokenizer, are needed.
+
+    Two models with one vocabulary that read the same texts differ by a constant, in mean and percentile alike.
+
+    Returns
+    -------
+    DataFrame
+        One row a level where both have clean numbers: N, d, mean and p90 (of the model less the reference's, tokens),
+        tail and tail_reference (percentile over mean).
+    """
+    printed = load_table("tokens")
+    printed = printed[~printed["flag"].str.contains(ODD)].set_index("model")
+    rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
+    rows = rows.dropna(subset=[f"{quantity}{end}" for quantity in _QUANTITIES for end in ("", "_reference")])
+    return rows[["N", "d"]].assign(
+        **{short: rows[name] - rows[f"{name}_reference"] for name, short in _QUANTITIES.items()},
+        tail=rows["prompt_p90"] / rows["prompt_mean"],
+        tail_reference=rows["prompt_p90_reference"] / rows["prompt_mean_reference"],
+    )
+
+
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as rows of the fidelity table, kind independent.
 

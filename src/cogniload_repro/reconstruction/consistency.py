@@ -29,6 +29,7 @@ from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.polytope import constraints_around, estimate_log10_tables
 from cogniload_repro.reconstruction.sufficient import PRINTED, predict, printed_windows
 from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.capacity import capacity_points
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -99,14 +100,18 @@ def missing_choices(model: Model) -> pd.DataFrame:
     -------
     DataFrame
         ratios (nominal, in %, in the order of ``model.missing``; empty for the balanced design), beta_rho, misfit
-        (half printed units, over the whole row of Table 2), whole (500 T_rho can be a whole number).
+        (half printed units, over the whole row of Table 2), misfit_weighted (the same if capacity points were taken at
+        means over the answers, not over the design), whole (500 T_rho can be a whole number).
     """
     rows = []
     for choice in [*missing_ratios(model), ()]:
         full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
         derived = derive(full, missing=choice)
-        rows.append((choice, derived.beta[3], derived.misfit, on_lattice(derived)))
-    frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "whole"])
+        means = X[:, 1:4].T @ puzzles_per_cell(full, choice) / puzzles_per_cell(full, choice).sum()
+        weighted = capacity_points(derived.beta, dict(zip(("d", "log10_N", "rho"), means, strict=True)))
+        off = max(deviations(model.name, derived.beta, weighted).values())
+        rows.append((choice, derived.beta[3], derived.misfit, off, on_lattice(derived)))
+    frame = pd.DataFrame(rows, columns=["ratios", "beta_rho", "misfit", "misfit_weighted", "whole"])
     return pd.concat([frame.iloc[:-1].sort_values("misfit", kind="stable"), frame.iloc[-1:]], ignore_index=True)
 
 
