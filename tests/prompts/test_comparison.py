@@ -181,7 +181,7 @@ def test_models_without_counts_are_named(llama):
 
 
 def test_printed_prompts_of_two_models_are_compared_level_by_level():
-    """Equal texts differ by a constant in mean and percentile; the tails of Phi-4-reasoning-plus grow, its kin's do not."""
+    """Equal texts differ by a constant in mean and percentile; tails of Phi-4-reasoning-plus grow, not its kin's."""
     same = prompt_lengths.compare_printed("Phi-4-reasoning", "DeepSeek-R1-Distill-Llama-70B")
     assert same["mean"].between(221, 222).all()
     assert same["p90"].between(221, 222).all()

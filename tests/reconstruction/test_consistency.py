@@ -183,7 +183,7 @@ def test_tables_are_beyond_counting():
 
 @pytest.mark.parametrize("name", ["o3-2025-04-16", "o4-mini-2025-04-16"])
 def test_capacity_points_were_taken_at_means_over_the_design(name):
-    """With means over the answers no choice of the missing puzzles gives the row of Table 2; over the design some do."""
+    """With means over the answers no choice of missing puzzles gives the row of Table 2; over the design some do."""
     choices = missing_choices(BY_NAME[name])
     assert (choices["misfit"] <= 1).any()
     assert not (choices["misfit_weighted"] <= 1).any()
