@@ -27,7 +27,7 @@ OWN_DATA := $(call now,DATA,data)
 OWN_FIT := $(strip $(call now,FORMULA,formula)$(call now,FAMILY,family)$(OWN_DATA))
 
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
-EXECUTED := $(BUILD)/notebooks/.done
+BOOK := $(shell find book -type f -not -path '*/_build/*' 2>/dev/null)
 INDEX := $(BUILD)/book/_build/html/index.html
 SRC := src/cogniload_repro
 ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
@@ -160,17 +160,13 @@ $(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA))
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
-# one process for all: they share its imports, and it knows which of them have changed
-$(EXECUTED): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebooks --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
-	@touch $@
-
 $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 	@$(COGNILOAD) count-tokens --build $(BUILD)
 
-$(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
-	@echo "== book"
-	@$(COGNILOAD) build-book --build $(BUILD) --grid $(GRID)
+# one process for all notebooks: they share its imports, it knows which of them have changed, and Sphinx starts meanwhile
+$(INDEX): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) $(BOOK) | $(ENV)
+	@echo "== notebooks"
+	@$(COGNILOAD) render --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid, under a minute

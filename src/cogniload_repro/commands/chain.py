@@ -85,7 +85,12 @@ def download_outputs(
     "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
     "kept beside it, in readings/NAME.",
 )
-@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
+@click.option(
+    "--scheduler",
+    default=None,
+    help="Dask scheduler whose workers score, such as tcp://host:8786. "
+    "Whoever reaches it can run code on its workers: keep it in a network of yours, or use tls://.",
+)
 @click.option(
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
