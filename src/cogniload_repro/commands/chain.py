@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS, say
 
 
 @click.command("download-outputs")
@@ -47,11 +47,13 @@ def download_outputs(
 
         drawn_by = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
         local = open_source(source, build / "downloads")
+        if local.note:
+            say(local.note)
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
         report = import_outputs(
             local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=drawn_by
         )
-        click.echo(report.summary())
+        say(report.summary())
         report.check(max_rejected)
         return
     from cogniload_repro.executors import open_executor
@@ -70,7 +72,7 @@ def download_outputs(
     count = write_parquet(build / "puzzles.parquet", rows, description)
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
-    click.echo(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
+    say(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
 
 
 @click.command()
@@ -105,7 +107,7 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
         )
     cells = write_cells(place / "scores", place / "cells.parquet")
     models = cells["model"].nunique()
-    click.echo(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
+    say(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
 
 
 @click.command()
@@ -147,8 +149,8 @@ def fit(
         kept = fits.assign(formula=formula, family=family, cells=origin)
         write_whole(out, kept.to_csv(index=False, lineterminator="\n"))
     if origin:
-        click.echo(origin)
-    click.echo(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
+        say(origin)
+    say(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
 
 
 def _fit_paper(build: Path) -> None:
@@ -172,10 +174,10 @@ def _fit_paper(build: Path) -> None:
         table = check_frame(table, FRAMES[name], f"the table {name}", "report it, it is a fault here")
         write_table(build / f"{name}.parquet", table, metadata)
     models = cells["model"].nunique()
-    click.echo(f"fitted {models} model{'s' * (models != 1)}")
+    say(f"fitted {models} model{'s' * (models != 1)}")
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
-            click.echo(f"  no fit of {what} for {row.model}: {row.status}")
+            say(f"  no fit of {what} for {row.model}: {row.status}")
 
 
 @click.command()
@@ -202,8 +204,8 @@ def compare(against: Path | None, build: Path) -> None:
     fidelity = compare(results, prompts)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
-    click.echo(scoreboard(fidelity).to_string(index=False))
+    say(scoreboard(fidelity).to_string(index=False))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
-        click.echo(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
-        click.echo("" if moved.empty else moved.to_string(index=False))
+        say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        say("" if moved.empty else moved.to_string(index=False))

@@ -22,7 +22,6 @@ from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, PSEUDOCODE, Reading
 from cogniload_repro.storage import (
     UNFINISHED,
     as_place,
-    modified_ns,
     open_parquet,
     read_metadata,
     remove_parts,
@@ -64,7 +63,8 @@ def score_partition(
 ) -> int:
     """Score one file of outputs, a batch of rows at a time, and return the number of rows.
 
-    The scores carry the metadata of the outputs and the reading; the file appears when it is complete.
+    The scores carry the metadata of the outputs, the reading and what they were made from; the file appears when it is
+    complete.
 
     Raises
     ------
@@ -72,7 +72,8 @@ def score_partition(
         If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
     """
     questions = read_questions(puzzles_path)
-    metadata = {**read_metadata(outputs_path), "version": __version__, **_maker(reading)}
+    made_from = _made_from(outputs_path, puzzles_path, reading)
+    metadata = {**read_metadata(outputs_path), "version": __version__, **made_from}
     rows = 0
     with open_parquet(outputs_path) as file, table_writer(scores_path, SCORES, metadata) as writer:
         _check_columns(outputs_path, file.schema_arrow.names)
@@ -92,8 +93,9 @@ def score_dataset(
 ) -> list[Path]:
     """Score every partition of a folder of outputs that is not scored yet; return all score files.
 
-    A partition counts as scored when its scores are newer than the outputs and the puzzles, and were made by
-    this scorer under the same reading. Scores without outputs are removed. The executor leaves the bytes alone.
+    A partition counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer
+    under the same reading: their contents decide, not their dates. Scores without outputs are removed. The executor
+    leaves the bytes alone.
 
     Parameters
     ----------
@@ -201,20 +203,24 @@ def _scorer_digest() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
-def _maker(reading: Reading) -> dict[str, str]:
-    """Return what else, beside the data, shapes scores."""
-    return {"reading": str(reading), "scorer": _scorer_digest()}
+def _made_from(outputs: str | Path, puzzles: str | Path, reading: Reading) -> dict[str, str]:
+    """Return all that shapes scores, contents as their digests."""
+    digests = {name: _digest(place) for name, place in (("outputs", outputs), ("puzzles", puzzles))}
+    return {"reading": str(reading), "scorer": _scorer_digest(), **digests}
+
+
+def _digest(place: str | Path) -> str:
+    with as_place(place).open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:16]
 
 
 def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> bool:
-    """Tell whether scores exist, are not older than what they are made from, and made as they would be now."""
-    if not scores.exists():
-        return False
-    made, *inputs = (modified_ns(path) for path in (scores, outputs, puzzles))
-    if made == 0 or made < max(inputs):
-        return False
+    """Tell whether scores exist, and were made from what they would be made from now."""
     try:
-        return _maker(reading).items() <= read_metadata(scores).items()
+        return scores.exists() and _made_from(outputs, puzzles, reading).items() <= read_metadata(scores).items()
     except ValueError:
         return False  # damaged
 
