@@ -45,7 +45,9 @@ def as_place(place: str | Path) -> Path:
     except ImportError:
         raise ValueError(f"{place} is an address; install cogniload-repro[cluster] to read and write there") from None
     try:
-        return cast(Path, UPath(place))
+        address = UPath(place)
+        _ = address.fs  # made when it is asked for, and only then is the store's package imported
+        return cast(Path, address)
     except (ImportError, ValueError) as error:
         raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
 

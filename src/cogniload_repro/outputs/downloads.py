@@ -8,7 +8,6 @@ import gzip
 import os
 import re
 import shutil
-import threading
 import time
 import zlib
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
 from cogniload_repro.escapes import without_queries, without_secrets
+from cogniload_repro.executors import within
 from cogniload_repro.records import bound, over_limit, unpacked_limit
 
 #: Servers on this machine, which plain http may reach.
@@ -123,22 +123,10 @@ class Downloader:
 
         In a thread, as no time-out of sockets ends a server that sends its headers letter by letter.
         """
-        answers: list[requests.Response | Exception] = []
-
-        def ask() -> None:
-            try:
-                answers.append(self._follow(url, headers))
-            except Exception as error:
-                answers.append(error)
-
-        thread = threading.Thread(target=ask, daemon=True)
-        thread.start()
-        thread.join(self.timeout_s + 1)
-        if not answers:
-            raise _FalteredError(f"no headers came within {self.timeout_s:g} s")
-        if isinstance(answers[0], Exception):
-            raise answers[0]
-        return answers[0]
+        try:
+            return within(self.timeout_s + 1, lambda: self._follow(url, headers))
+        except TimeoutError:
+            raise _FalteredError(f"no headers came within {self.timeout_s:g} s") from None
 
     def _follow(self, url: str, headers: dict[str, str]) -> requests.Response:
         """Return the response at the end of redirections, of which nothing but the headers is read."""
