@@ -151,7 +151,7 @@ def test_an_archive_is_unpacked_and_unwrapped(tmp_path, members, inside):
 
 
 @pytest.mark.parametrize(
-    ("name", "kept", "reason"), [("x.zip", 90, "BadZipFile"), ("x.zip", 0, "BadZipFile"), ("x.tar", 90, "ReadError")]
+    ("name", "kept", "reason"), [("x.zip", 90, "BadZipFile"), ("x.zip", 0, "BadZipFile"), ("x.tar", 90, "EOFError")]
 )
 def test_an_archive_that_is_none_is_refused(tmp_path, name, kept, reason):
     """Cut short or false, the sentence says why nothing came out of it and what to do, the second time too."""

@@ -85,7 +85,12 @@ def download_outputs(
     "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
     "kept beside it, in readings/NAME.",
 )
-@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
+@click.option(
+    "--scheduler",
+    default=None,
+    help="Dask scheduler whose workers score, such as tcp://host:8786. "
+    "Whoever reaches it can run code on its workers: keep it in a network of yours, or use tls://.",
+)
 @click.option(
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
@@ -135,6 +140,7 @@ def fit(
     if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
         return
+    from cogniload_repro.escapes import for_spreadsheet
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
     from cogniload_repro.statistics.fits import compare_fits
@@ -147,7 +153,7 @@ def fit(
     fits = fit_cells(cells, formula, family)
     if out is not None:
         kept = fits.assign(formula=formula, family=family, cells=origin)
-        write_whole(out, kept.to_csv(index=False, lineterminator="\n"))
+        write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
         say(origin)
     say(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))

@@ -8,9 +8,9 @@ import gzip
 import os
 import re
 import shutil
-import threading
 import time
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -22,6 +22,7 @@ from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
 from cogniload_repro.escapes import without_queries, without_secrets
+from cogniload_repro.executors import within
 from cogniload_repro.records import bound, over_limit, unpacked_limit
 
 #: Servers on this machine, which plain http may reach.
@@ -123,33 +124,24 @@ class Downloader:
 
         In a thread, as no time-out of sockets ends a server that sends its headers letter by letter.
         """
-        answers: list[requests.Response | Exception] = []
-
-        def ask() -> None:
-            try:
-                answers.append(self._follow(url, headers))
-            except Exception as error:
-                answers.append(error)
-
-        thread = threading.Thread(target=ask, daemon=True)
-        thread.start()
-        thread.join(self.timeout_s + 1)
-        if not answers:
-            raise _FalteredError(f"no headers came within {self.timeout_s:g} s")
-        if isinstance(answers[0], Exception):
-            raise answers[0]
-        return answers[0]
+        try:
+            return within(self.timeout_s + 1, lambda: self._follow(url, headers))
+        except TimeoutError:
+            raise _FalteredError(f"no headers came within {self.timeout_s:g} s") from None
 
     def _follow(self, url: str, headers: dict[str, str]) -> requests.Response:
         """Return the response at the end of redirections, of which nothing but the headers is read."""
-        session = requests.Session()
+        session = _Session()
         for _ in range(_MOST_REDIRECTIONS):
             response = session.get(url, headers=headers, stream=True, timeout=self.timeout_s, allow_redirects=False)
-            if (target := session.get_redirect_target(response)) is None:
-                return response
+            try:
+                if (target := session.get_redirect_target(response)) is None:
+                    return response
+                before, url = url, urljoin(url, target)
+                parts = urlsplit(url)
+            except ValueError as error:
+                raise InvalidURL(f"it is redirected to no address ({error})") from None
             response.close()
-            before, url = url, urljoin(url, target)
-            parts = urlsplit(url)
             if (
                 parts.scheme == "http"
                 and not self.any_route
@@ -219,6 +211,13 @@ class Downloader:
         finally:
             plain.unlink(missing_ok=True)
             self._mark.unlink(missing_ok=True)  # of the packed file
+
+
+class _Session(requests.Session):
+    """A session that follows nothing itself: it would read what comes with a redirection, however long that is."""
+
+    def resolve_redirects(self, *_, **__) -> Iterator[requests.Response]:  # type: ignore[override]
+        return iter(())
 
 
 def _version(response: requests.Response) -> str:
