@@ -59,7 +59,8 @@ def test_kinds_are_kept_apart(fidelity):
     kinds = fidelity.groupby("table")["kind"].agg(set)
     assert kinds["table4"] == kinds["table5"] == {"input"}
     assert kinds["table3"] == {"constraint"}
-    assert kinds["table6"] == {"input", "constraint"}
+    assert kinds["table6"] == {"input"}
+    assert set(fidelity.loc[fidelity["table"] != "prose", "evidence"]) == {"settled"}
     table2 = fidelity[fidelity["table"] == "table2"]
     chosen = table2["model"].map(lambda name: bool(BY_NAME[name].missing))
     assert set(table2.loc[chosen, "kind"]) == {"constraint"}
@@ -136,6 +137,7 @@ def test_rows_on_prompts_follow_their_table(fidelity):
         "prompt_mean",
         "N=50 d=1, counted",
         "independent",
+        "",
         "1037",
         1036.2,
         "1036",
