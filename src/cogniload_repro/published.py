@@ -27,7 +27,7 @@ INTERVAL_ALPHA = 0.10
 #: Tables 7 to 10, one a task length.
 TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)}
 
-#: An accuracy difference that the prose calls none: less than the largest standard error that the difference of two
+#: An accuracy difference that the prose calls none: at most the largest standard error that the difference of two
 #: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.
 ABOUT_NONE = 0.05
 

@@ -57,7 +57,7 @@ def test_every_table_prints_the_papers_numbers(name):
         assert (k <= n).all()
         assert np.abs((predict(n, X.T @ k)[0] - printed) / widths).max() <= 1
         for window in prose_windows(name, n):
-            assert window.lowest <= window.weights @ k <= window.highest
+            assert window.lowest - 1e-9 <= window.weights @ k <= window.highest + 1e-9
 
 
 def test_tables_are_made_again():
@@ -132,7 +132,7 @@ def test_mean_cells_are_the_mean_of_the_drawn_tables():
     pd.testing.assert_frame_equal(mean.drop(columns="correct"), CELLS.drop(columns="correct"))
     for key in ("d", "N"):
         sums = (frame.groupby(["model", key])["correct"].sum() for frame in (mean, CELLS))
-        pd.testing.assert_series_equal(*sums, check_dtype=False)
+        pd.testing.assert_series_equal(*sums, check_dtype=False, check_exact=False, rtol=1e-12)
     stranger = CELLS[CELLS["model"] == NAMES[0]].assign(model="own")
     both = mean_cells(pd.concat([CELLS, stranger]).sample(frac=1, random_state=1))
     own = both[both["model"] == "own"].sort_index()

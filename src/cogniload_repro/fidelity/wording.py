@@ -52,7 +52,7 @@ class Meaning(NamedTuple):
 #: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties; the text adds "frequently", so more than
 #: half of the numbers will do.
 WORDS = {
-    "~0": Meaning(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "neither"), "+.3f"),
+    "~0": Meaning(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "both"), "+.3f"),
     "not significant": Meaning(pd.Interval(ALPHA, 1, "both"), ".3g"),
     "a few percent": Meaning(pd.Interval(0, 5, "both"), ".0f"),
     "mid-20000s": Meaning(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
