@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts, summarize_prompts
 from cogniload_repro.prompts.counts import KEYS, count_prompts
 from cogniload_repro.prompts.tokenizers import load_tokenizer, present_tokenizers
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.storage import write_whole
 
 #: Seed of the further sets; their ids are independent of order.
 SEED = 7

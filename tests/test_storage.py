@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.storage import (
     as_place,
     move,
@@ -18,7 +19,6 @@ from cogniload_repro.storage import (
     table_writer,
     weakest_provenance,
     write_table,
-    write_whole,
 )
 
 

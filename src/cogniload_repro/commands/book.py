@@ -5,21 +5,9 @@ from pathlib import Path
 
 import click
 
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, read_choices
+from cogniload_repro.commands.manifest import Manifest
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
-
-
-@click.command()
-@click.argument("given", nargs=-1, metavar="[NAME=VALUE]...")
-@BUILD
-def choose(given: tuple[str, ...], build: Path) -> None:
-    """Keep choices for later calls of make, after checking them, and show all; an empty value goes back to the default.
-
-    Names are SOURCE, FORMULA, FAMILY and DATA, as the Makefile takes them.
-    """
-    from cogniload_repro.commands.choices import describe_choices, keep_choices
-
-    pairs = (choice.partition("=") for choice in given)
-    say(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
 
 
 @click.command("run-notebook")
@@ -45,30 +33,35 @@ def run_notebook(
 
 
 @click.command("run-notebooks")
-@click.argument("inputs", nargs=-1, type=click.Path(path_type=Path))
 @GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
 @JOBS
-def run_notebooks(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: int) -> None:
+def run_notebooks(grid: str, again: bool, build: Path, jobs: int) -> None:
     """Execute the book's notebooks on a build folder, as far as they have changed.
 
-    A notebook is run when its executed copy is older than itself or than one of INPUTS, or was made with other
-    parameters; what a reader has chosen for the build (see `choose`) reaches those that have such parameters.
+    A notebook is run when it, what it is made from or its parameters are others than those of its executed copy; what
+    a reader has chosen for the build (see `choose`) reaches those that have such parameters.
     """
-    from cogniload_repro.commands.choices import read_choices
-    from cogniload_repro.presentation.notebooks import Run, is_current, list_chapters, run_notebooks
+    from cogniload_repro.commands.steps import Build, tables_of
+    from cogniload_repro.presentation.notebooks import Run, list_chapters, run_notebooks
 
     choices = read_choices(build)
-    chosen = _chosen_parameters(choices["formula"], choices["family"], choices["data"])
-    runs = []
+    made = Build(build, grid, jobs, choices)
+    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.data), tables_of(made)
+    runs, made_of = [], {}
     for chapter in list_chapters("notebooks", **_kind_of_build(grid, choices)):
-        parameters = {"build": build.resolve()} | {name: chosen[name] for name in chapter.takes if name in chosen}
-        run = Run(chapter.source, build / "notebooks" / chapter.source.name, parameters)
-        data = [Path(choices["data"])] if "cells_path" in parameters else []
-        if again or not is_current(run, [*inputs, *data]):
-            runs.append(run)
+        own = {name: chosen[name] for name in chapter.takes if name in chosen}
+        name = f"notebooks/{chapter.source.name}"
+        made_from = {**tables, "notebook": made.manifest.digest(chapter.source), "parameters": Manifest.sum(own)}
+        if "cells_path" in own:
+            made_from["data"] = made.manifest.digest(choices.data)
+        if again or not made.manifest.is_made_from(name, made_from) or made.manifest.find_damage(name):
+            runs.append(Run(chapter.source, build / name, {"build": build.resolve()} | own))
+            made_of[name] = made_from
     for run, seconds in run_notebooks(runs, jobs):
+        name = f"notebooks/{run.source.name}"
+        made.manifest.record(name, made_of[name], [name])
         say(f"  {run.source.name:28} {seconds:5.1f} s")
 
 
@@ -82,8 +75,8 @@ def _chosen_parameters(formula: str | None, family: str | None, data: str | None
     return {name: value for name, value in given.items() if value}
 
 
-def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
-    return {"whole_grid": grid == "paper", "papers_outputs": choices["source"] == "reconstructed"}
+def _kind_of_build(grid: str, choices: Choices) -> dict[str, bool]:
+    return {"whole_grid": grid == "paper", "papers_outputs": choices.source.address == RECONSTRUCTED}
 
 
 @click.command("build-book")
@@ -91,7 +84,6 @@ def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
 @BUILD
 def build_book(grid: str, build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
-    from cogniload_repro.commands.choices import read_choices
     from cogniload_repro.presentation import book
     from cogniload_repro.presentation.notebooks import list_chapters
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from cogniload_repro.storage import write_whole
+from cogniload_repro.files import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
