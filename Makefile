@@ -25,9 +25,11 @@ unexport $(CHOICES)
 ifeq ($(VENV),)
 PY := $(PYTHON)
 ENV :=
+LAB_ENV :=
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
+LAB_ENV := $(VENV)-lab/.ready
 endif
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
@@ -84,7 +86,7 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 # an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 	@echo "== JupyterLab in $(@D) (once)"
-	$(PYTHON) -m venv --without-pip $(@D)
+	"$(PYTHON)" -m venv --without-pip $(@D)
 	@$(call install,$(@D),-r requirements-lab.lock)
 	@"$(PY)" -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
@@ -92,7 +94,7 @@ $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 endif
 
 lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
-	@$(if $(VENV),$(VENV)-lab/bin/python,$(PY)) -m cogniload_repro lab --build $(BUILD) $(LAB)
+	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m cogniload_repro lab --build "$(BUILD)" $(LAB)
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers

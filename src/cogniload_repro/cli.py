@@ -26,7 +26,7 @@ class _Refusal(click.ClickException):
 def main() -> None:
     """Rebuild every table and figure of the CogniLoad paper (ICLR 2026).
 
-    The steps, in order: download-outputs, score, fit, run-notebook (one a chapter), build-book.
+    The steps, in order: download-outputs, score, fit, render (notebooks and book).
     `make reproduce` runs them all.
     """
 

@@ -1,10 +1,12 @@
 """Outputs of a source, written as the outputs table."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -284,3 +286,24 @@ def test_a_model_that_is_there_is_not_brought_again(tmp_path, source):
     with pytest.raises(ValueError, match=r"again\.jsonl brings a model that is there already, from mine\.jsonl: a/c"):
         run(tmp_path / "build", write_lines(tmp_path / "again.jsonl", rows_of("new", "a/c")), keep=True)
     assert contents(tmp_path / "build/outputs") == before
+
+
+def test_a_foreign_provenance_is_not_ours(tmp_path):
+    """Another program may use the key for something else; its file is imported like any."""
+    table = pa.Table.from_pylist([{"model": "m", "name": NAMES[0], "response": "red"}])
+    pq.write_table(table.replace_schema_metadata({"provenance": "bogus"}), tmp_path / "o.parquet")
+    assert run(tmp_path / "build", tmp_path / "o.parquet").responses == {"m": 1}
+    assert read_metadata(tmp_path / "build/outputs/m.parquet")["provenance"] == "imported"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no text")
+def test_a_file_whose_name_is_no_text_is_named(tmp_path):
+    """Its bad row is reported under the name's bytes, and the other files are imported."""
+    (tmp_path / "source").mkdir()
+    write_lines(tmp_path / "source/good.jsonl", rows_of("m"))
+    bad = os.fsencode(tmp_path / "source") + b"/bad\xff.jsonl"
+    with open(bad, "wb") as file:
+        file.write(b"[]\n")
+    report = run(tmp_path / "build", tmp_path / "source")
+    assert report.responses == {"m": 2}
+    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["bad\\udcff.jsonl"]

@@ -1,13 +1,19 @@
 """From a build folder to the book: what a reader has chosen, notebooks run, pages put together."""
 
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, read_choices
-from cogniload_repro.commands.manifest import Manifest
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
+from cogniload_repro.commands.steps import Build, tables_of
+
+if TYPE_CHECKING:
+    from cogniload_repro.presentation.chapters import Chapter
 
 
 @click.command("run-notebook")
@@ -32,51 +38,26 @@ def run_notebook(
     say(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
-@click.command("run-notebooks")
+@click.command()
 @GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
 @JOBS
-def run_notebooks(grid: str, again: bool, build: Path, jobs: int) -> None:
-    """Execute the book's notebooks on a build folder, as far as they have changed.
+def render(grid: str, again: bool, build: Path, jobs: int) -> None:
+    """Execute the notebooks on a build folder and make the HTML book of them, as far as they have changed.
 
     A notebook is run when it, what it is made from or its parameters are others than those of its executed copy; what
-    a reader has chosen for the build (see `choose`) reaches those that have such parameters.
+    a reader has chosen for the build (see `choose`) reaches those that have such parameters. Pages that have not
+    changed are not written again.
     """
-    from cogniload_repro.commands.steps import Build, tables_of
-    from cogniload_repro.presentation.notebooks import Run, list_chapters, run_notebooks
+    from cogniload_repro.presentation.book import start_builder
 
-    choices = read_choices(build)
-    made = Build(build, grid, jobs, choices)
-    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.data), tables_of(made)
-    runs, made_of = [], {}
-    for chapter in list_chapters("notebooks", **_kind_of_build(grid, choices)):
-        own = {name: chosen[name] for name in chapter.takes if name in chosen}
-        name = f"notebooks/{chapter.source.name}"
-        made_from = {**tables, "notebook": made.manifest.digest(chapter.source), "parameters": Manifest.sum(own)}
-        if "cells_path" in own:
-            made_from["data"] = made.manifest.digest(choices.data)
-        if again or not made.manifest.is_made_from(name, made_from) or made.manifest.find_damage(name):
-            runs.append(Run(chapter.source, build / name, {"build": build.resolve()} | own))
-            made_of[name] = made_from
-    for run, seconds in run_notebooks(runs, jobs):
-        name = f"notebooks/{run.source.name}"
-        made.manifest.record(name, made_of[name], [name])
-        say(f"  {run.source.name:28} {seconds:5.1f} s")
-
-
-def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
-    """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
-    from cogniload_repro.statistics.regression import QUADRATIC
-
-    if formula == "" and (family or data):
-        formula = QUADRATIC
-    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
-    return {name: value for name, value in given.items() if value}
-
-
-def _kind_of_build(grid: str, choices: Choices) -> dict[str, bool]:
-    return {"whole_grid": grid == "paper", "papers_outputs": choices.source.address == RECONSTRUCTED}
+    with start_builder() as builder:
+        choices = read_choices(build)
+        chapters = _list_chapters(grid, choices)
+        _run_changed(chapters, Build(build, grid, jobs, choices), again)
+        say("== book")
+        _make_book(chapters, build, builder)
 
 
 @click.command("build-book")
@@ -84,13 +65,56 @@ def _kind_of_build(grid: str, choices: Choices) -> dict[str, bool]:
 @BUILD
 def build_book(grid: str, build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
-    from cogniload_repro.presentation import book
-    from cogniload_repro.presentation.notebooks import list_chapters
+    from cogniload_repro.presentation.book import start_builder
 
-    chapters = list_chapters("notebooks", **_kind_of_build(grid, read_choices(build)))
+    with start_builder() as builder:
+        _make_book(_list_chapters(grid, read_choices(build)), build, builder)
+
+
+def _list_chapters(grid: str, choices: Choices) -> list["Chapter"]:
+    from cogniload_repro.presentation.chapters import list_chapters
+
+    papers_outputs = choices.source.address == RECONSTRUCTED
+    return list_chapters("notebooks", whole_grid=grid == "paper", papers_outputs=papers_outputs)
+
+
+def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.Popen) -> None:
+    from cogniload_repro.presentation import book
+
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     book.stage_book(build, leave_out=[f"notebooks/{name}" for name in sorted(absent)])
-    book.build_book(build)
+    book.build_book(build, builder)
+
+
+def _run_changed(chapters: Sequence["Chapter"], build: Build, again: bool) -> None:
+    from cogniload_repro.presentation.chapters import Run, run_notebooks
+
+    choices, manifest = build.choices, build.manifest
+    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.data), tables_of(build)
+    runs, made_from = [], {}
+    for chapter in chapters:
+        name = f"notebooks/{chapter.source.name}"
+        own = {name: chosen[name] for name in chapter.takes if name in chosen}
+        parts = {**tables, "notebook": manifest.digest(chapter.source), "parameters": manifest.sum(own)}
+        if "cells_path" in own:
+            parts["data"] = manifest.digest(choices.data)
+        if again or not manifest.is_made_from(name, parts) or manifest.find_damage(name):
+            runs.append(Run(chapter.source, build.folder / name, {"build": build.folder.resolve()} | own))
+            made_from[name] = parts
+    for run, seconds in run_notebooks(runs, build.jobs):
+        name = f"notebooks/{run.source.name}"
+        manifest.record(name, made_from[name], [name])
+        say(f"  {run.source.name:28} {seconds:5.1f} s")
+
+
+def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
+    """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
+    if formula == "" and (family or data):
+        from cogniload_repro.statistics.regression import QUADRATIC  # which takes seconds to import
+
+        formula = QUADRATIC
+    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
+    return {name: value for name, value in given.items() if value}
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

@@ -100,6 +100,8 @@ def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, 
     chosen = source.edition, source.key_order
     edition = resolve_edition(source.edition or "elixir", source.key_order) if any(chosen) else None
     local = open_source(source.address, downloads)
+    if local.note:
+        say(local.note)
 
     def judge(report: Report) -> None:
         say(report.summary())

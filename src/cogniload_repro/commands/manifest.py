@@ -60,7 +60,7 @@ class Manifest:
     @staticmethod
     def sum(parts: object) -> str:
         """Return one digest for several, or for any values."""
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
     def find_damage(self, step: str) -> list[str]:
         """Return the files of a step that are not there any more as it wrote them."""

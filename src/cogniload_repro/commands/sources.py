@@ -23,6 +23,8 @@ def check(source: str, model: str | None, edition: str | None, key_order: str | 
 
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local = open_source(source, build / "downloads")
+    if local.note:
+        say(local.note)
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local.path, catalog, model=model, edition=chosen)

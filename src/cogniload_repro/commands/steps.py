@@ -145,15 +145,11 @@ def tables_of(build: Build) -> dict[str, str]:
     return {**steps, "grid": build.grid, "code": build.code, "committed": build.data(_COMMITTED)}
 
 
-def _notebooks_from(build: Build) -> dict[str, str]:
-    parts = {"chosen": _regression_from(build)["chosen"], "data": _own_table(build)}
-    return {**tables_of(build), **parts, "notebooks": build.manifest.digests(_find(Path("notebooks"), ["*.ipynb"]))}
-
-
 def _book_from(build: Build) -> dict[str, str]:
+    chosen = {"chosen": _regression_from(build)["chosen"], "table": _own_table(build)}
     pages = [path for path in _find(Path("book"), ["**/*"]) if "_build" not in path.parts]
-    results = {step: build.files(step) for step in ("fidelity", "notebooks")}
-    return {**results, "pages": build.manifest.digests(pages), "code": build.code, "grid": build.grid}
+    pages += _find(Path("notebooks"), ["*.ipynb"])
+    return {**tables_of(build), **chosen, "pages": build.manifest.digests(pages)}
 
 
 def _has_prompts(build: Build) -> bool:
@@ -186,13 +182,12 @@ STEPS = (
     Step("fidelity", _fidelity_from, ("fidelity.parquet", "fidelity.csv"), lambda build: ["compare"]),
     Step("regression", _regression_from, ("regression.csv",), _fit_own, lambda build: build.choices.own_fit),
     Step(
-        "notebooks",
-        _notebooks_from,
-        ("notebooks/*.ipynb", "figures/*", "tables/*"),
-        lambda build: ["run-notebooks", "--grid", build.grid, "--jobs", str(build.jobs)],
+        "book",
+        _book_from,
+        ("notebooks/*.ipynb", "figures/*", "tables/*", "book/**/*"),
+        lambda build: ["render", "--grid", build.grid, "--jobs", str(build.jobs)],
         title="notebooks",
     ),
-    Step("book", _book_from, ("book/**/*",), lambda build: ["build-book", "--grid", build.grid], title="book"),
 )
 NAMES = tuple(step.name for step in STEPS)
 
@@ -300,13 +295,15 @@ def _tidy(folder: Path) -> None:
 
 def _make_room(step: Step, build: Build, damaged: list[str]) -> None:
     """Take away what would keep a step from making damaged files again."""
-    if step.name == "book":  # changed pages only are written again while the frame stays
-        (build.folder / "book" / "_build" / "frame.json").unlink(missing_ok=True)
-    elif step.name == "notebooks" and not all(name.startswith("notebooks/") for name in damaged):
-        # which notebook draws which figure is not recorded
-        for name in [name for name in build.manifest.steps if name.startswith("notebooks/")]:
-            del build.manifest.steps[name]
-        build.manifest.save()
+    if step.name == "book":
+        if any(name.startswith(("figures/", "tables/")) for name in damaged):  # whose they are is not recorded
+            for name in [name for name in build.manifest.steps if name.startswith("notebooks/")]:
+                del build.manifest.steps[name]
+            build.manifest.save()
+        if any(name.startswith("book/") for name in damaged):  # with its frame, only changed pages are written again
+            (build.folder / "book" / "_build" / "frame.json").unlink(missing_ok=True)
+        for name in (name for name in damaged if name.startswith("book/") and not name.startswith("book/_build/")):
+            (build.folder / name).unlink(missing_ok=True)
     elif step.name != "outputs":
         for name in damaged:
             (build.folder / name).unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.origin import describe_fits
-from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
 from cogniload_repro.storage import (
     UNFINISHED,
     part_writer,
@@ -239,12 +239,12 @@ class _Partitions:
 
 
 def _own_provenances(layout: Layout) -> Iterator[str]:
-    """Yield the words that the source's own Parquet files carry."""
+    """Yield the words of ours that the source's own Parquet files carry; others use the key for something else."""
     for path in layout.tables:
         if path.suffix == ".parquet":
             try:
                 word = read_metadata(path).get("provenance")
             except (ValueError, OSError):
                 continue  # reported when the rows are read
-            if word:
+            if word in PROVENANCE:
                 yield word

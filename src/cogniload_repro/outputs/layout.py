@@ -55,8 +55,8 @@ class Layout:
     lost: list[tuple[Path, Refusal]] = field(default_factory=list)
 
     def label(self, path: Path) -> str:
-        """Return a file's name in reports: its path below the root."""
-        return path.relative_to(self.root).as_posix()
+        """Return a file's name in reports: its path below the root, bytes that are no text spelt out."""
+        return path.relative_to(self.root).as_posix().encode("utf-8", "backslashreplace").decode()
 
 
 def find_files(source: Path) -> Layout:

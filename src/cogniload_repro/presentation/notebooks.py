@@ -1,13 +1,9 @@
-"""Run notebooks: a fresh kernel each, checked parameters, no trace of when or where they ran."""
+"""Run a notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
 
-import multiprocessing
 import os
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -16,7 +12,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from cogniload_repro.presentation import kernels
+from cogniload_repro.presentation.chapters import portable
 
 #: ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption.
 _KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
@@ -54,7 +50,7 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
     source, target = Path(source).resolve(), Path(target).resolve()
     notebook = _read(source)
     _check_parameters(source, notebook, parameters)
-    values = {name: _portable(value, source.parent) for name, value in parameters.items()}
+    values = {name: portable(value, source.parent) for name, value in parameters.items()}
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder() as folder:
@@ -69,121 +65,6 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         _write(_tidy(nbformat.read(executed, as_version=4), values), target)
     failed.unlink(missing_ok=True)
     return target
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A notebook of the book, and what its metadata say under ``cogniload``.
-
-    Attributes
-    ----------
-    source : Path
-    needs : tuple of str
-        What a build must have for this chapter: ``whole grid``, ``paper's outputs``.
-    takes : tuple of str
-        Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
-    """
-
-    source: Path
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-
-
-def list_chapters(folder: str | Path, *, whole_grid: bool, papers_outputs: bool) -> list[Chapter]:
-    """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
-
-    Raises
-    ------
-    ValueError
-        For a file that is no notebook, or metadata that say something else than `Chapter` knows.
-    """
-    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs}
-    sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
-    chapters = []
-    for source in sources:
-        says = _read(source).metadata.get("cogniload", {})
-        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())))
-        if set(says) - {"needs", "takes"} or set(chapter.needs) - set(present):
-            raise ValueError(f"{source.name}: its metadata say {dict(says)}; see the docstring of Chapter")
-        if all(present[need] for need in chapter.needs):
-            chapters.append(chapter)
-    return chapters
-
-
-@dataclass(frozen=True)
-class Run:
-    """One notebook to run: see `run_notebook`."""
-
-    source: Path
-    target: Path
-    parameters: Mapping[str, object] = field(default_factory=dict)
-
-
-def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:
-    """Run notebooks side by side, each in a process and a kernel of its own.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Started in this order.
-    jobs : int
-        How many run at a time.
-
-    Yields
-    ------
-    (Run, float)
-        A notebook that is done, as soon as it is, and the seconds it took.
-
-    Raises
-    ------
-    ValueError
-        If notebooks fail: when those that run beside the first of them have ended, with what each says.
-    """
-    if kernels.AVAILABLE and len(runs) > 1:
-        kernels.import_libraries()
-    context = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
-    waiting, running, failures = list(reversed(runs)), {}, []
-    try:
-        while running or (waiting and not failures):
-            while waiting and len(running) < jobs and not failures:
-                run = waiting.pop()
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_run_and_tell, args=(run, sender))
-                process.start()
-                sender.close()
-                running[receiver] = run, process, time.monotonic()
-            for receiver in wait(list(running)):
-                run, process, start = running.pop(receiver)
-                failure = _receive(receiver, run)
-                process.join()
-                if failure is None:
-                    yield run, time.monotonic() - start
-                else:
-                    failures.append(failure)
-    finally:
-        for _, process, _ in running.values():
-            process.terminate()
-    if failures:
-        raise ValueError("\n".join(failures))
-
-
-def _run_and_tell(run: Run, sender: Connection) -> None:
-    """Run a notebook in this process, and say how it ended: None, or what went wrong."""
-    try:
-        with kernels.forked_kernel() if kernels.AVAILABLE else nullcontext():
-            run_notebook(run.source, run.target, run.parameters)
-    except (ValueError, OSError) as error:
-        sender.send(str(error))
-    else:
-        sender.send(None)
-
-
-def _receive(receiver: Connection, run: Run) -> str | None:
-    with receiver:
-        try:
-            return receiver.recv()
-        except EOFError:
-            return f"{run.source.name}: its process ended before the notebook was done; run again"
 
 
 def _read(source: Path) -> NotebookNode:
@@ -212,10 +93,6 @@ def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[
             f"{source.name} has no parameter {', '.join(unknown)}; "
             f"its 'parameters' cell sets: {', '.join(sorted(known)) or 'nothing'}"
         )
-
-
-def _portable(value: object, folder: Path) -> object:
-    return Path(os.path.relpath(value, folder)).as_posix() if isinstance(value, Path) else value
 
 
 @contextmanager

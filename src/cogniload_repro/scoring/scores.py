@@ -111,7 +111,8 @@ def score_dataset(
     Raises
     ------
     ValueError
-        If there are no outputs, or one partition cannot be scored; the others are finished.
+        If there are no outputs, or one partition cannot be scored; the others are finished. Also if a partition has
+        been scored, but not into the file that is seen from here.
     """
     outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))
@@ -127,6 +128,8 @@ def score_dataset(
     tasks = [(source, puzzles_path, jobs[source], reading) for source in waiting]
     _run(tasks, executor)
     remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
+    for source, _, scores, _ in tasks:
+        _check_done(scores, source, puzzles_path, reading)
     return list(jobs.values())
 
 
@@ -225,6 +228,19 @@ def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) ->
         return False  # damaged
 
 
+def _check_done(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> None:
+    """Refuse scores that a worker says it has written, and that are not there, not whole, or made by other code."""
+    remedy = "give all workers the same folder and the same version of this package, then run again"
+    if not scores.exists():
+        raise ValueError(f"{scores.name} was scored, but is not in {scores.parent}; {remedy}")
+    with open_parquet(outputs) as asked, open_parquet(scores) as done:
+        rows, scored = asked.metadata.num_rows, done.metadata.num_rows
+    if rows != scored:
+        raise ValueError(f"{scores} has {scored:,} of {rows:,} rows; {remedy}")
+    if not _is_current(scores, outputs, puzzles, reading):
+        raise ValueError(f"{scores} was not made from these outputs and puzzles by this scorer; {remedy}")
+
+
 def _read_batches(path: str | Path, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
     """Yield few rows at a time, the fewer the longer the responses are; no batch reaches beyond a row group."""
     try:
@@ -245,7 +261,7 @@ def _run(tasks: Sequence[tuple], executor: Executor | None) -> None:
         for outputs, finish in _outcomes(tasks, executor):
             try:
                 finish()
-            except ValueError as error:
+            except (ValueError, OSError, ImportError) as error:
                 errors.append(str(error) if outputs.name in str(error) else f"{outputs.name}: {error}")
             progress.update(sizes[outputs])
     if errors:
