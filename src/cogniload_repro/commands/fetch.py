@@ -84,11 +84,12 @@ def fetch_added(build: Path, choices: Choices, grid: str, jobs: int) -> None:
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     chosen = grid_cells(grid)
+    cells = cells_in(chosen)
     rows = tqdm(_draw(grid, jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None)
     description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
     count = write_parquet(stage / "puzzles.parquet", rows, description)
     with open_executor(jobs) as executor:
-        outputs = write_stand_ins(stage / "puzzles.parquet", cells_in(chosen), stage / "outputs", executor)
+        outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
 
 

@@ -183,7 +183,7 @@ def _gather(page: str, build: Path) -> str:
 
 
 def _is_current(page: Path, *inputs: Path) -> bool:
-    """Tell whether what was generated is newer than the package and whatever else it is made of, but not of tomorrow."""
+    """Tell whether what was generated is newer than what it is made of, and not of tomorrow."""
     package = Path(__file__).resolve().parents[1]
     latest = max(file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs))
     return page.is_file() and latest < page.stat().st_mtime <= time.time()
