@@ -27,8 +27,8 @@ Refusal = tuple[str, str]
 
 #: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
 LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
-#: Longest row, text or sample, bytes: more is no response but damage or malice. As JSON it may take 24 times as much.
-ROW_BYTES = 1 << 25
+#: Longest row, text or sample, bytes: more is no response but damage or malice. As JSON it may take 30 times as much.
+ROW_BYTES = 1 << 24
 
 _BLOCK_BYTES = 1 << 18
 _ZIP_END_BYTES, _ZIP_LIST_BYTES = 70_000, 100_000_000

@@ -1,7 +1,10 @@
 """The notebook runner, and the notebooks as they are committed."""
 
 import json
+import os
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -59,6 +62,23 @@ def test_executed_copy_tells_no_time_and_no_place(tmp_path):
     text = target.read_text(encoding="utf-8")
     assert str(tmp_path) not in text
     assert not re.search(r"papermill|iopub|start_time|duration", text)
+
+
+def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
+    """Neither this run nor one that was killed leaves folders or connection files there; those of the living stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    living, foreign = f"cogniload-notebook-{os.getpid()}-a", "cogniload-notebook-x"
+    for name in (f"cogniload-notebook-{ended.pid}-abc/profile", living, foreign):
+        (tmp_path / "tmp" / name).mkdir(parents=True)
+    shown = "import os\nos.environ['IPYTHONDIR'], os.listdir(os.environ['IPYTHONDIR'])"
+    source = _write(tmp_path / "page.ipynb", "n = 1", shown)
+    target = run_notebook(source, tmp_path / "out" / "page.ipynb", {})
+    assert f"cogniload-notebook-{os.getpid()}-" in target.read_text("utf-8")
+    assert "kernel.json" in target.read_text("utf-8")
+    assert sorted(path.name for path in (tmp_path / "tmp").iterdir()) == [living, foreign]
 
 
 def test_failing_cell_is_named_and_nothing_replaced(tmp_path):

@@ -112,6 +112,7 @@ def fit(
     if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
         return
+    from cogniload_repro.escapes import for_spreadsheet
     from cogniload_repro.files import write_whole
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
@@ -124,7 +125,7 @@ def fit(
     fits = fit_cells(cells, formula, family)
     if out is not None:
         kept = fits.assign(formula=formula, family=family, cells=origin)
-        write_whole(out, kept.to_csv(index=False, lineterminator="\n"))
+        write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
         say(origin)
     say(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pooch
+from tqdm import tqdm
 
 from cogniload_repro.outputs import tars
 from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
@@ -87,7 +88,7 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
 def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
     refused, taken, size, limit = [], set[str](), 0, unpacked_limit()
     try:
-        for count, member in enumerate(_members(archive), start=1):
+        for count, member in enumerate(tqdm(_members(archive), "unpack", unit=" files", disable=None), start=1):
             size += member.size
             if size > limit:
                 raise ValueError(over_limit(archive.name))
@@ -114,7 +115,7 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
     path = folder / member.name
     part = path.with_name(".part")
     try:
-        if path.exists() or member.name.casefold() in taken:
+        if member.name.casefold() in taken or path.exists():
             return UNREADABLE, "the archive holds it twice, perhaps in capitals"
         path.parent.mkdir(parents=True, exist_ok=True)
         with member.open() as stream, part.open("wb") as file:

@@ -1,6 +1,7 @@
 """Run a notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,8 +15,7 @@ from traitlets.config import Config
 
 from cogniload_repro.presentation.chapters import portable
 
-#: ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption.
-_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
+_PREFIX = "cogniload-notebook-"
 _INJECTED = "injected-parameters"
 
 
@@ -97,9 +97,10 @@ def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[
 
 @contextmanager
 def _private_folder() -> Iterator[Path]:
-    """Give the kernel an IPython folder of its own: no start-up files of the reader, no shared history."""
+    """Give the kernel a folder of its own: no start-up files of the reader, no shared history, no files left behind."""
+    _remove_stale()
     before = os.environ.get("IPYTHONDIR")
-    with tempfile.TemporaryDirectory(prefix="cogniload-notebook-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
         os.environ["IPYTHONDIR"] = folder
         try:
             yield Path(folder)
@@ -109,7 +110,21 @@ def _private_folder() -> Iterator[Path]:
                 os.environ["IPYTHONDIR"] = before
 
 
+def _remove_stale() -> None:
+    """Remove folders of runs that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        number = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        try:
+            os.kill(int(number), 0)  # asks only whether there is such a process
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, OSError):
+            continue  # somebody else's
+
+
 def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object], cwd: Path) -> None:
+    # ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption
+    manager = {"transport_encryption": "auto", "connection_file": str(executed.with_name("kernel.json"))}
     papermill.execute_notebook(
         notebook,
         executed,
@@ -117,7 +132,7 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
         kernel_name="python3",
         cwd=cwd,
         progress_bar=False,
-        config=_KERNEL,
+        config=Config({"KernelManager": manager}),
         shutdown_kernel="immediate",  # a polite end interrupts the idle kernel, which complains on stderr
     )
 
