@@ -174,6 +174,25 @@ def test_the_documented_way_with_own_outputs(checkout):
     assert len(read_counts(checkout)) == 22
 
 
+@pytest.mark.slow
+def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
+    """The book is built, built again only where it was damaged, and is then what it was."""
+    models = ["My Model 7B", "$$", "#1", "it's é", "a/$x^2$"]
+    source = write_answers(checkout / "an swers é'.jsonl", *models)
+    said(make(checkout, "reproduce", f"SOURCE={source.name}", timeout=900))
+    html = checkout / "data/build-mini/book/_build/html"
+    page = html / "notebooks/03_accuracy.html"
+    assert all(name in page.read_text("utf-8") for name in ("My Model 7B", "#1", "it"))
+    assert "==" not in said(make(checkout, "reproduce"))
+    before = {path: path.read_bytes() for path in (page, html / "index.html")}
+    page.write_bytes(page.read_bytes()[:-100])
+    (html / "index.html").unlink()
+    healed = said(make(checkout, "reproduce", timeout=900))
+    assert "missing, or not as it was written; made again" in healed
+    assert ".ipynb" not in healed
+    assert {path: path.read_bytes() for path in before} == before
+
+
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory):
     """A checkout with four answers scored, and the choices of its build."""
