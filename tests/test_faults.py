@@ -388,8 +388,8 @@ def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, smal
 
 
 def test_monstrous_responses_are_scored(tmp_path):
-    """Null characters and thirty megabytes are responses like others; raw null bytes are no JSON."""
-    huge = "Wait. Once more, statement by statement.\n" * 800_000
+    """Null characters and fourteen megabytes are responses like others; raw null bytes are no JSON."""
+    huge = "Wait. Once more, statement by statement.\n" * 350_000
     rows = [
         ("nul", NAMES[0], "\x00\x00Raymond: \x00red\x00\nRaymond is wearing red underwear.\x00"),
         ("huge", NAMES[0], f"{huge[:5_000_000]}Raymond is wearing red underwear."),
