@@ -58,6 +58,8 @@ def test_a_good_row_is_a_response(tmp_path):
         ({"model": "a\x00"}, "unsafe name"),
         ({"model": "a\n"}, "unsafe name"),
         ({"model": ""}, "unsafe name"),
+        ({"model": "QwQ-32B "}, "unsafe name"),
+        ({"model": " QwQ-32B"}, "unsafe name"),
         ({"model": "ä" * 200}, "unsafe name"),
     ],
 )
