@@ -70,7 +70,8 @@ def find_files(source: Path, label: str | None = None) -> Layout:
     if source.is_file():
         if not is_table(source):
             raise ValueError(
-                f"{label or source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs"
+                f"{label or source} is no JSONL, CSV or Parquet file and no Inspect log; "
+                "give one, or a folder of outputs"
             )
         return Layout(source.parent, tables=[source])
     if not source.is_dir():

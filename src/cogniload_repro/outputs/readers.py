@@ -119,8 +119,8 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
                 header = ", ".join(lines.fieldnames or ())[:200]
                 yield Entry(0, None, (MISSING_FIELD, f"the header has {header}; needed are model, name, response"))
                 return
-            header = list(lines.fieldnames or ())
-            if twice := sorted({name for name in columns if header.count(name) > 1}):
+            named = list(lines.fieldnames or ())
+            if twice := [name for name in columns if named.count(name) > 1]:
                 yield Entry(0, None, (MALFORMED, f"the header has {', '.join(twice)} twice"))
                 return
             if None in fields:
