@@ -44,6 +44,13 @@ def test_printed_numbers_stay_numbers(cell):
     assert shown is cell or shown == cell
 
 
+def test_a_table_of_numbers_is_written_as_ever():
+    """Types, missing values and repeated names of columns do not matter."""
+    frame = pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [True, False], "c": [0.1, None], "d": [-5, 5]})
+    frame = pd.concat([frame, frame.assign(e=pd.Categorical(["x", None]), f=pd.Timestamp("2026-01-01"))], axis=1)
+    assert for_spreadsheet(frame).to_csv() == frame.to_csv()
+
+
 @given(st.lists(st.text(max_size=8), min_size=1))
 def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
     """Whatever the cells, as they stand in the file."""

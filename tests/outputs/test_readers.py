@@ -260,3 +260,24 @@ def test_parquet_of_every_shape_is_read(tmp_path):
     large = table.select(["response"]).cast(pa.schema([("response", pa.large_string())]))
     pq.write_table(large, tmp_path / "o.parquet")
     assert len(rows(tmp_path / "o.parquet")) == 150
+
+
+def test_a_long_parquet_row_among_short_ones_is_refused_alone(tmp_path, monkeypatch):
+    """Its neighbours in the batch are read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 50_000)
+    texts = ["a"] * 500 + ["x" * 100_000] + ["b"] * 500
+    pq.write_table(pa.table({"response": texts}), tmp_path / "o.parquet", use_dictionary=False)
+    assert refusals(tmp_path / "o.parquet") == [(501, "malformed row")]
+    good = [entry for entry in read_table(tmp_path / "o.parquet", COLUMNS) if entry.fields]
+    assert [(entry.row, entry.fields["response"]) for entry in good][499:501] == [(500, "a"), (502, "b")]
+
+
+def test_lists_that_unfold_from_nothing_are_refused(tmp_path, monkeypatch):
+    """A column of lists, which a run of equal values keeps in a few bytes, is counted before it is read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers._MOST_VALUES", 1000)
+    table = pa.table({"model": [["x"] * 600] * 2, "other": [["x"] * 9000] * 2, "response": ["a", "b"]})
+    pq.write_table(table, tmp_path / "o.parquet")
+    (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
+    assert entry.refusal == ("unreadable file", "ValueError: 1,200 values in lists are more than a source has")
+    pq.write_table(table.select(["other", "response"]), tmp_path / "o.parquet")
+    assert len(rows(tmp_path / "o.parquet")) == 2

@@ -124,6 +124,9 @@ def test_documented_formulas_have_columns(formula, columns):
         ("correct ~ cr(rho, df=4, constraints='none')", "does not take"),
         ("correct ~ bs(d, **d)", "does not take"),
         ("correct ~ bs(d, 20):bs(rho, 20):bs(N, 20)", "asks for up to 8,001 columns"),
+        ("correct ~ I(bs(d, 20)):I(bs(rho, 20)):I(bs(N, 20))", r"has bs\(\) inside of something else"),
+        ("correct ~ center(poly(d, 4))", r"has poly\(\) inside of something else"),
+        ("correct ~ C(C(d))", r"has C\(\) inside of something else"),
         ("correct ~ C(N):C(d):C(ratio_pct):C(needles)", "columns; use at most 1,000"),
     ],
 )
@@ -182,6 +185,14 @@ def test_what_would_take_for_ever_is_refused_at_once():
         with contextlib.suppress(ValueError):
             read_formula(f"correct ~ {bomb}")
         assert time.monotonic() - start < 1, bomb
+
+
+def test_a_design_fits_into_memory():
+    """The more rows a table has, the fewer columns a formula may ask for."""
+    many = pd.concat([GRID] * 300, ignore_index=True)
+    build_design(many, "correct ~ C(d):C(ratio_pct)")
+    with pytest.raises(ValueError, match="columns; use at most 476"):
+        build_design(many, "correct ~ C(d):C(ratio_pct):bs(rho, df=20)")
 
 
 def test_whole_numbers_do_not_overflow():

@@ -209,31 +209,52 @@ cogniload.regression = (() => {
 
   // ---- separation ----------------------------------------------------------------------------------------------------
   /** Tell whether some direction c has x'c >= 0 where all answers are right, <= 0 where all are wrong and 0 elsewhere,
-   *  not 0 everywhere. By Stiemke's lemma there is none just where the rows, so signed, balance with weights above 0;
-   *  non-negative least squares finds these weights, or the direction as what remains. */
+   *  not 0 everywhere. Only directions that the mixed cells leave open are looked at. By Stiemke's lemma there is none just
+   *  where the rows of the sure cells, signed, balance with weights above 0; non-negative least squares finds these
+   *  weights, or the direction as what remains. */
   function isSeparated(x, k, n) {
-    const size = x.length, rows = [], sure = [];
-    const mixed = k.map((right, i) => (right > 0 && right < n[i] ? 1 : 0));
-    if (mixed.every(Boolean) || cholesky(gram(x, mixed), 1e-11)) return false;
-    k.forEach((right, i) => {
-      const row = x.map((column) => column[i]), minus = row.map((cell) => -cell);
-      if (mixed[i]) rows.push(row, minus);
-      else rows.push(right === n[i] ? row : minus) && sure.push(rows[rows.length - 1]);
-    });
-    const sum = Array.from({ length: size }, (_, j) => rows.reduce((total, row) => total + row[j], 0));
-    const rest = balance(rows, sum);
-    const length = Math.max(...rest.map(Math.abs)), all = Math.max(...rows.flat().map(Math.abs));
-    if (length < 1e-9 * all) return false;
-    return sure.reduce((total, row) => total + row.reduce((s, cell, j) => s + (cell * rest[j]) / length, 0), 0) > 1e-6;
+    const lower = cholesky(gram(x, new Float64Array(k.length).fill(1)));
+    const rows = k.map((right, i) => whiten(lower, x.map((column) => column[i])));
+    const isMixed = (i) => k[i] > 0 && k[i] < n[i];
+    const closed = orthonormal(rows.filter((_, i) => isMixed(i)));
+    const open = orthonormal([...closed, ...x.map((_, j) => x.map((__, i) => (i === j ? 1 : 0)))]).slice(closed.length);
+    const sure = rows.map((row, i) => open.map((direction) => (k[i] === n[i] ? 1 : -1) * dot(direction, row)))
+      .filter((row, i) => !isMixed(i) && Math.hypot(...row) > 1e-9).map((row) => row.map((cell) => cell / Math.hypot(...row)));
+    if (!sure.length) return false;
+    const sum = open.map((_, j) => sure.reduce((total, row) => total + row[j], 0));
+    return Math.hypot(...balance(sure, sum)) > 1e-7;
+  }
+
+  /** Return L^-1 row: the columns become orthonormal, whatever they were. */
+  function whiten(lower, row) {
+    const found = [];
+    row.forEach((cell, i) => found.push((cell - found.reduce((sum, one, j) => sum + lower[i][j] * one, 0)) / lower[i][i]));
+    return found;
+  }
+
+  /** Return orthonormal vectors that span these, in their order, without those that add nothing. */
+  function orthonormal(vectors) {
+    const basis = [];
+    for (const vector of vectors) {
+      let rest = vector;
+      for (const one of [...basis, ...basis]) { // the second time takes away what rounding left
+        const part = dot(one, rest);
+        rest = rest.map((cell, i) => cell - part * one[i]);
+      }
+      const length = Math.hypot(...rest);
+      if (length > 1e-8 * Math.hypot(...vector)) basis.push(rest.map((cell) => cell / length));
+    }
+    return basis;
   }
 
   /** Least |sum + sum z[i] rows[i]| over z >= 0 (Lawson and Hanson); returns the vector that remains. */
   function balance(rows, sum) {
     const z = new Float64Array(rows.length), used = new Set(), size = sum.length;
+    // all rows have length 1
     const remains = () => sum.map((start, j) => rows.reduce((total, row, i) => total + z[i] * row[j], start));
     for (let round = 0; round < 3 * rows.length; round++) {
       const rest = remains(), length = Math.hypot(...rest);
-      let best = -1, steepest = -1e-12 * (1 + length);
+      let best = -1, steepest = -1e-11 * (1 + length);
       rows.forEach((row, i) => {
         const slope = row.reduce((total, cell, j) => total + cell * rest[j], 0);
         if (!used.has(i) && slope < steepest) [best, steepest] = [i, slope];

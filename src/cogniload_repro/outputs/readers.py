@@ -31,7 +31,8 @@ from cogniload_repro.storage import open_parquet
 
 MISSING_FIELD = "missing field"
 _WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
-_BATCH_ROWS, _BATCH_BYTES = 64, 1 << 26
+_BATCH_ROWS, _BATCH_BYTES, _MOST_VALUES = 16, 1 << 26, 20_000_000
+_TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 
 def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
@@ -159,26 +160,40 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
             left -= batch.nbytes
             if left < 0:
                 raise ValueError(over_limit(path.name))
-            for fields in decode_batch(batch):
-                row += 1
-                yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
+            for place in range(batch.num_rows) if batch.nbytes > ROW_BYTES else (None,):
+                part = batch if place is None else batch.slice(place, 1)
+                is_long = place is not None and _measure(part) > ROW_BYTES
+                for fields in [_TOO_LONG] if is_long else decode_batch(part):
+                    row += 1
+                    yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
 
 
 def _read_batches(path: Path, file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield so few rows at a time that they fit into memory, though a value may stand for many rows."""
     for number in range(file.num_row_groups):
         group = file.metadata.row_group(number)
-        sizes = {group.column(n).path_in_schema: group.column(n) for n in range(group.num_columns)}
-        average = sum(sizes[name].total_uncompressed_size for name in columns if name in sizes) // max(
-            group.num_rows, 1
-        )
-        shared = [name for name in columns if name in sizes and sizes[name].has_dictionary_page
+        chunks = [group.column(n) for n in range(group.num_columns)]
+        flat = {chunk.path_in_schema: chunk for chunk in chunks if chunk.path_in_schema in columns}
+        values = sum(chunk.num_values for chunk in chunks if "." in chunk.path_in_schema
+                     and chunk.path_in_schema.partition(".")[0] in columns)  # fmt: skip
+        if values > _MOST_VALUES:
+            raise ValueError(f"{values:,} values in lists are more than a source has")
+        average = sum(chunk.total_uncompressed_size for chunk in flat.values()) // max(group.num_rows, 1)
+        shared = [name for name, chunk in flat.items() if chunk.has_dictionary_page
                   and pa.types.is_string(file.schema_arrow.field(name).type)]  # fmt: skip
         largest = max(average, _measure_shared(path, number, shared))
         if largest > ROW_BYTES:
             raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
         rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(largest, 1)))
         yield from file.iter_batches(rows, row_groups=[number], columns=columns)
+
+
+def _measure(row: pa.RecordBatch) -> int:
+    """Return the bytes of the texts of one row."""
+    texts = [
+        column for column in row.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
+    return sum(pc.binary_length(text)[0].as_py() or 0 for text in texts)
 
 
 def _measure_shared(path: Path, group: int, columns: list[str]) -> int:

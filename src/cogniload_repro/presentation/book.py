@@ -26,8 +26,8 @@ _RESULTS = {
 
 #: Pages that are made while the book is staged.
 _GENERATED = ("api",)
-#: What the scripts of a page work on: the name under which they find it.
-_DATA = {"workbench": "cells"}
+#: What the scripts of a page work on, by the names under which they find it.
+_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles")}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
@@ -93,11 +93,11 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     for place, page in made.items():
         if not _is_current(staged / place):
             write_whole(staged / place, _generate(page))
-    for page in (page for page in _pages(toc) if page in _DATA):
-        place = Path("_scripts", "instruments", f"{_DATA[page]}-data.js")
-        made[place] = page
+    for name in dict.fromkeys(name for page in _pages(toc) for name in _DATA.get(page, ())):
+        place = Path("_scripts", "instruments", f"{name}-data.js")
+        made[place] = name
         if not _is_current(staged / place, build / "cells.parquet"):
-            write_whole(staged / place, _gather(page, build))
+            write_whole(staged / place, _gather(name, build))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
         if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
@@ -173,12 +173,13 @@ def _generate(page: str) -> str:
     return {"api": api_page}[page]()
 
 
-def _gather(page: str, build: Path) -> str:
-    """Return the data of a page's scripts, as a script."""
+def _gather(name: str, build: Path) -> str:
+    """Return data of pages' scripts, as a script."""
+    from cogniload_repro.presentation.explorer import explorer_data  # these fit and score
     from cogniload_repro.presentation.inline import write_script
-    from cogniload_repro.presentation.workbench import workbench_data  # it fits
+    from cogniload_repro.presentation.workbench import workbench_data
 
-    return write_script(_DATA[page], {"workbench": workbench_data}[page](build))
+    return write_script(name, {"cells": workbench_data, "puzzles": explorer_data}[name](build))
 
 
 def _is_current(page: Path, *inputs: Path) -> bool:

@@ -40,7 +40,8 @@ _OPERATORS = (
 )  # fmt: skip
 _WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
 #: Bounds on what a formula may ask for, so that it is fitted in seconds or refused.
-_LONGEST, _LARGEST_POWER, _LARGEST_DF, _MOST_TERMS, _MOST_PRODUCTS, _MOST_COLUMNS = 5_000, 6, 20, 200, 20_000, 1_000
+_LONGEST, _LARGEST_POWER, _LARGEST_DF, _MOST_TERMS, _MOST_PRODUCTS = 5_000, 6, 20, 200, 20_000
+_MOST_COLUMNS, _MOST_CELLS = 1_000, 20_000_000
 
 
 @lru_cache(maxsize=256)
@@ -105,7 +106,7 @@ def _check_part(part: str, formula: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"formula {formula!r} cannot be read at {part!r}: {_first_line(error)}") from None
     try:
-        _check_expression(tree)
+        _check_expression(tree, outermost=True)
     except _FormulaError as error:
         raise ValueError(f"formula {formula!r} {error}") from None
 
@@ -114,9 +115,14 @@ class _FormulaError(Exception):
     """What a formula says and may not."""
 
 
-def _check_expression(node: ast.expr) -> None:
-    """Allow covariates, numbers, arithmetic, comparisons and calls; the exception's text completes a sentence."""
+def _check_expression(node: ast.expr, *, outermost: bool = False) -> None:
+    """Allow covariates, numbers, arithmetic, comparisons and calls; the exception's text completes a sentence.
+
+    Splines and factors have columns of their own, so they are no part of anything else.
+    """
     if isinstance(node, ast.Call):
+        if not outermost and (name := ast.unparse(node.func)) in ("C", *_SPLINES):
+            raise _FormulaError(f"has {name}() inside of something else; let it stand for itself")
         _check_call(node)
     elif isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
         operators = node.ops if isinstance(node, ast.Compare) else [node.op]
@@ -188,8 +194,9 @@ def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame
     """Refuse a formula whose factors and splines, multiplied out, have too many columns."""
     widths = {part: _count_columns(part, covariates) for part in _parts(parsed)}
     columns = sum(math.prod(widths[factor.expr] for factor in term.factors) for term in parsed)
-    if columns > _MOST_COLUMNS:
-        raise ValueError(f"formula {formula!r} asks for up to {columns:,} columns; use at most {_MOST_COLUMNS:,}")
+    most = min(_MOST_COLUMNS, _MOST_CELLS // max(len(covariates), 1))
+    if columns > most:
+        raise ValueError(f"formula {formula!r} asks for up to {columns:,} columns; use at most {most:,}")
 
 
 def _count_columns(part: str, covariates: pd.DataFrame) -> int:
