@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts
@@ -23,7 +24,7 @@ from cogniload_repro.prompts.counts import KEYS, count_prompts, prompt_statistic
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.storage import DATA, write_whole
+from cogniload_repro.storage import DATA
 
 #: Seed of the further sets; their ids are independent of order.
 SEED = 7

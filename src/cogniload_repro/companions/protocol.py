@@ -13,11 +13,11 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
+from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_row, read_set
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
-from cogniload_repro.storage import write_whole
 
 _PROTOCOL = (
     "Work in two stages:\n"
