@@ -1,9 +1,10 @@
 """Hold the prompt lengths of the editions' default sets, and those expected over many sets, against Tables 7 to 10.
 
     cogniload fetch-tokenizers llama3
-    python benchmarks/edition_lengths.py [--sets 20] [--jobs 1]
+    python benchmarks/edition_lengths.py [--sets 10] [--jobs 1]
 
-Writes data/edition_lengths.csv, which the chapter on the generator shows: one row a set, task length and difficulty.
+Writes data/companions/edition_lengths.csv, which the chapter on the generator shows: one row a set, task length and
+difficulty.
 ``counted`` is the mean length in tokens without the model's constant overhead, ``se`` its standard error as the
 expected length of the rules, ``overhead`` the constant, ``z`` the distance of printed and counted mean in standard
 errors of their difference. The rules are those of all editions, so the further sets are the port's. Ten sets take ten
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--tokenizers", type=Path, default=Path("data/tokenizers"))
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=DATA / "edition_lengths.csv")
+    parser.add_argument("--out", type=Path, default=DATA / "companions" / "edition_lengths.csv")
     options = parser.parse_args()
     tokenizer = next(file.name for file in find_tokenizers() if MODEL in file.models)
     assert BY_NAME[MODEL].puzzles_per_cell == PER_CELL
