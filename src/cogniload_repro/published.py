@@ -82,8 +82,15 @@ _CLAIMS = Schema(
     others=None,
 )
 _CONCLUSIONS = Schema(
-    dict.fromkeys(("claims", "location", "statement", "rule"), _WORDS), ("location", "rule"), others=None
+    dict.fromkeys(("claims", "location", "statement", "rule", "caveat"), _WORDS), ("location", "rule"), others=None
 )
+#: What a contradiction touches, the most consequential first.
+CONSEQUENCES = ("main result", "number", "wording")
+_CONTRADICTIONS = Schema(
+    {"number": Column("whole", low=1), "title": _WORDS, "location": _WORDS,
+     "consequence": Column("text", words=CONSEQUENCES)},
+    ("number",), others=None,
+)  # fmt: skip
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
@@ -139,11 +146,22 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
     DataFrame
         One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
         location, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a key of
-        `conclusions.RULES`).
+        `conclusions.RULES`), caveat (what the authors say to it themselves, or "").
     """
     frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
     stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
     return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
+
+
+def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return where the paper disagrees with itself, ranked by what it touches.
+
+    Returns
+    -------
+    DataFrame
+        One row a contradiction: number (as on the book's page), title, location, consequence (one of `CONSEQUENCES`).
+    """
+    return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY)
 
 
 def correct_by(table: str) -> pd.DataFrame:
