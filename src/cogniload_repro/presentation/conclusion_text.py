@@ -73,8 +73,8 @@ def _trough(found: Mapping) -> str:
     lowest = ", ".join(f"{level:.0%} in {count}" for level, count in sorted(found["lowest"].items()))
     return (
         f"Of the {found['shaped']} fitted curves that are U-shaped, {found['inside']} are lowest at a tested ratio "
-        f"from {found['least']:.0%} to {found['most']:.0%} (which one: {lowest}). The test tells for {found['told']} of "
-        f"them and against for {found['against']} (Holm). Between 50% and 75% nothing was tested."
+        f"from {found['least']:.0%} to {found['most']:.0%} (which one: {lowest}). The test tells for {found['told']} "
+        f"of them and against for {found['against']} (Holm). Between 50% and 75% nothing was tested."
     )
 
 

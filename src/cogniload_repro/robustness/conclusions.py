@@ -291,7 +291,10 @@ def _leaders(a: Analyses, _: str) -> Finding:
 
 def _spans(a: Analyses, point: str, models: Iterable[str]) -> dict[str, tuple[float, float, bool]]:
     own = a.spans[a.spans["point"] == point].set_index("model")
-    return {model: tuple(own.loc[model, ["least", "most", "none"]]) for model in models}
+    return {
+        model: (float(own.loc[model, "least"]), float(own.loc[model, "most"]), bool(own.loc[model, "none"]))
+        for model in models
+    }
 
 
 def _classes(a: Analyses, _: str) -> Finding:
