@@ -27,7 +27,7 @@ OWN_DATA := $(call now,DATA,data)
 OWN_FIT := $(strip $(call now,FORMULA,formula)$(call now,FAMILY,family)$(OWN_DATA))
 
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
-EXECUTED := $(BUILD)/notebooks/.done
+BOOK := $(shell find book -type f -not -path '*/_build/*' 2>/dev/null)
 INDEX := $(BUILD)/book/_build/html/index.html
 SRC := src/cogniload_repro
 ALL_SRC := $(filter-out %/cli.py,$(wildcard $(SRC)/*.py $(SRC)/*/*.py))
@@ -43,9 +43,11 @@ PROMPTS := $(if $(and $(VOCABULARIES),$(filter paper,$(GRID))),$(BUILD)/prompt_t
 ifeq ($(VENV),)
 PY := $(PYTHON)
 ENV :=
+LAB_ENV :=
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
+LAB_ENV := $(VENV)-lab/.ready
 endif
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
@@ -91,27 +93,31 @@ help:  ## this list
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 ifneq ($(VENV),)
-# uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
+# into $(1): uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
-		UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$$(cd "$(VENV)" && pwd)" "$(PY)" -m uv pip install --quiet $(1); \
-	else "$(PY)" -m pip install --quiet --disable-pip-version-check $(1); fi
+		UV_COMPILE_BYTECODE=1 "$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
+	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check $(2); fi
 
 $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
 	$(PYTHON) -m venv $(@D)
 	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
-	@$(call install,-r requirements.lock)
-	@$(call install,--no-deps --no-build-isolation -e .)
+	@$(call install,$(@D),-r requirements.lock)
+	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
 	@touch $@
 
-$(VENV)/.lab: requirements-lab.lock $(ENV)
-	@echo "== JupyterLab (once)"
-	@$(call install,-r requirements-lab.lock)
+# an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
+$(VENV)-lab/.ready: requirements-lab.lock $(ENV)
+	@echo "== JupyterLab in $(@D) (once)"
+	$(PYTHON) -m venv --without-pip $(@D)
+	@$(call install,$(@D),-r requirements-lab.lock)
+	@"$(PY)" -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
 	@touch $@
 endif
 
-lab: $(if $(VENV),$(VENV)/.lab)  ## the chapters in JupyterLab, ready to run and to edit
-	@$(COGNILOAD) lab --build $(BUILD) $(LAB)
+lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
+	@$(if $(VENV),$(VENV)-lab/bin/python,$(PY)) -m cogniload_repro lab --build $(BUILD) $(LAB)
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
@@ -154,17 +160,13 @@ $(BUILD)/regression.csv: $(BUILD)/glm.parquet $(CHOICES) $(wildcard $(OWN_DATA))
 $(BUILD)/fidelity.parquet: $(BUILD)/glm.parquet $(PROMPTS) $(ALL_SRC) $(COMMITTED) | $(ENV)
 	@$(COGNILOAD) compare --build $(BUILD)
 
-# one process for all: they share its imports, and it knows which of them have changed
-$(EXECUTED): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) | $(ENV)
-	@$(COGNILOAD) run-notebooks --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
-	@touch $@
-
 $(BUILD)/prompt_tokens.parquet: $(BUILD)/outputs/.done $(VOCABULARIES) | $(ENV)
 	@$(COGNILOAD) count-tokens --build $(BUILD)
 
-$(INDEX): $(EXECUTED) $(shell find book -type f -not -path '*/_build/*' 2>/dev/null) | $(ENV)
-	@echo "== book"
-	@$(COGNILOAD) build-book --build $(BUILD) --grid $(GRID)
+# one process for all notebooks: they share its imports, it knows which of them have changed, and Sphinx starts meanwhile
+$(INDEX): $(NOTEBOOKS) $(BUILD)/fidelity.parquet $(CHOICES) $(wildcard $(OWN_DATA)) $(ALL_SRC) $(BOOK) | $(ENV)
+	@echo "== notebooks"
+	@$(COGNILOAD) render --build $(BUILD) --grid $(GRID) --jobs $(JOBS) $(BUILD)/fidelity.parquet $(ALL_SRC)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid, under a minute
@@ -183,7 +185,7 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
 	@$(PY) -m pytest -n $(JOBS) -m "not slow"
 
-test-slow: $(ENV)  ## the tests that take longest: the whole reconstruction made again
+test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction made again
 	@$(PY) -m pytest -n $(JOBS) -m slow
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
@@ -198,5 +200,5 @@ feasible: $(ENV)  ## make data/reconstructed/feasible.csv again: other tables th
 clean:  ## remove everything built; .venv and downloads of yours stay
 	rm -rf data/build data/build-mini
 
-distclean: clean  ## clean, and remove .venv
-	rm -rf .venv
+distclean: clean  ## clean, and remove .venv and JupyterLab's
+	rm -rf .venv .venv-lab

@@ -1,10 +1,13 @@
-"""Hold the prompt lengths of the editions' default sets, and those expected over many seeds, against Tables 7 to 10.
+"""Hold the prompt lengths of the editions' default sets, and those expected over many sets, against Tables 7 to 10.
 
-    python benchmarks/edition_lengths.py --tokenizers data/tokenizers --out lengths.csv [--sets 6] [--jobs 2]
+    cogniload fetch-tokenizers llama3
+    python benchmarks/edition_lengths.py [--sets 20] [--jobs 1]
 
-Writes one row a task length and difficulty: the printed mean of one model, the means of the port's and of Elixir's
-default set without the model's constant overhead, the mean over so many further sets, and standard errors. Prints the
-chi-squares of the 20 means for that model. The rules are those of all editions, so the further sets are the port's.
+Writes data/edition_lengths.csv, which the chapter on the generator shows: one row a set, task length and difficulty.
+``counted`` is the mean length in tokens without the model's constant overhead, ``se`` its standard error as the
+expected length of the rules, ``overhead`` the constant, ``z`` the distance of printed and counted mean in standard
+errors of their difference. The rules are those of all editions, so the further sets are the port's. Ten sets take ten
+minutes of processor time.
 """
 
 import argparse
@@ -13,15 +16,19 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts, summarize_prompts
-from cogniload_repro.prompts.counts import KEYS, count_prompts
-from cogniload_repro.prompts.tokenizers import load_tokenizer, present_tokenizers
+from cogniload_repro.models import BY_NAME
+from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts
+from cogniload_repro.prompts.counts import KEYS, count_prompts, prompt_statistics
+from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.storage import write_whole
+from cogniload_repro.storage import DATA, write_whole
 
 #: Seed of the further sets; their ids are independent of order.
 SEED = 7
+PER_CELL = 100
+MODEL = REFERENCES[PER_CELL]
+COLUMNS = ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]
 
 
 def count_set(rows, tokenizers: dict) -> pd.DataFrame:
@@ -32,38 +39,34 @@ def count_set(rows, tokenizers: dict) -> pd.DataFrame:
     return pd.concat(counted, ignore_index=True)
 
 
-def compare_sets(counts: dict[str, pd.DataFrame], model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the 20 mean lengths of every set beside the printed ones, and the chi-square of each set."""
-    table, tests = None, []
-    for name, own in counts.items():
-        compared = compare_prompts(own)
-        means = compared.query("model == @model and quantity == 'prompt_mean'").set_index(["N", "d"])
-        columns = {"counted": name, "se": f"{name}_se_of_difference", "z": f"{name}_z"}
-        table = means[["printed"]] if table is None else table
-        table = table.join(means[list(columns)].rename(columns=columns))
-        summary = summarize_prompts(compared).query("model == @model and quantity == 'prompt_mean'")
-        tests.append(summary.assign(set=name)[["set", "overhead", "overhead_se", "chi2", "df", "p", "largest"]])
-    return table.reset_index(), pd.concat(tests, ignore_index=True)
+def compare_set(name: str, counts: pd.DataFrame, tokenizer: str) -> pd.DataFrame:
+    """Return a set's 20 mean lengths beside the printed ones, columns `COLUMNS`."""
+    means = compare_prompts(counts).query("model == @MODEL and quantity == 'prompt_mean'").drop(columns="se")
+    errors = prompt_statistics(counts, tokenizer, resamples=0)[["N", "d", "n", "se_mean"]]
+    rows = means.merge(errors, on=["N", "d"]).assign(set=name)
+    return rows.rename(columns={"n": "puzzles", "se_mean": "se"})[COLUMNS]
 
 
 def main() -> None:
-    """Count the three sets, write the table and print the tests."""
+    """Count the three sets and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tokenizers", type=Path, default=Path("data/tokenizers"))
-    parser.add_argument("--sets", type=int, default=6)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--sets", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=DATA / "edition_lengths.csv")
     options = parser.parse_args()
-    tokenizers = {name: load_tokenizer(name, options.tokenizers) for name in present_tokenizers(options.tokenizers)}
-    counts = {
-        str(edition): count_set(draw_rows(PAPER_GRID, edition=edition, jobs=options.jobs), tokenizers)
+    tokenizer = next(file.name for file in find_tokenizers() if MODEL in file.models)
+    assert BY_NAME[MODEL].puzzles_per_cell == PER_CELL
+    drawn = {
+        str(edition): draw_rows(PAPER_GRID, edition=edition, jobs=options.jobs)
         for edition in (PORT, resolve_edition("elixir"))
     }
-    further = draw_rows(PAPER_GRID, 100 * options.sets, SEED, scheme="spawn", jobs=options.jobs)
-    counts["expected"] = count_set(further, tokenizers)
-    table, tests = compare_sets(counts, REFERENCES[100])
-    write_whole(options.out, table.to_csv(index=False, lineterminator="\n"))
-    print(REFERENCES[100], tests.to_string(index=False), sep="\n")
+    further = PER_CELL * options.sets
+    drawn["expected"] = draw_rows(PAPER_GRID, further, SEED, scheme="spawn", jobs=options.jobs)
+    loaded = {tokenizer: load_tokenizer(tokenizer, options.tokenizers)}
+    table = pd.concat(compare_set(name, count_set(rows, loaded), tokenizer) for name, rows in drawn.items())
+    write_whole(options.out, table.round(3).to_csv(index=False, lineterminator="\n"))
+    print(table.assign(chi2=table["z"] ** 2).groupby("set", sort=False)["chi2"].sum().to_string())
 
 
 if __name__ == "__main__":

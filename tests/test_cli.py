@@ -1,6 +1,8 @@
 """The command line as a user meets it: real processes, exit codes, one clear sentence."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -225,3 +227,26 @@ def test_make_evaluates_nothing_in_a_readers_text(tmp_path):
     assert done.returncode != 0
     assert "Error:" in done.stderr
     assert not trap.exists()
+
+
+def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
+    """A heading and the name of a request are shown letter by letter, on both streams."""
+    title = "\x1b]0;OWNED\x07\x1b[2J"
+    (tmp_path / "a.csv").write_text(f"name,{title}\n1,2\n", encoding="utf-8")
+    request = {"custom_id": title, "response": None, "error": {"message": title}}
+    (tmp_path / "b.jsonl").write_text(json.dumps(request) + "\n", encoding="utf-8")
+    for source in (tmp_path, tmp_path / title):
+        done = run("download-outputs", "--source", source, "--build", tmp_path / "build")
+        assert done.returncode == 2
+        shown = done.stdout + done.stderr
+        assert "OWNED" in shown
+        assert not set(shown) & {"\x1b", "\x07"}
+
+
+def test_commands_print_through_one_door():
+    """Nothing but `options.say` writes to the terminal."""
+    for path in (ROOT / "src/cogniload_repro/commands").glob("*.py"):
+        bare = {"click.echo(", "print("} & set(
+            re.findall(r"(?<![\w.])(?:click\.echo|print)\(", path.read_text("utf-8"))
+        )
+        assert not bare or path.name == "options.py", path.name

@@ -6,22 +6,28 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from cogniload_repro import executors
 from cogniload_repro.executors import open_executor
 from cogniload_repro.puzzles.catalog import draw_named, rows_table
 from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.scoring import scores as scoring
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import write_table
+from cogniload_repro.scoring.scores import score_partition as scores_of
+from cogniload_repro.storage import read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 LABEL = {"provenance": "imported"}
 ROWS = 8_000
 MODELS = "abcdef"
+SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +149,166 @@ def test_a_cluster_without_workers_is_refused(start, tmp_path):
         address = client.scheduler.address
     with pytest.raises(ValueError, match="has no workers; start some with `dask worker"), open_executor(1, address):
         pass
+
+
+def test_scores_that_are_written_elsewhere_are_missed(build, tmp_path):
+    """A worker that does not see the folder cannot make models vanish."""
+
+    class Elsewhere(ThreadPoolExecutor):
+        def submit(self, function, outputs, puzzles, scores, reading):
+            lost = tmp_path / "lost" if scores.stem == "c" else scores.parent
+            return super().submit(function, outputs, puzzles, lost / scores.name, reading)
+
+    with Elsewhere(1) as executor, pytest.raises(ValueError, match=r"c\.parquet was scored, but is not in .*scores"):
+        score(build, tmp_path / "scores", executor)
+
+
+def test_scores_that_lack_rows_or_are_of_other_code_are_refused(build, tmp_path, monkeypatch):
+    """What is there has as many rows as its outputs, and was made by the scorer that is running here."""
+
+    def score_half(outputs, puzzles, scores, reading):
+        scores_of(outputs, puzzles, scores, reading)
+        table = pq.read_table(scores)
+        write_table(scores, table.slice(0, ROWS // 2), read_metadata(scores))
+
+    monkeypatch.setattr(scoring, "score_partition", score_half)
+    with pytest.raises(ValueError, match=r"a\.parquet has 4,000 of 8,000 rows"):
+        score(build, tmp_path / "scores", None)
+
+    def score_otherwise(outputs, puzzles, scores, reading):
+        scores_of(outputs, puzzles, scores, reading)
+        write_table(scores, pq.read_table(scores), read_metadata(scores) | {"scorer": "another"})
+
+    monkeypatch.setattr(scoring, "score_partition", score_otherwise)
+    with pytest.raises(ValueError, match=r"a\.parquet was not made from these outputs and puzzles by this scorer"):
+        score(build, tmp_path / "again", None)
+
+
+@pytest.mark.parametrize("address", ["nonsense", "inproc://x", "tcp://", "file:///x", "127.0.0.1:8786"])
+def test_an_address_of_no_scheduler_is_refused_at_once(address):
+    """The sentence shows how one looks."""
+    start = time.monotonic()
+    with (
+        pytest.raises(ValueError, match="no address of a Dask scheduler; write one such as"),
+        open_executor(1, address),
+    ):
+        pass
+    assert time.monotonic() - start < 2
+
+
+def test_a_scheduler_that_is_not_there_is_named(start, monkeypatch):
+    """A sentence, within seconds."""
+    monkeypatch.setattr(executors, "_ANSWER_S", 1.0)
+    address = "tcp://127.0.0.1:1"
+    with pytest.raises(ValueError, match=rf"no scheduler answers at {address} "), open_executor(1, address):
+        pass
+
+
+@pytest.fixture
+def alone(start, tmp_path, monkeypatch):
+    """A scheduler with one worker, both for a test to stop, and little patience: address and processes."""
+    monkeypatch.setattr(executors, "PATIENCE_S", 2.0)
+    monkeypatch.setattr(executors, "_LOOK_S", 0.2)
+    monkeypatch.setattr(executors, "_ANSWER_S", 5.0)
+    from distributed import Client
+
+    file = tmp_path / "s.json"
+    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+    options = ("--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
+    worker = start("worker", *options)
+    while not file.exists():
+        time.sleep(0.05)
+    with Client(scheduler_file=str(file), set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=60)
+        address = client.scheduler.address
+    yield address, scheduler, worker
+    for process in (scheduler, worker):
+        process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("victim", "number", "sentence"),
+    [
+        pytest.param(
+            "scheduler", signal.SIGKILL, "has ended; run again|has not answered for 2 s; run again", marks=SLOW
+        ),
+        pytest.param("scheduler", signal.SIGSTOP, "has not answered for 2 s; run again", marks=SLOW),
+        ("worker", signal.SIGKILL, "has had no workers for 2 s; run again"),
+    ],
+)
+def test_a_cluster_that_stops_working_is_left(alone, victim, number, sentence):
+    """Whoever goes, the run ends with a sentence and not never."""
+    address, scheduler, worker = alone
+    process = {"scheduler": scheduler, "worker": worker}[victim]
+    begin = time.monotonic()
+
+    def work():
+        with open_executor(1, address) as executor:
+            future = executor.submit(time.sleep, 600)
+            time.sleep(0.5)
+            process.send_signal(number)
+            future.result(60)
+
+    with pytest.raises(ValueError, match=sentence):
+        work()
+    assert time.monotonic() - begin < 40
+
+
+def test_a_worker_without_this_package_is_named(start, tmp_path, monkeypatch):
+    """Before anything is asked of it."""
+    from distributed import Client
+
+    file = tmp_path / "s.json"
+    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+    (tmp_path / "cogniload_repro.py").write_text("raise ImportError('not here')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    command = [sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny"]
+    while not file.exists():
+        time.sleep(0.05)
+    worker = subprocess.Popen([*command, "--no-dashboard"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with Client(scheduler_file=str(file), set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            address = client.scheduler.address
+        lacking = r"worker tcp://.* has not cogniload-repro .* \(not here\); install it"
+        with pytest.raises(ValueError, match=lacking), open_executor(1, address):
+            pass
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+PARENT = """
+import os, sys, time
+from cogniload_repro.executors import open_executor
+if __name__ == "__main__":
+    with open_executor(1) as executor:
+        print(executor.submit(os.getpid).result(), flush=True)
+        executor.submit(time.sleep, 600)
+        time.sleep(600)
+"""
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    """A parent that is killed leaves nobody asleep."""
+    (tmp_path / "parent.py").write_text(PARENT)
+    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while is_running(worker):
+        assert time.monotonic() < deadline, "the worker outlives its parent"
+        time.sleep(0.05)
+
+
+def is_running(number):
+    """Whether there is such a process, and it has not ended."""
+    try:
+        return " Z " not in Path(f"/proc/{number}/stat").read_text()
+    except FileNotFoundError:
+        return False
 
 
 def test_a_cluster_needs_its_extra(monkeypatch):

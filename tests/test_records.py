@@ -12,6 +12,15 @@ def test_texts_have_universal_newlines(tmp_path):
     assert read_text(tmp_path / "c.txt")[0] == "unreadable file"
 
 
+def test_a_text_beyond_all_responses_is_not_read(tmp_path, monkeypatch):
+    """An answer in a file of its own is bounded as a row is."""
+    monkeypatch.setattr("cogniload_repro.records.ROW_BYTES", 10)
+    (tmp_path / "a.txt").write_bytes(b"a" * 10)
+    (tmp_path / "b.txt").write_bytes(b"a" * 11)
+    assert read_text(tmp_path / "a.txt") == "a" * 10
+    assert read_text(tmp_path / "b.txt") == ("malformed row", "longer than 10 bytes")
+
+
 def test_every_line_counts(tmp_path):
     """Records stand under their line's number; blank lines are passed over and others refused with their reason."""
     (tmp_path / "a.jsonl").write_bytes(b'{"a": 1}\n\n[]\n{\n \n{"b": "\xff"}\n{"c": 2}')

@@ -1,5 +1,6 @@
 """Files whole or absent, places local or in stores, Parquet with its provenance."""
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 
 from cogniload_repro.storage import (
     as_place,
-    modified_ns,
     move,
     open_parquet,
     read_metadata,
@@ -52,7 +52,6 @@ def test_a_file_moves_over_another(tmp_path):
     (tmp_path / "b").write_text("old")
     move(tmp_path / "a", tmp_path / "b")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
-    assert modified_ns(tmp_path / "b") == (tmp_path / "b").stat().st_mtime_ns
 
 
 def test_an_address_needs_its_extra(monkeypatch):
@@ -88,6 +87,16 @@ def test_an_unknown_store_is_refused():
 FRAME = pd.DataFrame({"model": ["a", "b"], "n": [1, 2]})
 SCHEMA = pa.Schema.from_pandas(FRAME, preserve_index=False)
 LABEL = {"provenance": "imported", "source": "a test"}
+
+
+@pytest.mark.parametrize(("address", "package"), [("s3://b/x", "s3fs"), ("gs://b/x", "gcsfs"), ("abfs://b/x", "adlfs")])
+def test_a_store_without_its_package_is_refused(address, package):
+    """The package is imported when a store is opened, so its absence is a sentence and not found out in the middle."""
+    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
+    if importlib.util.find_spec(package):
+        pytest.skip(f"{package} is here")
+    with pytest.raises(ValueError, match=f"{address}: .*; install the package of this store, or use a local path"):
+        as_place(address)
 
 
 def test_a_table_comes_back_with_its_label(tmp_path):

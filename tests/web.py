@@ -1,5 +1,7 @@
 """A web server on this machine whose faults are chosen by the test."""
 
+import contextlib
+import socketserver
 import threading
 import time
 from contextlib import contextmanager
@@ -52,6 +54,38 @@ def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.content, server.faults, server.etag, server.ranges, server.paths = content, list(faults), etag, [], []
     server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def serve_raw(*answers, tls=None):
+    """Serve bytes as they are, one answer a connection, the last again and again.
+
+    An answer is bytes, or an iterator of blocks that are sent until the client goes. The first lines of requests are
+    kept in ``server.requests``; ``tls`` is a server's SSL context.
+    """
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            with contextlib.suppress(OSError):
+                connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
+                server.requests.append(connection.recv(65536).decode("latin-1"))
+                answer = answers[min(len(server.requests), len(answers)) - 1]
+                for block in [answer] if isinstance(answer, bytes) else answer:
+                    connection.sendall(block)
+                connection.close()
+
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads, server.block_on_close = True, False
+    server.requests = []
+    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:

@@ -4,6 +4,7 @@ import click
 
 from cogniload_repro import __version__
 from cogniload_repro.commands import book, chain, companions, puzzles, sources
+from cogniload_repro.escapes import for_terminal
 
 
 class _Group(click.Group):
@@ -13,7 +14,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError) as error:
-            raise _Refusal(str(error)) from error
+            raise _Refusal(for_terminal(str(error))) from error
 
 
 class _Refusal(click.ClickException):
@@ -25,7 +26,7 @@ class _Refusal(click.ClickException):
 def main() -> None:
     """Rebuild every table and figure of the CogniLoad paper (ICLR 2026).
 
-    The steps, in order: download-outputs, score, fit, run-notebook (one a chapter), build-book.
+    The steps, in order: download-outputs, score, fit, render (notebooks and book).
     `make reproduce` runs them all.
     """
 

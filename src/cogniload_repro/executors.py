@@ -1,10 +1,30 @@
-"""Where the work is done: processes on this machine, or the workers of a Dask cluster."""
+"""Where the work is done: processes on this machine, or the workers of a Dask cluster.
 
+Neither waits for ever for somebody who will not come: processes end with the one that started them, and a cluster that
+has stopped working is left with a sentence.
+"""
+
+import multiprocessing
+import os
+import re
 import signal
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import wait
+from typing import TypeVar
+
+from cogniload_repro import __version__
+
+#: Seconds without a scheduler that answers, or without a worker that works, after which a cluster is given up.
+PATIENCE_S = 60.0
+_ANSWER_S, _LOOK_S = 10.0, 1.0
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^\s/]+")
+_ASK_VERSION = "__import__('cogniload_repro').__version__"  # a function of ours could not be sent where it is missing
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -22,9 +42,8 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     Raises
     ------
     ValueError
-        If the extra `cluster` is not installed, the scheduler has no workers, or a task kills its workers.
-    OSError
-        If no scheduler answers.
+        If the extra `cluster` is not installed, no scheduler answers, it has no workers or one without this package,
+        they stop working for `PATIENCE_S`, or a task kills its workers.
     """
     try:
         with _open_cluster(scheduler) if scheduler else _open_processes(jobs) as executor:
@@ -33,23 +52,137 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
         raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
 
 
+def within(seconds: float, function: Callable[[], T]) -> T:
+    """Return what a function returns, or raise what it raises, if it does so in time.
+
+    It runs in a thread, which is left behind when it does not come back.
+
+    Raises
+    ------
+    TimeoutError
+        If the time is over.
+    """
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(function())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError(f"nothing came within {seconds:g} s")
+    return results[0]
+
+
 def _open_processes(jobs: int) -> Executor:
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent)
+
+
+def _follow_parent() -> None:
+    """End this worker when its parent ends, however that does."""
     # Ctrl-C reaches every process: workers end at once and leave the traceback to the first
-    ending = signal.SIGINT, signal.SIG_DFL
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=ending)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
 @contextmanager
 def _open_cluster(scheduler: str) -> Iterator[Executor]:
+    if not _ADDRESS.fullmatch(scheduler):
+        raise ValueError(f"{scheduler!r} is no address of a Dask scheduler; write one such as tcp://host:8786")
     try:
         from distributed import Client
         from distributed.scheduler import KilledWorker
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
-    with Client(scheduler, timeout="10s", set_as_default=False) as client:
-        if not client.nthreads():
-            raise ValueError(f"{scheduler} has no workers; start some with `dask worker {scheduler} --nthreads 1`")
+    try:
+        client = Client(scheduler, timeout=f"{_ANSWER_S}s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
+    try:
+        _check_workers(scheduler, client)
+        with _Watch(scheduler, client) as watch:
+            try:
+                yield watch
+            except KilledWorker as error:
+                raise ValueError(f"{error}; give the workers more memory and run again") from None
+            except CancelledError:
+                trouble = watch.trouble or f"the scheduler at {scheduler} has ended"
+                raise ValueError(f"{trouble}; run again when it is mended, what is done is kept") from None
+    finally:
+        with suppress(OSError, TimeoutError):
+            within(_ANSWER_S, lambda: client.close(timeout=_ANSWER_S))
+
+
+def _check_workers(scheduler: str, client) -> None:
+    """Refuse a cluster without workers, or with one that lacks this package or has another version of it."""
+    if not client.nthreads():
+        raise ValueError(f"{scheduler} has no workers; start some with `dask worker {scheduler} --nthreads 1`")
+    try:
+        versions = within(PATIENCE_S, lambda: client.run(eval, _ASK_VERSION, on_error="return"))
+    except TimeoutError:
+        raise ValueError(f"workers of {scheduler} do not answer; stop those that hang, or start others") from None
+    for worker, version in versions.items():
+        if version != __version__:
+            raise ValueError(f"worker {worker} has not cogniload-repro {__version__} ({version}); install it there")
+
+
+class _Watch(Executor):
+    """Dask's executor, whose tasks are called off when nobody is left to work on them.
+
+    ``trouble`` then says why.
+    """
+
+    def __init__(self, scheduler: str, client):
+        self.trouble = ""
+        self._scheduler, self._client = scheduler, client
+        self._executor = client.get_executor(pure=False)
+        self._waiting: set[Future] = set()
+        self._end = threading.Event()
+
+    def __enter__(self) -> "_Watch":
+        threading.Thread(target=self._look, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._end.set()
+
+    def submit(self, function, /, *args, **kwargs) -> Future:
+        future = self._executor.submit(function, *args, **kwargs)
+        self._waiting.add(future)
+        future.add_done_callback(self._waiting.discard)
+        if self.trouble:
+            future.cancel()
+        return future
+
+    def _look(self) -> None:
+        """Look after scheduler and workers, until the end or until it has come to nothing."""
+        good = time.monotonic()
+        while not self._end.wait(_LOOK_S):
+            trouble = self._find_trouble()
+            if not trouble:
+                good = time.monotonic()
+            elif time.monotonic() - good > PATIENCE_S:
+                self.trouble = f"{trouble} for {PATIENCE_S:g} s"
+                for future in list(self._waiting):
+                    future.cancel()
+                return
+
+    def _find_trouble(self) -> str:
         try:
-            yield client.get_executor(pure=False)
-        except KilledWorker as error:
-            raise ValueError(f"{error}; give the workers more memory and run again") from None
+            workers = within(_ANSWER_S, lambda: self._client.scheduler_info(n_workers=-1))["workers"].values()
+        except Exception:  # whatever a broken connection raises
+            return f"the scheduler at {self._scheduler} has not answered"
+        if not workers:
+            return f"{self._scheduler} has had no workers"
+        if not any(worker.get("status") == "running" for worker in workers):
+            return f"no worker of {self._scheduler} has worked: all are paused, perhaps for lack of memory,"
+        return ""

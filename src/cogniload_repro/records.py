@@ -9,6 +9,8 @@ import gzip
 import io
 import json
 import os
+import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,10 +27,11 @@ Refusal = tuple[str, str]
 
 #: Environment variable with the gigabytes that a compressed source may unpack to, and its default.
 LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
-#: Longest row of a text file, bytes: more is no response but damage or malice.
-ROW_BYTES = 1 << 28
+#: Longest row, text or sample, bytes: more is no response but damage or malice. As JSON it may take 30 times as much.
+ROW_BYTES = 1 << 24
 
 _BLOCK_BYTES = 1 << 18
+_ZIP_END_BYTES, _ZIP_LIST_BYTES = 70_000, 100_000_000
 _OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -48,7 +51,11 @@ class Entry(NamedTuple):
 def read_text(path: Path) -> str | Refusal:
     """Return the text of a file, with universal newlines and without a byte order mark."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(ROW_BYTES + 1)
+        if len(content) > ROW_BYTES:
+            return MALFORMED, f"longer than {ROW_BYTES:,} bytes"
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         return NOT_UTF8, f"byte {error.start}: {error.reason}"
     except OSError as error:
@@ -122,27 +129,32 @@ def unpacked_limit() -> int:
     return limit
 
 
-def over_limit(what: object) -> str:
+def over_limit(what: object, does: str = "unpacks to more") -> str:
     """Return the sentence that refuses a source which unpacks to too much."""
     return (
-        f"{what} unpacks to more than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
-        "or unpack it yourself"
+        f"{what} {does} than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
+        "or fetch and unpack it yourself"
     )
 
 
 def open_stream(path: Path) -> io.BufferedReader:
     """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
     if path.suffix.lower() == ".gz":
-        return io.BufferedReader(_Bounded(gzip.open(path), path.name), _BLOCK_BYTES)
+        return bound(gzip.open(path), path.name)
     if path.suffix.lower() == ".zst":
-        return io.BufferedReader(_Bounded(pa.input_stream(str(path), compression="zstd"), path.name), _BLOCK_BYTES)
+        return bound(pa.input_stream(str(path), compression="zstd"), path.name)
     return path.open("rb")
+
+
+def bound(stream: io.BufferedIOBase, name: str) -> io.BufferedReader:
+    """Return a stream that raises ValueError where it unpacks to more than `unpacked_limit`."""
+    return io.BufferedReader(_Bounded(stream, name), _BLOCK_BYTES)
 
 
 class _Bounded(io.RawIOBase):
     """A stream that ends with a ValueError where it goes on beyond what a source may unpack to."""
 
-    def __init__(self, stream: gzip.GzipFile, name: str):
+    def __init__(self, stream: io.BufferedIOBase, name: str):
         self._stream, self._name, self._left = stream, name, unpacked_limit()
 
     def readable(self) -> bool:
@@ -159,6 +171,32 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
+
+
+def open_zip(path: Path) -> zipfile.ZipFile:
+    """Open a zip archive whose list of members fits into memory, and whose members unpack in little of it.
+
+    Raises
+    ------
+    zipfile.BadZipFile
+        If it is none, or its list is longer than any honest archive's.
+    """
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _ZIP_END_BYTES))
+        end = file.read(_ZIP_END_BYTES)
+    marks = ((b"PK\5\6", 12, 16), (b"PK\6\6", 40, 48))  # of the list's size, and of that beyond 4 GB
+    sizes = {
+        int.from_bytes(end[found.start() + first : found.start() + last], "little")
+        for mark, first, last in marks
+        for found in re.finditer(re.escape(mark), end)
+    }
+    if any(_ZIP_LIST_BYTES < size != 0xFFFFFFFF for size in sizes):
+        raise zipfile.BadZipFile(f"its list of members has more than {_ZIP_LIST_BYTES:,} bytes")
+    archive = zipfile.ZipFile(path)
+    if lzma := [info for info in archive.infolist() if info.compress_type == zipfile.ZIP_LZMA]:
+        archive.close()
+        raise zipfile.BadZipFile(f"{lzma[0].filename[:100]!r} is compressed as LZMA; use deflation")
+    return archive
 
 
 def check_encoding(file: io.BufferedReader) -> None:

@@ -5,7 +5,7 @@ provenance inside.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -45,7 +45,9 @@ def as_place(place: str | Path) -> Path:
     except ImportError:
         raise ValueError(f"{place} is an address; install cogniload-repro[cluster] to read and write there") from None
     try:
-        return cast(Path, UPath(place))
+        address = UPath(place)
+        _ = address.fs  # made when it is asked for, and only then is the store's package imported
+        return cast(Path, address)
     except (ImportError, ValueError) as error:
         raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
 
@@ -56,11 +58,6 @@ def move(part: Path, path: Path) -> None:
         os.replace(part, path)
     else:
         part.rename(path)
-
-
-def modified_ns(path: Path) -> int:
-    """Return when a file was changed last, in nanoseconds; 0 where its store does not tell."""
-    return path.stat().st_mtime_ns
 
 
 def write_whole(path: str | Path, content: str | bytes) -> Path:
@@ -153,8 +150,8 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 @contextmanager
-def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading in bounded memory.
+def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for reading in bounded memory, some columns perhaps as dictionaries.
 
     Raises
     ------
@@ -163,7 +160,7 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """
     with as_place(path).open("rb") as stream:
         try:
-            file = pq.ParquetFile(stream, pre_buffer=False)
+            file = pq.ParquetFile(stream, pre_buffer=False, read_dictionary=list(read_dictionary))
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a whole Parquet file ({error}); make or fetch it again") from None
         with file:

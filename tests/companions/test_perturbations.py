@@ -1,5 +1,7 @@
 """The 13 perturbations: worked out by hand, undone exactly, refused where they cannot be."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -73,6 +75,31 @@ def test_what_is_not_refused_comes_back(text, other):
         except ValueError:
             continue
         assert restore(name, perturbed) == text
+
+
+#: What perturbed texts are made of, put together as nobody should.
+PIECES = [
+    *("GRID START", "GRID END", "\n", " ", ".", "..", "a", "\x00", "😀", "9" * 5000),
+    *("not not ", 'defyn{let "', '" mean "', '"}.', "2(a)"),
+    *("<Problem A> ", "<Problem B> ", "<Problem A: first ", "<Problem A: first 2 words>"),
+]
+pieces = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@given(pieces, pieces)
+@example("GRID START\n\nGRID END", "")
+@example("GRID START\n\n\nGRID END", "")
+def test_hostile_texts_are_read_or_refused(text, other):
+    """Pieces of markers and definitions in any order come back once perturbed; undone without it, nothing crashes."""
+    for name in PERTURBATIONS:
+        try:
+            perturbed = perturb(name, text, other)
+        except ValueError:
+            pass
+        else:
+            assert restore(name, perturbed) == text
+        with suppress(ValueError):
+            assert isinstance(restore(name, text), str)
 
 
 @given(

@@ -1,6 +1,7 @@
 """Probes have one right answer, which another program finds from the prompt alone, and are scored exactly."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -103,3 +104,11 @@ def test_what_is_no_probe_is_refused(call):
     """Unknown kinds and impossible sizes are named."""
     with pytest.raises(ValueError, match=r"choose one of|at least 1"):
         draw_probe(*call)
+
+
+@pytest.mark.parametrize("response", ["\n" * 200_000, "Answer: " + "9" * 5000, "Answer:" + "* " * 100_000 + "x"])
+def test_monstrous_answers_are_judged_at_once(response):
+    """Blank lines, marks and digits without end are not right, and take no time."""
+    begin = time.process_time()
+    assert score_probe(draw_probe("path", 3, 0), response) in ("wrong", "unreadable")
+    assert time.process_time() - begin < 2

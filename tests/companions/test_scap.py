@@ -79,6 +79,8 @@ def test_answers_are_scored_from_their_numbers_alone():
     ("change", "message"),
     [
         ({"size": ["5", "x"]}, "row 2 .* no whole"),
+        ({"number": [2, 1e300]}, "row 2 .* no whole"),
+        ({"size": [5, 10**12]}, "row 2 .* a size above 4,096"),
         ({"number": [2, 2]}, "row 2 .* repeats"),
         ({"probe": ["path", "memory"]}, "unknown probe 'memory'"),
     ],

@@ -1,5 +1,6 @@
 """Archives from strangers."""
 
+import gzip
 import io
 import json
 import stat
@@ -99,7 +100,7 @@ def test_devices_and_hard_links_are_left_out(tmp_path):
     links = [("hard", tarfile.LNKTYPE), ("pipe", tarfile.FIFOTYPE), ("device", tarfile.CHRTYPE)]
     folder, refused = unpack(make_tar(tmp_path / "x.tar", GOOD.items(), links), tmp_path / "cache")
     assert files_of(folder) == GOOD
-    assert [row.detail for row in refused] == ["it is a link or a device"] * 3
+    assert [row.detail for row in refused] == ["it is a link, a device or a file with holes"] * 3
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar"])
@@ -206,3 +207,42 @@ def test_what_a_killed_unpacking_has_left_is_removed(tmp_path):
 def test_archives_are_known_by_their_ending(tmp_path, name, archive):
     """A compressed table is no archive."""
     assert is_archive(tmp_path / name) is archive
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_path_that_no_system_has_is_left_out(tmp_path, ending):
+    """One such member does not take the others with it, and its name is not repeated in full."""
+    members = [("d/" * 2500 + "x", b"1"), *GOOD.items()]
+    folder, refused = unpack(make(tmp_path / f"x.{ending}", members), tmp_path / "cache")
+    assert files_of(folder) == GOOD
+    assert [row.reason for row in refused] == ["unreadable file"]
+    assert len(refused[0].file) < 400
+
+
+@pytest.mark.parametrize("ending", ["tar", "tar.gz"])
+def test_a_tar_with_a_dishonest_header_gives_the_members_before_it(tmp_path, ending):
+    """A negative size, as in CVE-2025-8194, and an extended header of gigabytes end the archive at once."""
+    archive = make(tmp_path / f"x.{ending}", GOOD.items())
+    content = archive.read_bytes() if ending == "tar" else gzip.decompress(archive.read_bytes())
+    size = bytearray(tarfile.TarInfo("bad").tobuf(tarfile.GNU_FORMAT))
+    size[124:136] = b"\xff" * 10 + b"\xfe\0"
+    size[148:156] = b" " * 8
+    size[148:156] = b"%06o\0 " % sum(size)
+    content = content.rstrip(b"\0") + bytes(-len(content.rstrip(b"\0")) % 512) + bytes(size) + bytes(1024)
+    archive.write_bytes(content if ending == "tar" else gzip.compress(content))
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert files_of(folder) == GOOD
+    assert [(row.file, row.row) for row in refused] == [(archive.name, 0)]
+    assert "size of -512 bytes" in refused[0].detail
+
+
+def test_the_list_of_a_zip_is_bounded(tmp_path, monkeypatch):
+    """A list of members that would fill memory is not read, nor is a method that fills it."""
+    archive = make_zip(tmp_path / "x.zip", [(f"{number}.jsonl", b"{}") for number in range(200)])
+    monkeypatch.setattr("cogniload_repro.records._ZIP_LIST_BYTES", 5_000)
+    _, refused = unpack(archive, tmp_path / "cache")
+    assert refused[0].detail.endswith("its list of members has more than 5,000 bytes")
+    with zipfile.ZipFile(tmp_path / "y.zip", "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("a.jsonl", b"{}")
+    _, refused = unpack(tmp_path / "y.zip", tmp_path / "cache")
+    assert "'a.jsonl' is compressed as LZMA" in refused[0].detail

@@ -1,16 +1,19 @@
 """Outputs of a source, written as the outputs table."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.rows import Rejected
+from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import partition_path, read_metadata, write_table
@@ -215,3 +218,92 @@ def test_partitions_of_different_models_have_different_files(tmp_path):
     assert len(set(paths)) == len(names)
     assert all(path.parent == tmp_path for path in paths)
     assert paths[-1].name == "gpt-5-2025-08-07.parquet"
+
+
+def test_a_refused_import_leaves_what_was_there(tmp_path, source):
+    """Too many rejected rows, or none that is good, change nothing but the table of rejected rows."""
+    build = tmp_path / "build"
+    run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
+    before = contents(build)
+    for bad in (source, write_lines(tmp_path / "bad.jsonl", [{"model": "m", "name": "hello", "response": ""}])):
+        with pytest.raises(ValueError, match="1 row was rejected"):
+            run(build, bad, judge=Report.check)
+        after = contents(build)
+        assert len(pd.read_parquet(build / "rejected.parquet")) == 1
+        assert after | {"rejected.parquet": b""} == before | {"rejected.parquet": b""}
+
+
+def test_puzzles_of_an_earlier_source_are_forgotten(tmp_path):
+    """What one source said of a puzzle does not decide about the next one's; prompts are looked up where they are."""
+    puzzle = draw_named(NAMES[0])
+    rows = rows_of("m")[:1]
+    first, prompts = tmp_path / "first", tmp_path / "prompts.jsonl"
+    first.mkdir()
+    write_lines(first / "m.jsonl", rows)
+    write_lines(first / "puzzles.jsonl", [puzzle | {"domain": [*puzzle["domain"], "mauve"]}])
+    run(tmp_path / "build", first)
+    assert "mauve" in pd.read_parquet(tmp_path / "build/puzzles.parquet")["domain"][0]
+    run(tmp_path / "build", write_lines(tmp_path / "second.jsonl", rows))
+    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["domain"][0].tolist() == puzzle["domain"]
+    sample = {"doc": {"prompt": puzzle["text"]}, "resps": [["red"]], "model": "m"}
+    report = run(tmp_path / "build", write_lines(prompts, [sample]), model="m")
+    assert report.rejected == {"unknown puzzle": 1}
+    report = run(tmp_path / "build", prompts, model="m", elsewhere=lambda: [puzzle])
+    assert (report.responses, report.rejected) == ({"m": 1}, {})
+
+
+@pytest.mark.parametrize("changes", [{"gold": "blue"}, {"N": 250}, {"d": 99}, {"category": "bogus"}])
+def test_a_puzzle_that_contradicts_itself_decides_nothing(tmp_path, changes):
+    """It is a rejected row, and the responses are held against the puzzle of that name."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    write_lines(folder / "m.jsonl", rows_of("m"))
+    write_lines(folder / "puzzles.jsonl", [draw_named(NAMES[0]) | changes, draw_named(NAMES[1])])
+    report = run(tmp_path / "build", folder)
+    assert (report.responses, report.rejected) == ({"m": 2}, {"bad puzzle": 1})
+    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["gold"].tolist() == ["purple", "red"]
+
+
+def test_a_known_name_with_another_text_is_rejected(tmp_path):
+    """Beside puzzles that are known, a file of text or a prompt in a row must be theirs."""
+    run(tmp_path / "build", write_lines(tmp_path / "old.jsonl", rows_of("old")))
+    other = draw_named(NAMES[1])["text"]
+    source = tmp_path / "source"
+    for folder in ("exp", "new"):
+        (source / folder).mkdir(parents=True)
+    (source / "exp" / f"{NAMES[0]}.txt").write_text(other, encoding="utf-8")
+    (source / "new" / f"{NAMES[0]}.txt").write_text("red", encoding="utf-8")
+    (source / "new" / f"{NAMES[1]}.txt").write_text("purple", encoding="utf-8")
+    write_lines(source / "rows.jsonl", [row | {"text": "Solve:\n" + other} for row in rows_of("rows")])
+    report = run(tmp_path / "build", source, keep=True)
+    assert (report.responses, report.rejected) == ({"new": 1, "rows": 1}, {"unknown puzzle": 2})
+
+
+def test_a_model_that_is_there_is_not_brought_again(tmp_path, source):
+    """Two sources with a model of one name are refused in a sentence, and nothing changes."""
+    run(tmp_path / "build", source)
+    before = contents(tmp_path / "build/outputs")
+    with pytest.raises(ValueError, match=r"again\.jsonl brings a model that is there already, from mine\.jsonl: a/c"):
+        run(tmp_path / "build", write_lines(tmp_path / "again.jsonl", rows_of("new", "a/c")), keep=True)
+    assert contents(tmp_path / "build/outputs") == before
+
+
+def test_a_foreign_provenance_is_not_ours(tmp_path):
+    """Another program may use the key for something else; its file is imported like any."""
+    table = pa.Table.from_pylist([{"model": "m", "name": NAMES[0], "response": "red"}])
+    pq.write_table(table.replace_schema_metadata({"provenance": "bogus"}), tmp_path / "o.parquet")
+    assert run(tmp_path / "build", tmp_path / "o.parquet").responses == {"m": 1}
+    assert read_metadata(tmp_path / "build/outputs/m.parquet")["provenance"] == "imported"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no text")
+def test_a_file_whose_name_is_no_text_is_named(tmp_path):
+    """Its bad row is reported under the name's bytes, and the other files are imported."""
+    (tmp_path / "source").mkdir()
+    write_lines(tmp_path / "source/good.jsonl", rows_of("m"))
+    bad = os.fsencode(tmp_path / "source") + b"/bad\xff.jsonl"
+    with open(bad, "wb") as file:
+        file.write(b"[]\n")
+    report = run(tmp_path / "build", tmp_path / "source")
+    assert report.responses == {"m": 2}
+    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["bad\\udcff.jsonl"]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 import zipfile
 
 import pytest
@@ -130,7 +131,7 @@ def test_a_damaged_sample_is_refused_and_the_others_read(tmp_path):
 def test_a_huge_member_is_not_decompressed(tmp_path, monkeypatch):
     """The size in the directory is looked at first, and not believed afterwards."""
     path = write_archive(tmp_path / "run.eval", [make_sample()])
-    monkeypatch.setattr(inspect_logs, "SAMPLE_BYTES", 700)
+    monkeypatch.setattr(inspect_logs, "ROW_BYTES", 700)
     found, refused = read(path)
     assert (found, [refusal[:2] for refusal in refused]) == ([], [(1, "unreadable file")])
 
@@ -163,3 +164,31 @@ def test_other_json_and_zip_files_are_no_logs(tmp_path):
     assert not is_table(tmp_path / "results.json")
     assert is_table(tmp_path / "run.json.gz")
     assert read(tmp_path / "run.eval")[1][0][:2] == (0, "unreadable file")
+
+
+def test_all_samples_together_are_bounded(tmp_path, monkeypatch):
+    """A small archive of many samples, or of one many times, does not keep the reader busy for ever."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)])
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
+    found, refused = read(path)
+    assert 0 < len(found) < 30
+    assert refused[-1][:2] == (0, "unreadable file")
+    assert "unpacks to more than 0.001 GB" in refused[-1][2]
+
+
+@pytest.mark.parametrize(
+    "content", [b"[1],", b'{"a":1},', b'"",', b"1.5,", '"→",'.encode(), '"🎈",'.encode(), b'"abcdefgh",']
+)
+def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content):
+    """What JSON takes in memory is not underrated, whatever it is made of; too heavy a log is refused."""
+    log = b'{"version": 2, "status": "x", "eval": {}, "samples": [' + content * 200_000 + b"{}]}"
+    tracemalloc.start()
+    json.loads(log)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < inspect_logs._weigh(log) < 40 * taken
+    (tmp_path / "run.json").write_bytes(log)
+    monkeypatch.setattr(inspect_logs, "LOG_MEMORY_BYTES", taken)
+    _, ((row, reason, detail),) = read(tmp_path / "run.json")
+    assert (row, reason) == (0, "unreadable file")
+    assert "convert it to .eval" in detail

@@ -1,10 +1,12 @@
 """What a folder of outputs holds."""
 
 import json
+import os
 
 import pytest
 
 from cogniload_repro.outputs.layout import find_files, read_puzzles
+from cogniload_repro.outputs.rows import Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -122,7 +124,33 @@ def test_bad_puzzles_are_reported(tmp_path):
     assert [entry.refusal[1].partition(": ")[2][:20] for _, entry in refused[:4]] == [
         "the metadata have no",
         "the puzzle has a col",
-        "another puzzle of th",
+        "the text has no blan",
         "the name is not of t",
     ]
     assert len(catalog) == 1
+
+
+def test_what_cannot_be_looked_into_is_a_rejected_row(tmp_path, monkeypatch):
+    """A folder without permission, links that lead nowhere or round, and a pipe are named; other links are followed."""
+    source = make(tmp_path / "source", {f"m/{NAME}.txt": "red", f"locked/{NAME}.txt": "red"})
+    elsewhere = make(tmp_path / "elsewhere", {f"n/{NAME}.txt": "red"})
+    (source / "gone.jsonl").symlink_to(tmp_path / "annex" / "gone.jsonl")
+    (source / "round.jsonl").symlink_to(source / "round.jsonl")
+    (source / "latest").symlink_to(source / "m")
+    (source / "again").symlink_to(source)
+    (source / "linked").symlink_to(elsewhere)
+    os.mkfifo(source / "pipe.jsonl")
+    scandir = os.scandir
+
+    def refuse(folder):
+        if str(folder).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # whoever tests as root may read any folder
+    layout = find_files(source)
+    assert sorted(path.name for path, _ in layout.lost) == ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"]
+    assert [model for model, _ in layout.answers] == ["linked", "m"]
+    rejected = [item for item in read_layout(layout, Catalog()) if isinstance(item, Rejected)]
+    assert {row.file for row in rejected} == {"gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"}
+    assert {row.reason for row in rejected} == {"unreadable file"}

@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from cogniload_repro.cli import main
+from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import import_outputs
@@ -17,9 +18,13 @@ ELIXIR = resolve_edition("elixir")
 CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
 
 
-def answer_all(path, puzzles):
-    """Write a right answer to each puzzle, told by its name alone."""
-    rows = [{"model": "m", "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution}."} for puzzle in puzzles]
+def answer_all(path, puzzles, **prompts):
+    """Write a right answer to each puzzle, told by its name alone, or with its prompt."""
+    rows = [
+        {"model": "m", "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution}."}
+        | {column: prompt(puzzle) for column, prompt in prompts.items()}
+        for puzzle in puzzles
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -101,24 +106,78 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     assert texts(catalog) == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {strange: other.text}
 
 
+def test_prompts_in_a_table_tell_the_edition(tmp_path):
+    """Where a solution is the same under two editions by chance, a column with the prompts decides."""
+    puzzles = [
+        puzzle
+        for one in range(100_000, 100_030)
+        if (puzzle := draw_puzzle(20, 1, 4, one, edition=ELIXIR)).solution == draw_puzzle(20, 1, 4, one).solution
+    ]
+    assert puzzles
+    report, catalog = write(tmp_path, answer_all(tmp_path / "names.jsonl", puzzles))
+    assert f"names fit edition port: {len(puzzles)}" in report.summary()
+    source = answer_all(tmp_path / "answers.jsonl", puzzles, text=lambda puzzle: f"Think well. {puzzle.text}\n")
+    report, catalog = write(tmp_path, source)
+    assert f"names fit edition elixir-1.17: {len(puzzles)} of {len(puzzles)}; " in report.summary()
+    assert "port: 0 of" in report.summary()
+    assert not report.rejected
+    assert texts(catalog) == {puzzle.name: puzzle.text for puzzle in puzzles}
+
+
+def reproduce(tmp_path, puzzles):
+    """Give answers by name alone to the commands that `make reproduce SOURCE=` runs; return what they say."""
+    source, said = answer_all(tmp_path / "answers.jsonl", puzzles), []
+    for arguments in (["download-outputs", "--source", str(source)], ["score", "--jobs", "1"], ["fit"], ["compare"]):
+        run = CliRunner().invoke(main, [*arguments, "--build", str(tmp_path / "build")])
+        assert run.exit_code == 0, run.output
+        said.append(run.output)
+    results = load_results(tmp_path / "build")
+    assert results.cells["n"].sum() == results.cells["correct"].sum() == len(puzzles)
+    return said, results
+
+
+def test_elixirs_puzzles_of_some_cells_are_reproduced_from_their_names(tmp_path):
+    """A puzzle of each cell of a small grid, told by name, is drawn by Elixir, scored right, counted in its cell."""
+    said, results = reproduce(tmp_path, list(draw_grid(CELLS, 1, 3, edition=ELIXIR)))
+    assert "names fit edition elixir-1.17: 12 of 12" in said[0]
+    assert results.cells["n"].tolist() == [1] * 12
+
+
 @pytest.mark.slow
-def test_outputs_of_elixirs_puzzles_are_scored_from_their_names_alone(tmp_path):
-    """1,400 made-up outputs for the first ten puzzles of each cell of Elixir's chain go through import and scorer."""
+def test_elixirs_puzzles_of_the_whole_grid_are_reproduced_from_their_names(tmp_path):
+    """1,400 made-up outputs for the first ten puzzles of each cell of Elixir's chain go from import to comparison."""
     manifest = read_manifest(find_manifest(ELIXIR))
     puzzles = [
         draw_puzzle(cell.N, cell.d, cell.needles, one, edition=ELIXIR)
         for cell in PAPER_GRID
         for one in manifest[cell][:10]
     ]
+    said, results = reproduce(tmp_path, puzzles)
+    assert "names fit edition elixir-1.17: 1,400 of 1,400; " in said[0]
+    assert "port: " in said[0]
+    assert "1,400 responses of 1 model scored" in said[1]
+    assert results.cells["n"].tolist() == [10] * 140
+
+
+@pytest.mark.parametrize("one", ["99999", "1000000"])
+def test_ids_that_elixir_never_drew_are_one_sentence(tmp_path, one):
+    """Under a given edition of Elixir, a name whose id is not of six digits is rejected, and says why."""
+    source = tmp_path / "answers.jsonl"
+    source.write_text(json.dumps({"model": "m", "name": f"20_1_1_{one}_red", "response": ""}) + "\n", encoding="utf-8")
+    report, _ = write(tmp_path, source, edition=ELIXIR)
+    assert "give a whole number from 100000 to 999,999" in report.examples["unknown puzzle"].detail
+
+
+def test_an_edition_undoes_an_earlier_import(tmp_path):
+    """What was drawn under another edition is not known any more when the same outputs come with --edition."""
+    puzzles = list(draw_grid(CELLS, 1, 3, edition=ELIXIR))
     source = answer_all(tmp_path / "answers.jsonl", puzzles)
-    build = ["--build", str(tmp_path / "build")]
-    run = CliRunner().invoke(main, ["download-outputs", "--source", str(source), "--jobs", "1", *build])
-    assert run.exit_code == 0, run.output
-    assert "names fit edition elixir-1.17: 1,400 of 1,400; " in run.output
-    assert "port: " in run.output
-    run = CliRunner().invoke(main, ["score", "--jobs", "1", *build])
-    assert run.exit_code == 0, run.output
-    assert "1,400 responses of 1 model scored" in run.output
+    first = write(tmp_path, source)[1]
+    report, catalog = write(tmp_path, source, edition=PORT)
+    right = [one for one in puzzles if draw_puzzle(one.N, one.d, one.needles, one.puzzle_id).solution == one.solution]
+    assert report.rejected["unknown puzzle"] == len(puzzles) - len(right) > 0
+    assert set(texts(catalog).values()).isdisjoint(texts(first).values())
+    assert texts(write(tmp_path, source, edition=ELIXIR)[1]) == texts(first)
 
 
 def test_commands_take_an_edition(tmp_path):

@@ -193,3 +193,91 @@ def test_a_csv_with_a_foreign_header_is_refused_as_a_whole(tmp_path, header, is_
     detail = f"the header has {header.replace(',', ', ')}; needed are model, name, response"
     expected = [(0, ("missing field", detail))] if is_foreign else []
     assert [(entry.row, entry.refusal) for entry in read_table(path, COLUMNS) if entry.refusal] == expected
+
+
+@pytest.mark.parametrize("text", ["a,b,c" + ",d" * 2000, 'a,b,"' + "x\n" * 2000 + '"', "a,b," + "x" * 4000])
+def test_a_csv_row_without_an_end_is_refused(tmp_path, monkeypatch, text):
+    """Neither a line, a quoted field nor a row of many fields fills memory; the rows before it are read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 2000)
+    path = write(tmp_path / "o.csv", f"model,name,response\nm,n,good\n{text}\n".encode())
+    good, bad = read_table(path, COLUMNS)
+    assert good.fields["response"] == "good"
+    assert (bad.row, *bad.refusal) == (0, "unreadable file", "ValueError: a row is longer than 2,000 characters")
+
+
+def test_every_csv_row_has_the_whole_bound(tmp_path, monkeypatch):
+    """Rows are bounded one by one, not together."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 100)
+    path = write(tmp_path / "o.csv", b"model,name,response\n" + b'm,n,"two\nlines"\n' * 50)
+    assert len(rows(path)) == 50
+
+
+def write_shared(path, size, count):
+    """A Parquet file in which one long text stands for many rows."""
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["x" * size]))
+    table = pa.table({"model": ["m"] * count, "name": ["n"] * count, "response": shared})
+    pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
+
+
+def test_a_text_that_stands_for_many_rows_is_read_in_bounded_memory(tmp_path, monkeypatch):
+    """A small Parquet file holds few rows at a time, and so many in all as a source may unpack to."""
+    write_shared(tmp_path / "o.parquet", 4_000_000, 300)
+    assert (tmp_path / "o.parquet").stat().st_size < 20_000
+    monkeypatch.setattr("cogniload_repro.outputs.readers._BATCH_BYTES", 8_000_000)
+    before = pa.total_allocated_bytes()
+    most = 0
+    for number, entry in enumerate(read_table(tmp_path / "o.parquet", COLUMNS)):
+        assert len(entry.fields["response"]) == 4_000_000
+        most = max(most, pa.total_allocated_bytes() - before)
+        if number == 20:
+            break
+    assert most < 40_000_000
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.05")
+    *_, last = read_table(tmp_path / "o.parquet", COLUMNS)
+    assert "o.parquet unpacks to more than 0.05 GB" in last.refusal[1]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_parquet_value_beyond_all_responses_is_refused(tmp_path, monkeypatch, shared):
+    """Before it is read, in whichever way it is kept."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 50_000)
+    if shared:
+        write_shared(tmp_path / "o.parquet", 100_000, 30)
+    else:
+        pq.write_table(pa.table({"response": ["x" * 100_000] * 3}), tmp_path / "o.parquet", use_dictionary=False)
+    (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
+    assert entry.refusal == ("unreadable file", "ValueError: a row is longer than 50,000 bytes")
+
+
+def test_parquet_of_every_shape_is_read(tmp_path):
+    """Row groups, nested columns, columns without values and tables without rows do not matter."""
+    table = pa.table({"response": ["a", None, "c"] * 50, "name": pa.nulls(150, pa.string()), "model": [["x"]] * 150,
+                      "prompt_tokens": [1, None, 2] * 50})  # fmt: skip
+    pq.write_table(table, tmp_path / "o.parquet", row_group_size=40)
+    assert [row["response"] for row in rows(tmp_path / "o.parquet")] == ["a", None, "c"] * 50
+    pq.write_table(table.slice(0, 0), tmp_path / "o.parquet")
+    assert rows(tmp_path / "o.parquet") == []
+    large = table.select(["response"]).cast(pa.schema([("response", pa.large_string())]))
+    pq.write_table(large, tmp_path / "o.parquet")
+    assert len(rows(tmp_path / "o.parquet")) == 150
+
+
+def test_a_long_parquet_row_among_short_ones_is_refused_alone(tmp_path, monkeypatch):
+    """Its neighbours in the batch are read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 50_000)
+    texts = ["a"] * 500 + ["x" * 100_000] + ["b"] * 500
+    pq.write_table(pa.table({"response": texts}), tmp_path / "o.parquet", use_dictionary=False)
+    assert refusals(tmp_path / "o.parquet") == [(501, "malformed row")]
+    good = [entry for entry in read_table(tmp_path / "o.parquet", COLUMNS) if entry.fields]
+    assert [(entry.row, entry.fields["response"]) for entry in good][499:501] == [(500, "a"), (502, "b")]
+
+
+def test_lists_that_unfold_from_nothing_are_refused(tmp_path, monkeypatch):
+    """A column of lists, which a run of equal values keeps in a few bytes, is counted before it is read."""
+    monkeypatch.setattr("cogniload_repro.outputs.readers._MOST_VALUES", 1000)
+    table = pa.table({"model": [["x"] * 600] * 2, "other": [["x"] * 9000] * 2, "response": ["a", "b"]})
+    pq.write_table(table, tmp_path / "o.parquet")
+    (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
+    assert entry.refusal == ("unreadable file", "ValueError: 1,200 values in lists are more than a source has")
+    pq.write_table(table.select(["other", "response"]), tmp_path / "o.parquet")
+    assert len(rows(tmp_path / "o.parquet")) == 2

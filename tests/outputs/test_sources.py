@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import zipfile
 from functools import partial
 
@@ -25,7 +26,7 @@ def open_quickly(source, cache):
 def test_a_local_path_stays_where_it_is(tmp_path):
     """Files and folders are used in place, called by their own name."""
     (tmp_path / "mine.jsonl").write_bytes(CONTENT)
-    assert open_source(tmp_path / "mine.jsonl", tmp_path / "cache") == (tmp_path / "mine.jsonl", "mine.jsonl", [])
+    assert open_source(tmp_path / "mine.jsonl", tmp_path / "cache") == (tmp_path / "mine.jsonl", "mine.jsonl", [], "")
     assert open_source(str(tmp_path), tmp_path / "cache")[:2] == (tmp_path, tmp_path.name)
     assert not (tmp_path / "cache").exists()
 
@@ -44,11 +45,23 @@ def test_a_download_is_kept(tmp_path):
     with serve(CONTENT) as server:
         address = f"{server.url}/data/mine.jsonl?token=secret#sha256={SHA256}"
         first = open_quickly(address, tmp_path)
-        assert open_quickly(address, tmp_path) == first
+        assert open_quickly(address, tmp_path) == first  # without a note: the sum says that it is the same
         assert server.paths == ["/data/mine.jsonl?token=secret"]
     assert first.path.read_bytes() == CONTENT
     assert first.path.suffix == ".jsonl"
     assert first.label == f"{server.url}/data/mine.jsonl"
+
+
+def test_a_file_that_was_kept_says_so(tmp_path):
+    """What an address gave once is used again, with a line on since when and how another is had."""
+    with serve(CONTENT) as server:
+        address = f"{server.url}/mine.jsonl?token=secret"
+        first = open_quickly(address, tmp_path)
+        assert first.note == ""
+        os.utime(first.path, (1_700_000_000,) * 2)
+        note = open_quickly(address, tmp_path).note
+    assert note.startswith(f"{server.url}/mine.jsonl was fetched on 2023-11-1")
+    assert f"delete {first.path} to fetch it again" in note
 
 
 def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path):
@@ -138,7 +151,7 @@ def test_an_archive_is_unpacked_and_unwrapped(tmp_path, members, inside):
 
 
 @pytest.mark.parametrize(
-    ("name", "kept", "reason"), [("x.zip", 90, "BadZipFile"), ("x.zip", 0, "BadZipFile"), ("x.tar", 90, "ReadError")]
+    ("name", "kept", "reason"), [("x.zip", 90, "BadZipFile"), ("x.zip", 0, "BadZipFile"), ("x.tar", 90, "EOFError")]
 )
 def test_an_archive_that_is_none_is_refused(tmp_path, name, kept, reason):
     """Cut short or false, the sentence says why nothing came out of it and what to do, the second time too."""

@@ -1,6 +1,11 @@
 """The chapter on the generator: pictures with one panel a difficulty, and tables, of the numbers that were measured."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +55,21 @@ def test_points_are_the_measured_numbers(measures):
     drawn = figures.draw_places(measures).axes[0].lines
     relative = (profile["needles"] / profile["even"]).to_numpy()
     assert any(np.allclose(line.get_ydata(), relative) for line in drawn if len(line.get_ydata()) == len(relative))
+
+
+@pytest.mark.slow
+def test_points_stand_beside_their_numbers_without_assertions_too():
+    """A tenth to either side of 1, 2, ..., also where Python runs without assertions and pandas counts otherwise."""
+    code = (
+        "import test_generation as t; from cogniload_repro.presentation.generation import draw_counts;"
+        "m = t.checks.measure_puzzles(t.table_of(*[(12, 3, 6, n) for n in range(5)]), 5);"
+        "print([line.get_xdata().tolist() for line in draw_counts(m, 'updates').axes[0].lines[1:3]])"
+    )
+    folders = [str(Path(__file__).parent), *sys.path]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-O", "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[1.1, 2.1, 3.1], [0.9, 1.9, 2.9]]
 
 
 def test_many_levels_are_thinned():

@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import subprocess
+import tempfile
 from pathlib import Path
 
 import nbformat
 import papermill
 import pytest
 
-from cogniload_repro.presentation.notebooks import Run, is_current, list_chapters, run_notebook, run_notebooks
+from cogniload_repro.presentation.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 _KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -62,6 +64,23 @@ def test_executed_copy_tells_no_time_and_no_place(tmp_path):
     assert not re.search(r"papermill|iopub|start_time|duration", text)
 
 
+def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
+    """Neither this run nor one that was killed leaves folders or connection files there; those of the living stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    living, foreign = f"cogniload-notebook-{os.getpid()}-a", "cogniload-notebook-x"
+    for name in (f"cogniload-notebook-{ended.pid}-abc/profile", living, foreign):
+        (tmp_path / "tmp" / name).mkdir(parents=True)
+    shown = "import os\nos.environ['IPYTHONDIR'], os.listdir(os.environ['IPYTHONDIR'])"
+    source = _write(tmp_path / "page.ipynb", "n = 1", shown)
+    target = run_notebook(source, tmp_path / "out" / "page.ipynb", {})
+    assert f"cogniload-notebook-{os.getpid()}-" in target.read_text("utf-8")
+    assert "kernel.json" in target.read_text("utf-8")
+    assert sorted(path.name for path in (tmp_path / "tmp").iterdir()) == [living, foreign]
+
+
 def test_failing_cell_is_named_and_nothing_replaced(tmp_path):
     """A failing cell raises with notebook, cell number and error, and leaves the earlier result alone."""
     source = _write(tmp_path / "page.ipynb", "n = 1", "m = 2", "n / 0")
@@ -101,76 +120,6 @@ def test_what_is_no_notebook_is_refused(tmp_path, content, message):
         (tmp_path / "page.ipynb").write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         run_notebook(tmp_path / "page.ipynb", tmp_path / "out.ipynb", {})
-
-
-def test_notebooks_beside_one_another_are_those_run_alone(tmp_path):
-    """Kernels that share a process's imports write the bytes that a kernel of its own writes."""
-    code = "import os, pandas\nframe = pandas.DataFrame({'n': [n, os.getcwd() == folder]})\nframe"
-    runs = []
-    for number in range(3):
-        source = _write(tmp_path / f"page{number}.ipynb", "n = 1\nfolder = ''", code)
-        runs.append(Run(source, tmp_path / "many" / source.name, {"n": number, "folder": str(tmp_path)}))
-    assert {run.source.name for run, _ in run_notebooks(runs, 2)} == {"page0.ipynb", "page1.ipynb", "page2.ipynb"}
-    for run in runs:
-        alone = run_notebook(run.source, tmp_path / "alone" / run.source.name, run.parameters)
-        assert run.target.read_bytes() == alone.read_bytes()
-        assert "True" in run.target.read_text("utf-8")
-
-
-def test_one_that_fails_stops_the_rest_and_is_named(tmp_path):
-    """After a failure none is started, those that run end, and what is done stays."""
-    sources = [_write(tmp_path / f"page{n}.ipynb", "n = 1", code) for n, code in enumerate(["n / 0", "2", "3"])]
-    runs = [Run(source, tmp_path / "out" / source.name) for source in sources]
-    with pytest.raises(ValueError, match=r"page0\.ipynb, cell 2 of 2 failed: ZeroDivisionError"):
-        list(run_notebooks(runs, 1))
-    assert not runs[1].target.exists()
-
-
-def test_a_kernel_that_dies_is_one_sentence(tmp_path):
-    """A kernel that is killed ends the run with the notebook's name, and without a traceback."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
-        list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
-    assert not (tmp_path / "out.ipynb").exists()
-
-
-def test_what_has_not_changed_is_current(tmp_path):
-    """A copy is current until the notebook or an input is newer, the parameters differ, or it is gone."""
-    source, data = _write(tmp_path / "page.ipynb", "n = 1"), tmp_path / "data.csv"
-    data.write_text("x", "utf-8")
-    run = Run(source, tmp_path / "out" / "page.ipynb", {"n": 3})
-    assert not is_current(run, [data])
-    run_notebook(run.source, run.target, run.parameters)
-    assert is_current(run, [data])
-    assert not is_current(Run(source, run.target, {"n": 4}), [data])
-    assert not is_current(run, [data, tmp_path / "gone.csv"])
-    later = run.target.stat().st_mtime + 1
-    for file in (data, source):
-        os.utime(file, (later, later))
-        assert not is_current(run, [data])
-        os.utime(file, (1, 1))
-    assert is_current(run, [data])
-
-
-def test_a_book_has_the_chapters_that_its_build_can_fill():
-    """Chapters about the whole grid, or about the paper's own tables, are left out of books that have none."""
-    folder = _SOURCES[0].parent
-    names = {
-        kind: {chapter.source.stem for chapter in list_chapters(folder, whole_grid=kind[0], papers_outputs=kind[1])}
-        for kind in ((True, True), (True, False), (False, True))
-    }
-    assert names[True, True] == {source.stem for source in _SOURCES}
-    assert names[True, True] - names[True, False] == {"11_consistency"}
-    assert names[True, True] - names[False, True] >= {"11_consistency", "12_uncertainty", "13_alternatives"}
-
-
-def test_metadata_that_nobody_reads_are_refused(tmp_path):
-    """A misspelt need stops the list, with the notebook's name."""
-    notebook = nbformat.read(_write(tmp_path / "page.ipynb", "n = 1"), as_version=4)
-    notebook.metadata["cogniload"] = {"needs": ["hole grid"]}
-    nbformat.write(notebook, tmp_path / "page.ipynb")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its metadata say"):
-        list_chapters(tmp_path, whole_grid=True, papers_outputs=True)
 
 
 def test_there_are_notebooks():

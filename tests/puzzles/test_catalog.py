@@ -69,10 +69,35 @@ def test_a_name_that_cannot_be_is_refused(name, reason):
         draw_named(name)
 
 
-def test_a_gold_value_outside_the_domain_is_refused():
-    """The scorer needs the alternatives to the gold value."""
-    with pytest.raises(ValueError, match="not in the domain"):
-        check_row({**draw_named(NAME), "gold": "mauve"})
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gold": "mauve"},
+        {"gold": "blue", "name": "20_1_1_770487_blue"},
+        {"N": 250},
+        {"N": 0, "name": "0_1_1_770487_red"},
+        {"N": -5},
+        {"d": 99, "name": "20_99_1_770487_red"},
+        {"needles": 2, "rho": 0.1, "name": "20_1_2_770487_red"},
+        {"rho": 5.0},
+        {"rho": float("nan")},
+        {"ratio_pct": float("inf")},
+        {"ratio_pct": 50.0},
+        {"puzzle_id": 1},
+        {"category": "bogus"},
+        {"poi": "Nobody"},
+        {"poi": "Ann\nBob"},
+        {"domain": ["red"]},
+        {"text": "changed"},
+        {"text": draw_puzzle(20, 1, 1, 770488).text},
+        {"name": "hello"},
+    ],
+    ids=str,
+)
+def test_a_row_that_contradicts_itself_is_refused(changes):
+    """Name, columns and the answer that follows from the text must agree."""
+    with pytest.raises(ValueError, match=r"by the text|its name another|of the form|text has no|outside the|ratio_pct"):
+        check_row(draw_named(NAME) | changes)
 
 
 def test_a_catalog_numbers_its_puzzles():

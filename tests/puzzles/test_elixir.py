@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import json
+import math
 import shutil
 import struct
 import subprocess
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from cogniload_repro.grid import count_needles
 from cogniload_repro.puzzles import elixir
 from cogniload_repro.puzzles.elixir import VERSIONS, Elixir
+from cogniload_repro.puzzles.exs1024 import draw_words
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -116,6 +118,32 @@ def test_versions_differ_as_described(seed, n):
     assert unmoved.below(1) == moved.below(1) == 0
     moved_word = moved.between(0, 2**64 - 1)
     assert [unmoved.between(0, 2**64 - 1) for _ in range(2)][1] == moved_word
+
+
+def skip_plainly(words, n, count):
+    """Draw as the published text of algorithm L says, every logarithm taken."""
+    drawn = list(range(min(n, count)))
+    for place in range(1, len(drawn)):
+        at = next(words) % (place + 1)
+        drawn[place], drawn[at] = drawn[at], place
+    place, weight = count - 1, 1.0
+    while count <= n:
+        one, other = next(words) / 2**64, next(words) / 2**64
+        weight *= math.exp(math.log(one) / count)
+        place += math.floor(math.log(other) / math.log(1 - weight)) + 1
+        if place >= n:
+            break
+        drawn[next(words) % count if count > 1 else 0] = place
+    return drawn
+
+
+@given(SEEDS, st.integers(1, 30), st.integers(1, 31))
+def test_steps_saved_do_not_change_what_is_drawn(seed, n, count):
+    """Where a logarithm is not needed it is not taken; the elements and the words after them stay the same."""
+    draws, words = seeded("1.17", seed), draw_words(seed)
+    for _ in range(20):
+        assert draws.sample(range(n), count) == skip_plainly(words, n, count)
+    assert draws.between(0, 2**64 - 1) == next(words)
 
 
 @pytest.mark.parametrize("n", [1, 5])

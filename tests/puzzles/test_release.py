@@ -41,7 +41,7 @@ def test_the_released_counter_of_needles_is_no_contradiction():
     [
         ({"poi": None}, "lack poi"),
         ({"poi": 3}, "another type"),
-        ({"poi": ""}, "must be a name"),
+        ({"poi": ""}, "poi is 'Janet' by the text"),
         ({"needles": 6}, r"N, d, needles = \(20, 3, 6\)"),
         ({"category_defaults": {}}, "lack"),
         ({"category_defaults": []}, "lack a list of values"),

@@ -113,17 +113,30 @@ def test_any_number_of_workers_gives_the_same_bytes(build):
 
 
 def test_a_second_run_scores_only_what_changed(build):
-    """Scores stay as they are unless their outputs are newer, and go when their outputs are gone."""
+    """Scores stay while their outputs' content does, whatever their dates, and go when their outputs are gone."""
     score_all(build)
-    kept = (build / "scores/a.parquet").stat()
+    before = {name: (build / f"scores/{name}.parquet").stat().st_ino for name in "ab"}
     (build / "outputs/c.parquet").unlink()
-    os.utime(build / "outputs/b.parquet")
+    os.utime(build / "outputs/a.parquet")
+    other = outputs_frame("b").assign(response="Nobody knows.")
+    write_table(build / "outputs/b.parquet", pa.Table.from_pandas(other, OUTPUTS), IMPORTED)
+    os.utime(build / "outputs/b.parquet", (1, 1))
     (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
-    before = (build / "scores/b.parquet").stat().st_ino
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
-    assert (build / "scores/a.parquet").stat().st_ino == kept.st_ino
-    assert (build / "scores/b.parquet").stat().st_ino != before
+    assert (build / "scores/a.parquet").stat().st_ino == before["a"]
+    assert (build / "scores/b.parquet").stat().st_ino != before["b"]
+    assert set(pd.read_parquet(build / "scores/b.parquet")["bucket"]) == {"wrong_other", "wrong_max_context"}
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
+
+
+def test_other_puzzles_score_again(build):
+    """A puzzle whose answer was mended moves the scores, even if its file looks older."""
+    score_all(build)
+    mended = puzzles_frame().assign(gold=["blue", "blue", "bar"])
+    write_table(build / "puzzles.parquet", pa.Table.from_pandas(mended, PUZZLES), IMPORTED)
+    os.utime(build / "puzzles.parquet", (1, 1))
+    score_all(build)
+    assert pd.read_parquet(build / "scores/a.parquet")["bucket"][0] == "wrong_logic"
 
 
 def test_another_reading_scores_again(build):

@@ -155,6 +155,9 @@ def test_scoring_that_circles_is_finished_by_newton():
         loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
     )
     assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
+    odds = np.exp(fit.eta)  # standard errors are of the expected information, however the optimum was reached
+    information = x.T @ (x * (n * odds**2 / np.expm1(odds))[:, None])
+    assert fit.se == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")

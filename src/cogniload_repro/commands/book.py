@@ -1,11 +1,17 @@
 """From a build folder to the book: what a reader has chosen, notebooks run, pages put together."""
 
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
+
+if TYPE_CHECKING:
+    from cogniload_repro.presentation.chapters import Chapter
 
 
 @click.command()
@@ -19,7 +25,7 @@ def choose(given: tuple[str, ...], build: Path) -> None:
     from cogniload_repro.commands.choices import describe_choices, keep_choices
 
     pairs = (choice.partition("=") for choice in given)
-    click.echo(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
+    say(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
 
 
 @click.command("run-notebook")
@@ -41,49 +47,32 @@ def run_notebook(
 
     start = time.monotonic()
     run_notebook(source, target, {"build": build.resolve()} | _chosen_parameters(formula, family, data))
-    click.echo(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
+    say(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
-@click.command("run-notebooks")
+@click.command()
 @click.argument("inputs", nargs=-1, type=click.Path(path_type=Path))
 @GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
 @JOBS
-def run_notebooks(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: int) -> None:
-    """Execute the book's notebooks on a build folder, as far as they have changed.
+def render(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: int) -> None:
+    """Execute the notebooks on a build folder and make the HTML book of them, as far as they have changed.
 
     A notebook is run when its executed copy is older than itself or than one of INPUTS, or was made with other
-    parameters; what a reader has chosen for the build (see `choose`) reaches those that have such parameters.
+    parameters; what a reader has chosen for the build (see `choose`) reaches those that have such parameters. Pages
+    that have not changed are not written again.
     """
-    from cogniload_repro.commands.choices import read_choices
-    from cogniload_repro.presentation.notebooks import Run, is_current, list_chapters, run_notebooks
+    from cogniload_repro.presentation.book import start_builder
 
-    choices = read_choices(build)
-    chosen = _chosen_parameters(choices["formula"], choices["family"], choices["data"])
-    runs = []
-    for chapter in list_chapters("notebooks", **_kind_of_build(grid, choices)):
-        parameters = {"build": build.resolve()} | {name: chosen[name] for name in chapter.takes if name in chosen}
-        run = Run(chapter.source, build / "notebooks" / chapter.source.name, parameters)
-        data = [Path(choices["data"])] if "cells_path" in parameters else []
-        if again or not is_current(run, [*inputs, *data]):
-            runs.append(run)
-    for run, seconds in run_notebooks(runs, jobs):
-        click.echo(f"  {run.source.name:28} {seconds:5.1f} s")
+    with start_builder() as builder:
+        from cogniload_repro.commands.choices import read_choices
 
-
-def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
-    """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
-    from cogniload_repro.statistics.regression import QUADRATIC
-
-    if formula == "" and (family or data):
-        formula = QUADRATIC
-    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
-    return {name: value for name, value in given.items() if value}
-
-
-def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
-    return {"whole_grid": grid == "paper", "papers_outputs": choices["source"] == "reconstructed"}
+        choices = read_choices(build)
+        chapters = _list_chapters(grid, choices)
+        _run_changed(chapters, choices, inputs, again, build, jobs)
+        say("== book")
+        _make_book(chapters, build, builder)
 
 
 @click.command("build-book")
@@ -92,13 +81,52 @@ def _kind_of_build(grid: str, choices: dict[str, str]) -> dict[str, bool]:
 def build_book(grid: str, build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
     from cogniload_repro.commands.choices import read_choices
-    from cogniload_repro.presentation import book
-    from cogniload_repro.presentation.notebooks import list_chapters
+    from cogniload_repro.presentation.book import start_builder
 
-    chapters = list_chapters("notebooks", **_kind_of_build(grid, read_choices(build)))
+    with start_builder() as builder:
+        _make_book(_list_chapters(grid, read_choices(build)), build, builder)
+
+
+def _list_chapters(grid: str, choices: dict[str, str]) -> list["Chapter"]:
+    from cogniload_repro.presentation.chapters import list_chapters
+
+    papers_outputs = choices["source"] == "reconstructed"
+    return list_chapters("notebooks", whole_grid=grid == "paper", papers_outputs=papers_outputs)
+
+
+def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.Popen) -> None:
+    from cogniload_repro.presentation import book
+
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     book.stage_book(build, leave_out=[f"notebooks/{name}" for name in sorted(absent)])
-    book.build_book(build)
+    book.build_book(build, builder)
+
+
+def _run_changed(
+    chapters: Sequence["Chapter"], choices: dict[str, str], inputs: Sequence[Path], again: bool, build: Path, jobs: int
+) -> None:
+    from cogniload_repro.presentation.chapters import Run, is_current, run_notebooks
+
+    chosen = _chosen_parameters(choices["formula"], choices["family"], choices["data"])
+    runs = []
+    for chapter in chapters:
+        parameters = {"build": build.resolve()} | {name: chosen[name] for name in chapter.takes if name in chosen}
+        run = Run(chapter.source, build / "notebooks" / chapter.source.name, parameters)
+        data = [Path(choices["data"])] if "cells_path" in parameters else []
+        if again or not is_current(run, [*inputs, *data]):
+            runs.append(run)
+    for run, seconds in run_notebooks(runs, jobs):
+        say(f"  {run.source.name:28} {seconds:5.1f} s")
+
+
+def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
+    """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
+    if formula == "" and (family or data):
+        from cogniload_repro.statistics.regression import QUADRATIC  # which takes seconds to import
+
+        formula = QUADRATIC
+    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
+    return {name: value for name, value in given.items() if value}
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS
+from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS, say
 
 
 @click.command("download-outputs")
@@ -47,11 +47,13 @@ def download_outputs(
 
         drawn_by = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
         local = open_source(source, build / "downloads")
+        if local.note:
+            say(local.note)
         places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
         report = import_outputs(
             local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=drawn_by
         )
-        click.echo(report.summary())
+        say(report.summary())
         report.check(max_rejected)
         return
     from cogniload_repro.executors import open_executor
@@ -70,7 +72,7 @@ def download_outputs(
     count = write_parquet(build / "puzzles.parquet", rows, description)
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
-    click.echo(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
+    say(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
 
 
 @click.command()
@@ -83,7 +85,12 @@ def download_outputs(
     "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
     "kept beside it, in readings/NAME.",
 )
-@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
+@click.option(
+    "--scheduler",
+    default=None,
+    help="Dask scheduler whose workers score, such as tcp://host:8786. "
+    "Whoever reaches it can run code on its workers: keep it in a network of yours, or use tls://.",
+)
 @click.option(
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
@@ -105,7 +112,7 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
         )
     cells = write_cells(place / "scores", place / "cells.parquet")
     models = cells["model"].nunique()
-    click.echo(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
+    say(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
 
 
 @click.command()
@@ -133,6 +140,7 @@ def fit(
     if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
         return
+    from cogniload_repro.escapes import for_spreadsheet
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
     from cogniload_repro.statistics.fits import compare_fits
@@ -145,10 +153,10 @@ def fit(
     fits = fit_cells(cells, formula, family)
     if out is not None:
         kept = fits.assign(formula=formula, family=family, cells=origin)
-        write_whole(out, kept.to_csv(index=False, lineterminator="\n"))
+        write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
-        click.echo(origin)
-    click.echo(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
+        say(origin)
+    say(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
 
 
 def _fit_paper(build: Path) -> None:
@@ -172,10 +180,10 @@ def _fit_paper(build: Path) -> None:
         table = check_frame(table, FRAMES[name], f"the table {name}", "report it, it is a fault here")
         write_table(build / f"{name}.parquet", table, metadata)
     models = cells["model"].nunique()
-    click.echo(f"fitted {models} model{'s' * (models != 1)}")
+    say(f"fitted {models} model{'s' * (models != 1)}")
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
-            click.echo(f"  no fit of {what} for {row.model}: {row.status}")
+            say(f"  no fit of {what} for {row.model}: {row.status}")
 
 
 @click.command()
@@ -202,8 +210,8 @@ def compare(against: Path | None, build: Path) -> None:
     fidelity = compare(results, prompts)
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
-    click.echo(scoreboard(fidelity).to_string(index=False))
+    say(scoreboard(fidelity).to_string(index=False))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
-        click.echo(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
-        click.echo("" if moved.empty else moved.to_string(index=False))
+        say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        say("" if moved.empty else moved.to_string(index=False))

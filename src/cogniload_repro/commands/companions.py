@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from cogniload_repro.commands.options import say
+
 
 @click.command()
 @click.argument("answers", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
@@ -35,10 +37,10 @@ def scap(answers: Path | None, out: Path, repeats: int, seed: int) -> None:
     counts = protocol.read_counts(answers)
     if answers:
         estimates = protocol.estimate_capacity(counts)
-        click.echo(estimates.to_string(index=False, na_rep="", float_format="{:.1f}".format))
+        say(estimates.to_string(index=False, na_rep="", float_format="{:.1f}".format))
     rows = list(protocol.list_probes(protocol.next_sizes(counts), repeats, seed))
     if rows:
         write_whole(out, "".join(json.dumps(row) + "\n" for row in rows))
-        click.echo(f"{len(rows)} probes to ask in {out}")
+        say(f"{len(rows)} probes to ask in {out}")
     else:
-        click.echo("Nothing is left to ask")
+        say("Nothing is left to ask")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from cogniload_repro.escapes import for_terminal
+
 
 class _OrEmpty(click.Choice):
     """A choice that may be left empty, as the Makefile does."""
@@ -60,11 +62,16 @@ NAMED_EDITION = click.option(
 )
 
 
+def say(text: object, *, err: bool = False) -> None:
+    """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
+    click.echo(for_terminal(str(text)), err=err)
+
+
 @contextmanager
 def ended_by_hand(hint: str) -> Iterator[None]:
     """Turn Ctrl-C into one sentence on standard error and exit code 130."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(f"\nStopped; {hint}", err=True)
+        say(f"\nStopped; {hint}", err=True)
         raise click.exceptions.Exit(130) from None

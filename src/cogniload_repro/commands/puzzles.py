@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand
+from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand, say
+from cogniload_repro.escapes import for_terminal
 
 
 @click.command()
@@ -101,11 +102,11 @@ def puzzles(
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
         count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
-    click.echo(f"{count:,} puzzles in {out}")
+    say(f"{count:,} puzzles in {out}")
     if perturbation or overload > 1:
         from cogniload_repro.companions.protocol import write_queries
 
-        click.echo(f"{write_queries(out, perturbation, overload):,} queries in {out / 'queries.jsonl'}")
+        say(f"{write_queries(out, perturbation, overload):,} queries in {out / 'queries.jsonl'}")
 
 
 @click.command()
@@ -147,16 +148,15 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
             bar.update()
             if verdict.verdict != "right":
                 line = f"{verdict.name}: {verdict.verdict}: {verdict.detail}"
-                # texts of strangers may hold what a terminal obeys
-                tqdm.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line))
+                tqdm.write(for_terminal(line).replace("\n", "\\n"))
     found = {word: counts[word] for word in VERDICTS if counts[word]}
     total = sum(found.values())
     verdicts = ", ".join(f"{count:,} {word}" for word, count in found.items())
     origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())
-    click.echo("; ".join(filter(None, [f"{total:,} puzzles: {verdicts}", origins])))
+    say("; ".join(filter(None, [f"{total:,} puzzles: {verdicts}", origins])))
     if len(editions) > 1:
-        click.echo("The set mixes editions of the generator: keep each in a set of its own.")
+        say("The set mixes editions of the generator: keep each in a set of its own.")
     if counts["redrawn"] == total:
-        click.echo("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
+        say("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
     if set(found) != {"right"} or len(editions) > 1:
         raise click.exceptions.Exit(1)

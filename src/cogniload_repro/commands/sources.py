@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS
+from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS, say
 
 
 @click.command()
@@ -23,10 +23,12 @@ def check(source: str, model: str | None, edition: str | None, key_order: str | 
 
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local = open_source(source, build / "downloads")
+    if local.note:
+        say(local.note)
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local.path, catalog, model=model, edition=chosen)
-    click.echo(print_check(frame, report))
+    say(print_check(frame, report))
 
 
 @click.command()
@@ -47,7 +49,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     chosen = [find_model(name) for name in models] or list(MODELS)
     frames = step.reconstruct(chosen, step.SEED if seed is None else seed)
     path = step.write_counts(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
-    click.echo(f"wrote {path}")
+    say(f"wrote {path}")
 
 
 @click.command()
@@ -59,7 +61,7 @@ def feasible(tables: int | None, jobs: int) -> None:
     from cogniload_repro.reconstruction import feasible as step
 
     with open_executor(jobs) as executor:
-        click.echo(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
+        say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
 
 
 @click.command("fetch-tokenizers")
@@ -70,7 +72,7 @@ def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
     from cogniload_repro.prompts.tokenizers import fetch_tokenizers
 
     for path in fetch_tokenizers(tokenizers, list(names) or None):
-        click.echo(path)
+        say(path)
 
 
 @click.command("count-tokens")
@@ -81,4 +83,4 @@ def count_tokens(tokenizers: Path, build: Path) -> None:
     from cogniload_repro.prompts.counts import write_prompt_counts
 
     names = write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", tokenizers)
-    click.echo(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")
+    say(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")

@@ -66,16 +66,17 @@ def rectangle_perimeter(text: str) -> str:
 
 def restore_rectangle_perimeter(grid: str) -> str:
     """Read the edges of a rectangle of any size clockwise, up to the fillers."""
-    rows = _rows(grid)
-    if len(rows) < 2 or len(rows[0]) < 2:
+    lines, width = _lines(grid)
+    height = len(lines) // (width + 1)
+    if height < 2 or width < 2:
         raise ValueError("a rectangle has at least two rows and two columns; give the whole grid")
-    top, *middle, bottom = rows
-    inside = _DOT * (len(top) - 2)
-    if any(row[1:-1] != inside for row in middle):
+    # a megabyte of text stands around twenty of dots, so columns are cut out of the whole instead of row after row
+    middle = lines[width + 1 : -(width + 1)]
+    west, east = middle[:: width + 1], middle[width - 1 :: width + 1]
+    if middle.count(_DOT) - west.count(_DOT) - east.count(_DOT) != (width - 2) * (height - 2):
         raise ValueError("a rectangle holds only dots inside; this grid has other symbols there")
-    east = "".join([row[-1] for row in middle])
-    west = "".join([row[0] for row in reversed(middle)])
-    return _unfill(top + east + bottom[::-1] + west)
+    bottom = lines[-(width + 1) : -1]
+    return _unfill(lines[:width] + east + bottom[::-1] + west[::-1])
 
 
 def snake_horizontal(text: str) -> str:
@@ -155,11 +156,17 @@ def _frame(rows: list[str]) -> str:
     return "\n".join([START, *rows, END])
 
 
+def _lines(grid: str) -> tuple[str, int]:
+    """Return what stands between the markers, rows that all end in a line break, and how long they are."""
+    if not (grid.startswith(f"{START}\n") and grid.endswith(f"\n{END}")) or len(grid) <= len(START + END) + 2:
+        raise ValueError(f"the text is no grid: it must begin with a line {START!r} and end with a line {END!r}")
+    lines = grid[len(START) + 1 : -len(END)]
+    width = lines.index("\n")
+    if lines[width :: width + 1] != "\n" * lines.count("\n") or len(lines) % (width + 1):
+        raise ValueError("the rows of a grid have equal lengths, those of this one differ; give it with its spaces")
+    return lines, width
+
+
 def _rows(grid: str) -> list[str]:
     """Return the rows between the markers."""
-    first, *rows, last = grid.split("\n") if "\n" in grid else [grid, ""]
-    if (first, last) != (START, END) or not rows:
-        raise ValueError(f"the text is no grid: it must begin with a line {START!r} and end with a line {END!r}")
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError("the rows of a grid have equal lengths, those of this one differ; give it with its spaces")
-    return rows
+    return _lines(grid)[0][:-1].split("\n")

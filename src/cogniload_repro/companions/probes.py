@@ -27,7 +27,9 @@ from typing import NamedTuple
 import numpy as np
 
 _ANSWER = "End with a line of its own that reads 'Answer: {}', with numbers in place of the dots."
-_CLOSING = re.compile(r"^[\s*_`>]*Answer:[\s*_`]*(.*?)[\s*_`.]*$", re.MULTILINE | re.IGNORECASE)
+#: What may stand around the closing line, and between its word and its numbers, in Markdown.
+_MARKS = " \t*_`>"
+_NUMBER = re.compile(r"(?<![R\d])-?\d+", re.ASCII)
 
 
 class Probe(NamedTuple):
@@ -76,11 +78,13 @@ def draw_probe(kind: str, size: int, number: int, seed: int = 42) -> Probe:
 
 def score_probe(probe: Probe, response: str) -> str:
     """Return "right", "wrong", or "unreadable" if no line gives an answer; the last such line counts."""
-    lines = _CLOSING.findall(response)
-    if not lines:
-        return "unreadable"
-    numbers = tuple(map(int, re.findall(r"(?<![R\d])-?\d+", lines[-1])))
-    return "right" if numbers == probe.answer else "wrong"
+    for line in reversed(response.splitlines()):
+        word, colon, rest = line.strip(_MARKS).partition(":")
+        if colon and word.strip(_MARKS).lower() == "answer":
+            # numbers longer than any answer are not made: they may have any length
+            numbers = [int(number) if len(number) < 10 else None for number in _NUMBER.findall(rest)]
+            return "right" if numbers == list(probe.answer) else "wrong"
+    return "unreadable"
 
 
 def apply_rules(x: int, y: int, rules: list[Rule]) -> tuple[int, int]:

@@ -76,9 +76,14 @@ def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
     answers = answers[_COLUMNS].copy()
     keys = ["size", "number", "seed"]
     numbers = answers[keys].apply(pd.to_numeric, errors="coerce")
-    if (wrong := (numbers.isna() | (numbers % 1 != 0)).any(axis=1)).any():
+    if (wrong := (numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > 2**53)).any(axis=1)).any():
         raise ValueError(
             f"row {int(np.argmax(wrong)) + 1} of the answers has no whole {', '.join(keys)}; keep the probes'"
+        )
+    if (large := numbers["size"] > LARGEST_SIZE).any():
+        raise ValueError(
+            f"row {int(np.argmax(large)) + 1} of the answers has a size above {LARGEST_SIZE:,}, which no probe has; "
+            "keep the probes'"
         )
     answers[keys] = numbers.astype("int64")
     if (twice := answers.duplicated(["probe", *keys])).any():

@@ -1,32 +1,36 @@
 """Archives from strangers, unpacked without leaving the folder: what is unsafe is left out and named."""
 
 import errno
-import io
 import json
+import lzma
 import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import pooch
-import pyarrow as pa
+from tqdm import tqdm
 
+from cogniload_repro.outputs import tars
 from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
-from cogniload_repro.records import UNREADABLE, Refusal, over_limit, unpacked_limit
+from cogniload_repro.records import UNREADABLE, Refusal, open_zip, over_limit, unpacked_limit
 
 #: Most members that an archive may have: ten times the paper's answers and puzzles.
 MAX_MEMBERS = 2_500_000
 
 _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+_DAMAGED = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
+)  # fmt: skip
 _IMPOSSIBLE_PATHS = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
 _UNIX_LINK = 0o12  # upper four bits of the mode of a symbolic link
+_LONGEST_SHOWN = 300  # characters of a refused member's name
 _REFUSED, _SCRATCH = ".refused.json", ".unpack-"
 
 
@@ -36,7 +40,7 @@ class _Member(NamedTuple):
     name: str
     size: int
     is_folder: bool
-    open: Callable[[], AbstractContextManager[IO[bytes]]] | None
+    open: Callable[[], AbstractContextManager] | None
 
 
 def is_archive(path: Path) -> bool:
@@ -84,14 +88,14 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
 def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
     refused, taken, size, limit = [], set[str](), 0, unpacked_limit()
     try:
-        for count, member in enumerate(_members(archive), start=1):
+        for count, member in enumerate(tqdm(_members(archive), "unpack", unit=" files", disable=None), start=1):
             size += member.size
             if size > limit:
                 raise ValueError(over_limit(archive.name))
             if count > MAX_MEMBERS:
                 raise ValueError(f"{archive.name} has more than {MAX_MEMBERS:,} members; unpack it yourself")
             if reason := _extract(member, folder, taken):
-                name = member.name.encode("utf-8", "backslashreplace").decode()
+                name = member.name[:_LONGEST_SHOWN].encode("utf-8", "backslashreplace").decode()
                 refused.append(Rejected(f"{archive.name}/{name}", 0, *reason))
     except (*_DAMAGED, OSError) as error:
         if isinstance(error, OSError) and error.errno:
@@ -107,11 +111,11 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
     if member.is_folder:
         return None
     if member.open is None:
-        return UNSAFE_NAME, "it is a link or a device"
+        return UNSAFE_NAME, "it is a link, a device or a file with holes"
     path = folder / member.name
     part = path.with_name(".part")
     try:
-        if path.exists() or member.name.casefold() in taken:
+        if member.name.casefold() in taken or path.exists():
             return UNREADABLE, "the archive holds it twice, perhaps in capitals"
         path.parent.mkdir(parents=True, exist_ok=True)
         with member.open() as stream, part.open("wb") as file:
@@ -125,8 +129,8 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
             raise
         return UNREADABLE, str(error.strerror)
     finally:
-        if part.parent.is_dir():
-            part.unlink(missing_ok=True)
+        with suppress(OSError):  # of a path that cannot be
+            part.unlink()
     return None
 
 
@@ -145,26 +149,13 @@ def _members(archive: Path) -> Iterator[_Member]:
 
 
 def _zip_members(archive: Path) -> Iterator[_Member]:
-    with zipfile.ZipFile(archive) as file:
+    with open_zip(archive) as file:
         for info in file.infolist():
             is_link = info.external_attr >> 28 == _UNIX_LINK
             yield _Member(info.filename, info.file_size, info.is_dir(), None if is_link else partial(file.open, info))
 
 
 def _tar_members(archive: Path) -> Iterator[_Member]:
-    with ExitStack() as stack:
-        if archive.name.lower().endswith(".zst"):
-            stream = stack.enter_context(pa.input_stream(str(archive), compression="zstd"))
-            file = stack.enter_context(tarfile.open(fileobj=io.BufferedReader(stream), mode="r|"))
-        else:
-            file = stack.enter_context(tarfile.open(archive, "r:*"))
-        for info in file:
-            opens = partial(_extract_file, file, info) if info.isreg() else None
-            yield _Member(info.name, info.size if info.isreg() else 0, info.isdir(), opens)
-
-
-def _extract_file(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
-    stream = archive.extractfile(info)
-    if stream is None:
-        raise tarfile.ReadError(f"{info.name} has no content")
-    return stream
+    for member in tars.read_members(archive):
+        opens = partial(nullcontext, member.content) if member.is_file else None
+        yield _Member(member.name, member.size, member.is_folder, opens)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from cogniload_repro.outputs.rows import Output, Rejected, read_layout
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.origin import describe_fits
-from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
 from cogniload_repro.storage import (
     UNFINISHED,
     part_writer,
@@ -26,6 +27,7 @@ from cogniload_repro.storage import (
     remove_parts,
     replacing,
     weakest_provenance,
+    write_table,
 )
 
 #: Responses are kept in memory up to this many characters, then the fullest partition is written on.
@@ -87,20 +89,23 @@ def import_outputs(
     model: str | None = None,
     refused: Sequence[Rejected] = (),
     keep: bool = False,
+    judge: Callable[[Report], None] = lambda report: None,
+    elsewhere: Callable[[], Iterable[dict]] = tuple,
     edition: Edition | None = None,
 ) -> Report:
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
 
-    Files appear together, when the whole source is read and written. If this is interrupted while they take
-    their places, a mark stays in the folder, and its outputs are not scored until an import has finished. Outputs are
-    imported, unless the source's own tables say that they are reconstructed. The report is to be checked by the caller.
+    Files appear together, when the whole source is read, written and accepted; a refused one leaves only its rejected
+    rows. If this is interrupted while files take their places, a mark stays in the folder, and its outputs are not
+    scored until an import has finished. Outputs are imported, unless the source's own tables say that they are
+    reconstructed.
 
     Parameters
     ----------
     source : path
         A local file or folder, see `rows.read_outputs`.
     outputs_dir, puzzles_path, rejected_path : path
-        What is written. Puzzles that are there already stay known; new ones are added to them.
+        What is written.
     label : str, optional
         How the source is called in the files' metadata; by default its own name without the folders above.
     model : str, optional
@@ -108,14 +113,19 @@ def import_outputs(
     refused : sequence of Rejected
         What was refused before, such as members of an archive.
     keep : bool
-        Keep the partitions of other models that are there already.
+        Keep the models that are there already, and their puzzles, to which new ones are added; the source must bring
+        other models. By default they are replaced.
+    judge : function of a Report
+        What it raises refuses the import. By default every import is accepted.
+    elsewhere : function
+        Returns puzzles in which prompts are looked up of which the source does not tell the puzzle; see `Catalog`.
     edition : Edition, optional
         Under which puzzles known by name alone are drawn; by default the one that fits them.
 
     Raises
     ------
     ValueError
-        If there is no such source or it holds no outputs.
+        If there is no such source, it holds no outputs, or brings a model that is to be kept.
     """
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
     layout = find_files(source)
@@ -130,7 +140,8 @@ def import_outputs(
         raise ValueError(f"the import of {other} was interrupted; run it again before you add other outputs")
     for folder in {outputs_dir, puzzles_path.parent, Path(rejected_path).parent}:
         remove_parts(folder)
-    catalog = read_catalog(puzzles_path) if puzzles_path.exists() else Catalog()
+    catalog = read_catalog(puzzles_path) if keep and puzzles_path.exists() else Catalog()
+    catalog.elsewhere = elsewhere
     known, rejected = len(catalog), list(refused)
     named = NamedPuzzles(layout, catalog, edition)
     with _tables_together(metadata, mark) as open_table:
@@ -138,18 +149,37 @@ def import_outputs(
         for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
             rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
         partitions.flush_all()
-        if len(catalog) > known or not puzzles_path.exists():
-            open_table(puzzles_path, PUZZLES).write_table(catalog.table())
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
+        if len(catalog) > known or not keep:
+            open_table(puzzles_path, PUZZLES).write_table(catalog.table())
         open_table(rejected_path, REJECTED).write_table(rows)
+        examples = {row.reason: row for row in reversed(rejected)}
+        reasons = Counter(row.reason for row in rejected)
+        report = Report(dict(partitions.rows), reasons, examples, describe_fits(named.fits))
+        try:
+            judge(report)
+            if keep:
+                _refuse_known(outputs_dir, metadata["source"], report.responses)
+        except ValueError:
+            write_table(rejected_path, rows, metadata)
+            raise
     if not keep:
-        _remove_others(outputs_dir, partitions.rows)
+        remove_others(outputs_dir, partitions.rows)
     mark.unlink()
-    examples = {row.reason: row for row in reversed(rejected)}
-    return Report(dict(partitions.rows), Counter(row.reason for row in rejected), examples, describe_fits(named.fits))
+    return report
 
 
-def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
+def _refuse_known(outputs_dir: Path, source: str, models: Iterable[str]) -> None:
+    for path in (partition_path(outputs_dir, model) for model in models):
+        if path.exists():
+            raise ValueError(
+                f"{source} brings a model that is there already, from {read_metadata(path).get('source')}: "
+                f"{unquote(path.stem)}; give one of them another name, or take that one out first"
+            )
+
+
+def remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
+    """Remove the partitions of all models but these."""
     for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, model) for model in models}:
         stale.unlink()
 
@@ -204,12 +234,12 @@ class _Partitions:
 
 
 def _own_provenances(layout: Layout) -> Iterator[str]:
-    """Yield the words that the source's own Parquet files carry."""
+    """Yield the words of ours that the source's own Parquet files carry; others use the key for something else."""
     for path in layout.tables:
         if path.suffix == ".parquet":
             try:
                 word = read_metadata(path).get("provenance")
             except (ValueError, OSError):
                 continue  # reported when the rows are read
-            if word:
+            if word in PROVENANCE:
                 yield word

@@ -11,12 +11,19 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from cogniload_repro.records import Refusal, check_record, parse_json
+from cogniload_repro.records import (
+    ROW_BYTES,
+    Refusal,
+    check_record,
+    open_stream,
+    open_zip,
+    over_limit,
+    parse_json,
+    unpacked_limit,
+)
 
-#: Largest sample that is read, bytes: more is no response but damage or malice.
-SAMPLE_BYTES = 1 << 30
-#: Largest plain log, bytes: it has to fit into memory.
-LOG_BYTES = 1 << 32
+#: Most memory that a plain log may take, bytes: it is read whole.
+LOG_MEMORY_BYTES = 1_500_000_000
 
 _LOG_START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
@@ -47,9 +54,12 @@ def read_archive(path: Path) -> Iterator[Sample | Exception]:
         If the file is not a zip archive or its header is not that of an Inspect log.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            model = _find_model(archive)
+        with open_zip(path) as archive:
+            model, left = _find_model(archive), unpacked_limit()
             for info in archive.infolist():
+                left -= info.file_size
+                if left < 0:
+                    raise ValueError(over_limit(path.name))
                 if info.filename.startswith("samples/") and info.filename.endswith(".json"):
                     try:
                         yield Sample(model, parse_json(_read_member(archive, info)))
@@ -67,15 +77,22 @@ def read_json(path: Path) -> Iterator[Sample]:
     ValueError
         If the file is not JSON or not an Inspect log.
     """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        content = file.read(LOG_BYTES + 1)
-    if len(content) > LOG_BYTES:
-        raise ValueError(f"a plain log of more than {LOG_BYTES:,} bytes is not read; convert it to .eval")
+    with open_stream(path) as file:
+        content = file.read(LOG_MEMORY_BYTES // 3 + 1)
+    if _weigh(content) > LOG_MEMORY_BYTES:
+        raise ValueError(f"a plain log of {len(content):,} bytes or more is not read; convert it to .eval")
     log = json.loads(content)
     model, samples = _model_of(log), log.pop("samples", None) or []
     del content, log
     for sample in samples:
         yield Sample(model, check_record(sample))
+
+
+def _weigh(content: bytes) -> int:
+    """Return how much memory JSON may take at most while it is read: itself, twice its text, and its pieces."""
+    width = 1 if content.isascii() else 4 if re.search(rb"[\xf0-\xff]", content) else 2
+    pieces = {b",": 120, b"[": 72, b"{": 240}
+    return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
 
 
 def _find_model(archive: zipfile.ZipFile) -> str | None:
@@ -93,7 +110,7 @@ def _model_of(header: object) -> str | None:
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    if info.file_size > SAMPLE_BYTES:
+    if max(info.file_size, info.compress_size) > ROW_BYTES:
         raise ValueError(f"{info.file_size:,} bytes are more than a sample has")
     if info.compress_type != _ZSTANDARD:
         return archive.read(info)

@@ -5,6 +5,7 @@ Read are the authors' layout (answers ``N_d_needles_puzzleId_gold.*`` under one 
 holds puzzles.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -12,11 +13,13 @@ from pathlib import Path, PurePath
 from cogniload_repro.outputs.readers import is_table, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
 from cogniload_repro.puzzles.release import STATE, name_state, release_row
-from cogniload_repro.records import Entry, read_text
+from cogniload_repro.records import UNREADABLE, Entry, Refusal, read_text
 from cogniload_repro.schemas import PUZZLES
 
 BAD_PUZZLE = "bad puzzle"
 NOT_AN_ANSWER = "not an answer"
+
+_NO_FILE = UNREADABLE, "it is neither a file nor a folder"
 
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
@@ -38,6 +41,8 @@ class Layout:
         Single answers with their model, None for those in no folder.
     others : list of Path
         Files among a model's answers that are none.
+    lost : list of (Path, Refusal)
+        What cannot be looked into: folders without permission, links that lead nowhere, pipes and devices.
     """
 
     root: Path
@@ -47,10 +52,11 @@ class Layout:
     states: dict[str, Path] = field(default_factory=dict)
     answers: list[tuple[str | None, Path]] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
+    lost: list[tuple[Path, Refusal]] = field(default_factory=list)
 
     def label(self, path: Path) -> str:
-        """Return a file's name in reports: its path below the root."""
-        return path.relative_to(self.root).as_posix()
+        """Return a file's name in reports: its path below the root, bytes that are no text spelt out."""
+        return path.relative_to(self.root).as_posix().encode("utf-8", "backslashreplace").decode()
 
 
 def find_files(source: Path) -> Layout:
@@ -70,15 +76,14 @@ def find_files(source: Path) -> Layout:
     if not source.is_dir():
         raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
     layout = Layout(source)
-    for path in sorted(source.rglob("*"), key=lambda path: path.relative_to(source).parts):
-        parts = path.relative_to(source).parts
-        if path.is_file() and not any(part.startswith(".") for part in parts):
-            _sort_in(layout, path, parts)
+    for path in _walk(source, layout.lost):
+        _sort_in(layout, path, path.relative_to(source).parts)
     answering = {model for model, _ in layout.answers}
     layout.others = [path for path in layout.others if _model_folder(path.relative_to(source).parts[:-1]) in answering]
     if not layout.tables and not layout.answers:
+        lost = f" ({len(layout.lost)} of its entries cannot be looked into)" if layout.lost else ""
         raise ValueError(
-            f"{source} holds no outputs; expected are JSONL, CSV or Parquet files, logs of Inspect, "
+            f"{source} holds no outputs{lost}; expected are JSONL, CSV or Parquet files, logs of Inspect, "
             "or answers N_d_needles_puzzleId_gold.* under one folder a model"
         )
     return layout
@@ -106,6 +111,34 @@ def read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry
 def answer_name(path: PurePath) -> str:
     """Return the puzzle that an answer file is about: its name up to the first full stop."""
     return path.name.partition(".")[0]
+
+
+def _walk(source: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
+    """Return the files below a folder, in the order of their paths; what cannot be looked into goes among the lost.
+
+    Hidden entries are left out. A link is followed, unless it leads to a folder that is read anyway.
+    """
+    found: list[Path] = []
+    read, waiting = {source.resolve()}, [source]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = [entry for entry in os.scandir(folder) if not entry.name.startswith(".")]
+        except OSError as error:
+            lost.append((folder, (UNREADABLE, f"the folder cannot be read: {error.strerror}")))
+            continue
+        for entry in entries:
+            path = Path(entry.path)
+            try:
+                target = path.resolve(strict=True) if entry.is_symlink() else path
+                if not target.is_dir():
+                    found.append(path) if target.is_file() else lost.append((path, _NO_FILE))
+                elif target is path or read.isdisjoint([target, *target.parents]):
+                    read.add(target)
+                    waiting.append(path)
+            except (OSError, RuntimeError) as error:  # the latter where links lead round in a circle
+                lost.append((path, (UNREADABLE, f"it leads nowhere: {getattr(error, 'strerror', error)}")))
+    return sorted(found, key=lambda path: path.relative_to(source).parts)
 
 
 def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:

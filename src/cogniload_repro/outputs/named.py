@@ -58,10 +58,10 @@ class NamedPuzzles:
     def _read_names(self) -> Iterator[tuple[str, str | None]]:
         """Yield the names that the source gives and the catalog lacks, with their texts."""
         for path in self._layout.tables:
-            for entry in read_table(path, ["name"]):
-                name = (entry.fields or {}).get("name")
+            for entry in read_table(path, ["name", "text"]):
+                name, said = map((entry.fields or {}).get, ("name", "text"))
                 if isinstance(name, str) and name not in self._catalog:
-                    yield name, self._read_text(name)
+                    yield name, said if isinstance(said, str) else self._read_text(name)
         for _, path in self._layout.answers:
             if (name := answer_name(path)) not in self._catalog:
                 yield name, self._read_text(name)

@@ -7,6 +7,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from cogniload_repro.outputs import inspect_logs
 from cogniload_repro.outputs.adapters import adapt_record, find_harness_model
 from cogniload_repro.records import (
@@ -19,13 +23,16 @@ from cogniload_repro.records import (
     check_encoding,
     decode_batch,
     open_stream,
+    over_limit,
     read_json_lines,
+    unpacked_limit,
 )
 from cogniload_repro.storage import open_parquet
 
 MISSING_FIELD = "missing field"
 _WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
-_BATCH_ROWS = 64
+_BATCH_ROWS, _BATCH_BYTES, _MOST_VALUES = 16, 1 << 26, 20_000_000
+_TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 
 def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
@@ -43,6 +50,8 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
         yield from read(path, columns)
     except UnicodeError as error:
         yield Entry(0, None, (NOT_UTF8, str(error)))
+    except MemoryError:
+        yield Entry(0, None, (UNREADABLE, "it takes more memory than a source may"))
     except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
         yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
 
@@ -93,10 +102,12 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
     csv.field_size_limit(ROW_BYTES)
     with open_stream(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
         check_encoding(raw)
-        lines = csv.DictReader(text, strict=True)
+        bounded = _BoundedLines(text)
+        lines = csv.DictReader(bounded, strict=True)
         row = 0
         while True:
             row += 1
+            bounded.left = ROW_BYTES
             try:
                 fields = next(lines)
             except StopIteration:
@@ -114,6 +125,25 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
                 yield Entry(row, {name: _parse_csv(name, fields[name]) for name in columns if name in fields})
 
 
+class _BoundedLines:
+    """The lines of a text, up to so many characters as are `left`; one more is no row any more but damage."""
+
+    def __init__(self, text: io.TextIOWrapper):
+        self._text, self.left = text, ROW_BYTES
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(self.left + 1)
+        if not line:
+            raise StopIteration
+        if len(line) > self.left:
+            raise ValueError(f"a row is longer than {ROW_BYTES:,} characters")
+        self.left -= len(line)
+        return line
+
+
 def _parse_csv(name: str, word: str | None) -> str | int | None:
     """Return token counts as numbers where they are ones; an empty count is an unknown one."""
     if word is None or not name.endswith("_tokens"):
@@ -123,13 +153,57 @@ def _parse_csv(name: str, word: str | None) -> str | int | None:
 
 
 def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
-    row = 0
+    row, left = 0, unpacked_limit()
     with open_parquet(path) as file:
         present = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(_BATCH_ROWS, columns=present):
-            for fields in decode_batch(batch):
-                row += 1
-                yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
+        for batch in _read_batches(path, file, present):
+            left -= batch.nbytes
+            if left < 0:
+                raise ValueError(over_limit(path.name))
+            for place in range(batch.num_rows) if batch.nbytes > ROW_BYTES else (None,):
+                part = batch if place is None else batch.slice(place, 1)
+                is_long = place is not None and _measure(part) > ROW_BYTES
+                for fields in [_TOO_LONG] if is_long else decode_batch(part):
+                    row += 1
+                    yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
+
+
+def _read_batches(path: Path, file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield so few rows at a time that they fit into memory, though a value may stand for many rows."""
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        chunks = [group.column(n) for n in range(group.num_columns)]
+        flat = {chunk.path_in_schema: chunk for chunk in chunks if chunk.path_in_schema in columns}
+        values = sum(chunk.num_values for chunk in chunks if "." in chunk.path_in_schema
+                     and chunk.path_in_schema.partition(".")[0] in columns)  # fmt: skip
+        if values > _MOST_VALUES:
+            raise ValueError(f"{values:,} values in lists are more than a source has")
+        average = sum(chunk.total_uncompressed_size for chunk in flat.values()) // max(group.num_rows, 1)
+        shared = [name for name, chunk in flat.items() if chunk.has_dictionary_page
+                  and pa.types.is_string(file.schema_arrow.field(name).type)]  # fmt: skip
+        largest = max(average, _measure_shared(path, number, shared))
+        if largest > ROW_BYTES:
+            raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
+        rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(largest, 1)))
+        yield from file.iter_batches(rows, row_groups=[number], columns=columns)
+
+
+def _measure(row: pa.RecordBatch) -> int:
+    """Return the bytes of the texts of one row."""
+    texts = [
+        column for column in row.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ]
+    return sum(pc.binary_length(text)[0].as_py() or 0 for text in texts)
+
+
+def _measure_shared(path: Path, group: int, columns: list[str]) -> int:
+    """Return the bytes of the largest value that a row group keeps once for all of its rows; 0 if there is none."""
+    if not columns:
+        return 0
+    with open_parquet(path, read_dictionary=columns) as file:
+        first = next(file.iter_batches(1, row_groups=[group], columns=columns), None)
+    lengths = [pc.max(pc.binary_length(column.dictionary)).as_py() or 0 for column in first or ()]
+    return sum(lengths)
 
 
 _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {

@@ -4,7 +4,8 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -69,11 +70,13 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
 def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
     """Read the responses of a source whose files have been found; see `read_outputs`."""
     seen: dict[str, set[int]] = defaultdict(set)
+    texts = _Texts(layout, catalog)
     for path, entry in _entries(layout, catalog):
         fields = entry.fields or {}
-        checked = entry.refusal or _name(fields, catalog) or _check(fields, model)
+        said = fields.pop("text", None)
+        checked = entry.refusal or _name(fields, said, catalog) or _check(fields, model)
         if isinstance(checked, Output):
-            checked = _check_puzzle(checked, catalog, seen[checked.model]) or checked
+            checked = _check_puzzle(checked, catalog, seen[checked.model], partial(texts.check, said)) or checked
         if isinstance(checked, Output):
             yield checked
         else:
@@ -82,6 +85,7 @@ def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
+    yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
     yield from read_puzzles(layout, catalog)
     for path in layout.tables:
         yield from ((path, entry) for entry in read_table(path, OUTPUTS.names))
@@ -95,15 +99,14 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
         yield path, Entry(0, None, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"))
 
 
-def _name(fields: dict, catalog: Catalog) -> Refusal | None:
+def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
     """Find the puzzle of a row that tells only its text; return why there is none."""
-    text = fields.pop("text", None)
     if fields.get("name") is None and isinstance(text, str):
         fields["name"] = catalog.find_text(text)
         if fields["name"] is None:
             return (
                 UNKNOWN_PUZZLE,
-                f"no known puzzle has the text {text[:60]!r}...; give its name, or make the puzzles first",
+                f"no known puzzle has the text {text[:60]!r}...; give its name, or put puzzles.jsonl beside it",
             )
     return None
 
@@ -152,13 +155,32 @@ def _is_safe(name: str, *, slash: bool) -> bool:
     )
 
 
-def _check_puzzle(output: Output, catalog: Catalog, seen: set[int]) -> Refusal | None:
+def _check_puzzle(
+    output: Output, catalog: Catalog, seen: set[int], check_text: Callable[[str, int], None]
+) -> Refusal | None:
     """Return why a response belongs to no puzzle, or to one that the model has answered already."""
     try:
         place = catalog.place(output.name)
+        check_text(output.name, place)
     except ValueError as error:
         return UNKNOWN_PUZZLE, f"{output.name}: {error}"
     if place in seen:
         return DUPLICATE, f"{output.model} has answered {output.name} already"
     seen.add(place)
     return None
+
+
+class _Texts:
+    """What a source says that the texts of puzzles are, held against those of the same names that are known."""
+
+    def __init__(self, layout: Layout, catalog: Catalog):
+        self._files, self._catalog = layout.texts, catalog
+        self._agree: dict[str, bool] = {}
+
+    def check(self, said: object, name: str, place: int) -> None:
+        """Refuse a puzzle whose file of text, or whose prompt in the row, is about another one than the known."""
+        if name in self._files and name not in self._agree:
+            text = read_text(self._files[name])
+            self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
+        if not self._agree.get(name, True) or (isinstance(said, str) and self._catalog.text(place).strip() not in said):
+            raise ValueError("its text is not that of the known puzzle of this name; add its metadata, or mend one")

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import yaml
@@ -25,10 +26,21 @@ _RESULTS = {
 
 #: Pages that are made while the book is staged.
 _GENERATED = ("api",)
+#: What the scripts of a page work on, by the names under which they find it.
+_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles")}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
-_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+#: Imports what every book needs, and builds one when a line on its input says which; no line, no book.
+_BUILDER = """
+import json, sys
+import jupyter_book.cli.main, jupyter_book.sphinx
+import bs4, myst_nb.sphinx_ext, sphinx.builders.html, sphinx_book_theme, sphinx_design, sphinx_togglebutton
+import sphinxcontrib.bibtex
+if line := sys.stdin.readline():
+    sys.argv = ["jupyter-book", *json.loads(line)]
+    jupyter_book.cli.main.main()
+"""
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
 _STRICT = ("-W", "-n", "--keep-going")
 
@@ -81,6 +93,11 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     for place, page in made.items():
         if not _is_current(staged / place):
             write_whole(staged / place, _generate(page))
+    for name in dict.fromkeys(name for page in _pages(toc) for name in _DATA.get(page, ())):
+        place = Path("_scripts", "instruments", f"{name}-data.js")
+        made[place] = name
+        if not _is_current(staged / place, build / "cells.parquet"):
+            write_whole(staged / place, _gather(name, build))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
         if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
@@ -88,13 +105,29 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     return staged
 
 
-def build_book(build_dir: str | Path) -> Path:
+@contextmanager
+def start_builder() -> Iterator[subprocess.Popen]:
+    """Start the process that `build_book` needs; it imports Sphinx while others work, and ends with the block."""
+    builder = subprocess.Popen(
+        [sys.executable, "-c", _BUILDER],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    with builder:
+        try:
+            yield builder
+        finally:
+            builder.terminate()
+
+
+def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -> Path:
     """Build the HTML of the staged book; a warning is an error, and an error leaves the old book alone.
 
     Parameters
     ----------
     build_dir : path
         The build folder in which `stage_book` has been at work.
+    builder : Popen, optional
+        From `start_builder`, where one waits already; it builds one book.
 
     Returns
     -------
@@ -116,13 +149,12 @@ def build_book(build_dir: str | Path) -> Path:
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others
-    run = subprocess.run(
-        [sys.executable, "-c", _JUPYTER_BOOK, "build", str(staged), "--path-output", str(new), *_STRICT],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-    )  # fmt: skip
-    if run.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
+    arguments = ["build", str(staged), "--path-output", str(new), *_STRICT]
+    with nullcontext(builder) if builder else start_builder() as builder:
+        log, _ = builder.communicate(json.dumps(arguments) + "\n")
+    if builder.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
-        raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(run.stdout)}")
+        raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(log)}")
     for cache in (".jupyter_cache", "jupyter_execute"):
         shutil.rmtree(new / "_build" / cache, ignore_errors=True)
     write_whole(new / "_build" / "frame.json", frame)
@@ -141,10 +173,21 @@ def _generate(page: str) -> str:
     return {"api": api_page}[page]()
 
 
-def _is_current(page: Path) -> bool:
-    """Tell whether a generated page is newer than the package that it is made of."""
+def _gather(name: str, build: Path) -> str:
+    """Return data of pages' scripts, as a script."""
+    from cogniload_repro.presentation.explorer import explorer_data  # these fit and score
+    from cogniload_repro.presentation.inline import write_script
+    from cogniload_repro.presentation.workbench import workbench_data
+
+    return write_script(name, {"cells": workbench_data, "puzzles": explorer_data}[name](build))
+
+
+def _is_current(page: Path, *inputs: Path) -> bool:
+    """Tell whether what was generated is newer than the package, and than whatever else it is made of."""
     package = Path(__file__).resolve().parents[1]
-    return page.is_file() and page.stat().st_mtime > max(file.stat().st_mtime for file in package.rglob("*.py"))
+    return page.is_file() and page.stat().st_mtime > max(
+        file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs)
+    )
 
 
 def _read_frame(staged: Path) -> str:

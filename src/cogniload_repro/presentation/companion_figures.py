@@ -46,7 +46,8 @@ def draw_loads(cells: pd.DataFrame, loads: pd.Series, thresholds: pd.DataFrame, 
             row = found.loc[model]
             centre = np.log(row["critical_load"])
             ax.plot(np.exp(line), expit(row["slope"] * (line - centre)), color="0.2", linestyle="--", linewidth=1.2)
-            ax.set(xscale="log", ylim=(-0.03, 1.03), title=drawn[model].label, xlabel="load L")
+            ax.set(xscale="log", ylim=(-0.03, 1.03), xlabel="load L")
+            ax.set_title(drawn[model].label, parse_math=False)
         axes[0].set_ylabel("accuracy of a cell")
         axes[0].legend(fontsize=7, loc="lower left", handletextpad=0.2)
         write_note(figure, note)
@@ -111,7 +112,7 @@ def draw_drift(rows: pd.DataFrame, best: pd.Series, note: str) -> Figure:
         ax.hlines(places, left, rows["distance"], color="0.7", linewidth=1.2)
         ax.plot(rows["distance"], places, "o", color=_RED, label="as published")
         ax.plot(left, places, "D", color=_BLUE, markersize=4.5, label="after the rule that brings it nearest")
-        ax.set_yticks(places, [drawn[model].label for model in rows["model"]])
+        ax.set_yticks(places, [drawn[model].label for model in rows["model"]], parse_math=False)
         ax.set(
             xscale="log", xlim=(0.3, None), xlabel="distance of the submission's row (chi-square of five coefficients)"
         )

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from myst_nb import glue
 
+from cogniload_repro.escapes import for_spreadsheet
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
@@ -165,7 +166,7 @@ def show_download(file: str | Path, what: str) -> Fragment:
 
 def offer_csv(frame: pd.DataFrame, name: str, build: str | Path, what: str) -> Fragment:
     """Save a frame as ``tables/NAME.csv`` of the build, and return a link to it."""
-    text = frame.to_csv(index=False, lineterminator="\n")
+    text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
     return show_download(write_whole(Path(build) / "tables" / f"{name}.csv", text), what)
 
 

@@ -59,7 +59,7 @@ def draw_counts(measures: Measures, what: str) -> Figure:
             drawn = own.loc[(own["d"] == d) & (own["needle"] == needle), what]
             relative = d * drawn.value_counts(normalize=True).reindex(range(1, d + 1), fill_value=0.0)
             error = np.full(d, np.sqrt((d - 1) / max(len(drawn), 1)))
-            _bars(ax, relative.index + shift, relative, error, color, label)
+            _bars(ax, relative.index.to_numpy() + shift, relative, error, color, label)
         ax.set_xticks(range(1, d + 1, 1 + d // 6))
     return _close(figure, panels)
 

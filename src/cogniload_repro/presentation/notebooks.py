@@ -1,14 +1,10 @@
-"""Run notebooks: a fresh kernel each, checked parameters, no trace of when or where they ran."""
+"""Run a notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
 
-import json
-import multiprocessing
 import os
+import shutil
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -17,10 +13,9 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from cogniload_repro.presentation import kernels
+from cogniload_repro.presentation.chapters import portable
 
-#: ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption.
-_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
+_PREFIX = "cogniload-notebook-"
 _INJECTED = "injected-parameters"
 
 
@@ -55,7 +50,7 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
     source, target = Path(source).resolve(), Path(target).resolve()
     notebook = _read(source)
     _check_parameters(source, notebook, parameters)
-    values = {name: _portable(value, source.parent) for name, value in parameters.items()}
+    values = {name: portable(value, source.parent) for name, value in parameters.items()}
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder() as folder:
@@ -70,133 +65,6 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         _write(_tidy(nbformat.read(executed, as_version=4), values), target)
     failed.unlink(missing_ok=True)
     return target
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A notebook of the book, and what its metadata say under ``cogniload``.
-
-    Attributes
-    ----------
-    source : Path
-    needs : tuple of str
-        What a build must have for this chapter: ``whole grid``, ``paper's outputs``.
-    takes : tuple of str
-        Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
-    """
-
-    source: Path
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-
-
-def list_chapters(folder: str | Path, *, whole_grid: bool, papers_outputs: bool) -> list[Chapter]:
-    """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
-
-    Raises
-    ------
-    ValueError
-        For a file that is no notebook, or metadata that say something else than `Chapter` knows.
-    """
-    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs}
-    sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
-    chapters = []
-    for source in sources:
-        says = _read(source).metadata.get("cogniload", {})
-        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())))
-        if set(says) - {"needs", "takes"} or set(chapter.needs) - set(present):
-            raise ValueError(f"{source.name}: its metadata say {dict(says)}; see the docstring of Chapter")
-        if all(present[need] for need in chapter.needs):
-            chapters.append(chapter)
-    return chapters
-
-
-@dataclass(frozen=True)
-class Run:
-    """One notebook to run: see `run_notebook`."""
-
-    source: Path
-    target: Path
-    parameters: Mapping[str, object] = field(default_factory=dict)
-
-
-def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:
-    """Run notebooks side by side, each in a process and a kernel of its own.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Started in this order.
-    jobs : int
-        How many run at a time.
-
-    Yields
-    ------
-    (Run, float)
-        A notebook that is done, as soon as it is, and the seconds it took.
-
-    Raises
-    ------
-    ValueError
-        If notebooks fail: when those that run beside the first of them have ended, with what each says.
-    """
-    if kernels.AVAILABLE and len(runs) > 1:
-        kernels.import_libraries()
-    context = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
-    waiting, running, failures = list(reversed(runs)), {}, []
-    try:
-        while running or (waiting and not failures):
-            while waiting and len(running) < jobs and not failures:
-                run = waiting.pop()
-                receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_run_and_tell, args=(run, sender))
-                process.start()
-                sender.close()
-                running[receiver] = run, process, time.monotonic()
-            for receiver in wait(list(running)):
-                run, process, start = running.pop(receiver)
-                failure = _receive(receiver, run)
-                process.join()
-                if failure is None:
-                    yield run, time.monotonic() - start
-                else:
-                    failures.append(failure)
-    finally:
-        for _, process, _ in running.values():
-            process.terminate()
-    if failures:
-        raise ValueError("\n".join(failures))
-
-
-def is_current(run: Run, inputs: Iterable[Path]) -> bool:
-    """Tell whether a notebook's executed copy is newer than all it was made from, and has the same parameters."""
-    if not run.target.is_file():
-        return False
-    made = run.target.stat().st_mtime_ns
-    if any(not file.exists() or file.stat().st_mtime_ns > made for file in (run.source, *inputs)):
-        return False
-    metadata = json.loads(run.target.read_text(encoding="utf-8"))["metadata"]  # nbformat would check all outputs
-    recorded = metadata.get("cogniload", {}).get("parameters")
-    return recorded == {name: _portable(value, run.source.parent) for name, value in run.parameters.items()}
-
-
-def _run_and_tell(run: Run, sender: Connection) -> None:
-    """Run a notebook in this process, and say how it ended: None, or what went wrong."""
-    try:
-        with kernels.forked_kernel() if kernels.AVAILABLE else nullcontext():
-            run_notebook(run.source, run.target, run.parameters)
-    except (ValueError, OSError) as error:
-        sender.send(str(error))
-    else:
-        sender.send(None)
-
-
-def _receive(receiver: Connection, run: Run) -> str | None:
-    with receiver:
-        try:
-            return receiver.recv()
-        except EOFError:
-            return f"{run.source.name}: its process ended before the notebook was done; run again"
 
 
 def _read(source: Path) -> NotebookNode:
@@ -227,15 +95,12 @@ def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[
         )
 
 
-def _portable(value: object, folder: Path) -> object:
-    return Path(os.path.relpath(value, folder)).as_posix() if isinstance(value, Path) else value
-
-
 @contextmanager
 def _private_folder() -> Iterator[Path]:
-    """Give the kernel an IPython folder of its own: no start-up files of the reader, no shared history."""
+    """Give the kernel a folder of its own: no start-up files of the reader, no shared history, no files left behind."""
+    _remove_stale()
     before = os.environ.get("IPYTHONDIR")
-    with tempfile.TemporaryDirectory(prefix="cogniload-notebook-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
         os.environ["IPYTHONDIR"] = folder
         try:
             yield Path(folder)
@@ -245,7 +110,21 @@ def _private_folder() -> Iterator[Path]:
                 os.environ["IPYTHONDIR"] = before
 
 
+def _remove_stale() -> None:
+    """Remove folders of runs that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        number = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        try:
+            os.kill(int(number), 0)  # asks only whether there is such a process
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, OSError):
+            continue  # somebody else's
+
+
 def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object], cwd: Path) -> None:
+    # ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption
+    manager = {"transport_encryption": "auto", "connection_file": str(executed.with_name("kernel.json"))}
     papermill.execute_notebook(
         notebook,
         executed,
@@ -253,7 +132,7 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
         kernel_name="python3",
         cwd=cwd,
         progress_bar=False,
-        config=_KERNEL,
+        config=Config({"KernelManager": manager}),
         shutdown_kernel="immediate",  # a polite end interrupts the idle kernel, which complains on stderr
     )
 

@@ -7,6 +7,7 @@ other people's text and are escaped whole; every other cell is ours and may hold
 import re
 from pathlib import Path
 
+from cogniload_repro.escapes import for_spreadsheet
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.storage import write_whole
@@ -36,7 +37,7 @@ def caption_text(table: Table, note: str = "") -> str:
 
 def to_csv(table: Table) -> str:
     """Return the table as CSV text, comma-separated, with the column names of ``data/published``."""
-    return table.frame.to_csv(index=False, lineterminator="\n")
+    return for_spreadsheet(table.frame).to_csv(index=False, lineterminator="\n")
 
 
 def to_latex(table: Table, note: str = "") -> str:

@@ -1,7 +1,8 @@
 """Puzzles by name: drawn ones, those that a source brings, and those of which only the name is known."""
 
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.text import parse_puzzle
 from cogniload_repro.schemas import PUZZLES
 
 # numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
@@ -89,12 +91,14 @@ def draw_named(name: str, edition: Edition = PORT) -> dict:
 
 
 def check_row(row: Mapping) -> dict:
-    """Return the columns of a puzzle's row, if the scorer can work with it.
+    """Return the columns of a puzzle's row, if they agree with its name and with its text, which is solved.
+
+    This is the one check of puzzles that are not drawn here, wherever they come from.
 
     Raises
     ------
     ValueError
-        If a column is missing or of another type, or the gold value is not in the domain.
+        If a column is missing or of another type, the text cannot be solved, or two of them contradict each other.
     """
     missing = [name for name in PUZZLES.names if row.get(name) is None]
     if missing:
@@ -104,11 +108,53 @@ def check_row(row: Mapping) -> dict:
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     (puzzle,) = checked.to_pylist()
-    if puzzle["gold"] not in puzzle["domain"]:
-        raise ValueError(f"the gold value {puzzle['gold']!r} is not in the domain {puzzle['domain']}")
-    if not puzzle["poi"] or "\n" in puzzle["poi"]:
-        raise ValueError(f"the person of interest {puzzle['poi']!r} must be a name on one line")
+    parts = parse_name(puzzle["name"])
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    others = [f"{key} {puzzle[key]!r}" for key, value in parts._asdict().items() if puzzle[key] != value]
+    if others:
+        raise ValueError(f"the row says {', '.join(others)}, its name another")
+    if contradictions := list(find_contradictions(parse_puzzle(puzzle["text"]), puzzle)):
+        raise ValueError("; ".join(contradictions))
     return puzzle
+
+
+def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
+    """Tell where a puzzle read from its text differs from what is stated about it, column by column.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        As `text.parse_puzzle` returns it.
+    stated : mapping
+        Columns of the puzzles table; those that are absent are not compared.
+    """
+    read = {
+        "gold": puzzle.solution,
+        "N": puzzle.N,
+        "d": puzzle.d,
+        "needles": puzzle.needles,
+        "poi": puzzle.poi,
+        "category": puzzle.category,
+        "rho": puzzle.rho,
+    }
+    for column, value in read.items():
+        if column in stated and stated[column] != value:
+            yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
+    if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
+        yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
+    domain = stated.get("domain", puzzle.domains[puzzle.category])
+    if not isinstance(domain, list):
+        yield f"the row's domain is {domain!r}, not a list"
+    elif strangers := [value for value in puzzle.domains[puzzle.category] if value not in domain]:
+        yield f"the text has {', '.join(strangers)} outside the domain"
+
+
+def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
+    """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
+    if not isinstance(ratio_pct, (int, float)) or isinstance(ratio_pct, bool) or not math.isfinite(ratio_pct):
+        return False
+    return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
 
 
 class Catalog:
@@ -123,16 +169,20 @@ class Catalog:
     ----------
     draw : function of a str
         Returns the row of a puzzle of which only the name is known; `draw_named` by default.
+    elsewhere : function
+        Returns rows in which a text is looked up that is not known; asked once, when the first such text comes.
     """
 
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
+        self.elsewhere: Callable[[], Iterable[dict]] = tuple
         table = PUZZLES.empty_table() if table is None else table
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
         self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
         self._by_text: tuple[int, dict[str, str]] = 0, {}
+        self._elsewhere: dict[str, dict] | None = None
 
     def __len__(self) -> int:
         return len(self._table) + len(self._added)
@@ -174,10 +224,22 @@ class Catalog:
 
     def find_text(self, text: str) -> str | None:
         """Return the name of the puzzle with this text, blanks around it aside; None where there is none."""
+        text = text.strip()
         if self._by_text[0] < len(self):
             table = self.table().select(["text", "name"]).to_pydict()
             self._by_text = len(self), {own.strip(): name for own, name in zip(*table.values(), strict=True)}
-        return self._by_text[1].get(text.strip())
+        if text not in self._by_text[1]:
+            if self._elsewhere is None:
+                self._elsewhere = {row["text"].strip(): row for row in self.elsewhere()}
+            if text not in self._elsewhere:
+                return None
+            self.add(self._elsewhere[text])
+            self._by_text[1][text] = self._elsewhere[text]["name"]
+        return self._by_text[1][text]
+
+    def text(self, place: int) -> str:
+        """Return the text of the puzzle of this number."""
+        return self._row(place)["text"]
 
     def table(self) -> pa.Table:
         """Return all puzzles, those of the first table first."""

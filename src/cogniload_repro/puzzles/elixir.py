@@ -21,6 +21,9 @@ _UNIT = 2.0**-64
 #: A number of ``:rand.uniform()`` is so far from both ends that a logarithm of 0 is out of reach.
 _INSIDE = 1e-9
 
+#: A number larger than another by this factor has a larger logarithm, however both are rounded.
+_CLEARLY = 1 + 1e-6
+
 _PLACES = list(range(200))
 
 
@@ -69,10 +72,11 @@ class Elixir:
 
     def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt:
         """Return the function that draws one attempt at a statement; see `mersenne.Mersenne.attempts`."""
-        word, take = self._words.__next__, self._take
-        d, n_others = len(free), len(others)
-        draws_from_one = self._draws_from_one
-        draws_other = draws_from_one or n_others > 1
+        words, take = self._words, self._take
+        word, d, n_others = words.__next__, len(free), len(others)
+        draws_other = self._draws_from_one or n_others > 1
+        # two of four values or more are always left to choose from
+        draws_each = self._draws_from_one or min(len(table) for table in free) > 3
 
         def attempt(share: float, states: list[list[int]]) -> tuple[int, list[int], list[int], list[int]]:
             person = poi
@@ -82,9 +86,14 @@ class Elixir:
             updates = take(d, word() % d + 1)
             before, avoided = states[person], states[poi]
             moved = before[:]
-            for place in updates:
-                n, _, values = free[place][before[place]][avoided[place]]
-                moved[place] = values[word() % n if draws_from_one or n > 1 else 0]
+            if draws_each:
+                for place, drawn in zip(updates, words):
+                    n, _, values = free[place][before[place]][avoided[place]]
+                    moved[place] = values[drawn % n]
+            else:
+                for place in updates:
+                    n, _, values = free[place][before[place]][avoided[place]]
+                    moved[place] = values[word() % n if n > 1 else 0]
             return person, conditions, updates, moved
 
         return attempt
@@ -96,19 +105,19 @@ def _walking(words: Iterator[int]) -> Take:
     def take(n: int, count: int) -> list[int]:
         if count == 1:
             place = 0
-            for at, word in zip(_PLACES[1:n], words, strict=False):
-                if not word % (at + 1):
-                    place = at
+            for modulus, word in zip(_PLACES[2 : n + 1], words):
+                if not word % modulus:
+                    place = modulus - 1
             return [place]
         drawn = _PLACES[: count if count < n else n]
-        for place, word in zip(_PLACES[1 : len(drawn)], words, strict=False):
+        for place, word in zip(_PLACES[1 : len(drawn)], words):
             at = word % (place + 1)
             drawn[place] = drawn[at]
             drawn[at] = place
-        for place, word in zip(_PLACES[count:n], words, strict=False):
-            at = word % (place + 1)
+        for modulus, word in zip(_PLACES[count + 1 : n + 1], words):
+            at = word % modulus
             if at < count:
-                drawn[at] = place
+                drawn[at] = modulus - 1
         return drawn
 
     return take
@@ -120,24 +129,28 @@ def _skipping(words: Iterator[int]) -> Take:
 
     def take(n: int, count: int) -> list[int]:
         drawn = _PLACES[: count if count < n else n]
-        for place in _PLACES[1 : len(drawn)]:
-            at = word() % (place + 1)
-            drawn[place] = drawn[at]
-            drawn[at] = place
-        if count > n:
-            return drawn
-        one, other = word() * _UNIT, word() * _UNIT
-        if count == n and _INSIDE < one < 1 - _INSIDE and other:
-            return drawn
-        place, weight = count - 1, 1.0
+        if count > 1:
+            for place, drawn_word in zip(_PLACES[1 : len(drawn)], words):
+                at = drawn_word % (place + 1)
+                drawn[place] = drawn[at]
+                drawn[at] = place
+            if count > n:
+                return drawn
+        place, last, weight = count - 1, n - 1, 1.0
         try:
             while True:
+                one, other = word() * _UNIT, word() * _UNIT
+                # nothing is left to be skipped, and the logarithms that Elixir takes all the same exist
+                if place == last and one * weight > _INSIDE and one < 1 - _INSIDE and other:
+                    return drawn
                 weight *= exp(log(one) / count)
-                place += int(log(other) / log(1.0 - weight)) + 1
-                if place >= n:
+                left = 1.0 - weight
+                # where the larger logarithm is the dividend, the quotient is below 1
+                skipped = 0 if other > left * _CLEARLY and left else int(log(other) / log(left))
+                place += skipped + 1
+                if place > last:
                     return drawn
                 drawn[word() % count if count > 1 else 0] = place
-                one, other = word() * _UNIT, word() * _UNIT
         except (ValueError, ZeroDivisionError):
             raise ValueError("Elixir's take_random ends at the logarithm of 0; take another puzzle_id") from None
 

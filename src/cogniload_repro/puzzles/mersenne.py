@@ -63,13 +63,11 @@ def shuffle(bits: Bits, items: list) -> None:
 class Mersenne:
     """Random draws of the Python port, with the methods of `elixir.Elixir`."""
 
-    def __init__(self):
-        self._rng = random.Random()
-        self._bits = self._rng.getrandbits
-
     def seed(self, seed: int) -> None:
         """Begin anew from a seed."""
-        self._rng.seed(seed)
+        # one that is made without a seed would first ask the operating system for one
+        self._rng = random.Random(seed)
+        self._bits = self._rng.getrandbits
 
     def between(self, low: int, high: int) -> int:
         """Draw a whole number, both ends included, as `randint`."""

@@ -34,7 +34,8 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
     names : iterable of str
         Names of puzzles; those that no edition draws are left out. Of more than 1,400, a part evenly spread is drawn.
     texts : mapping of str to str, optional
-        The text of each puzzle for which it is known; a puzzle with a text fits only if the text is the same.
+        The text of each puzzle for which it is known, or the prompt around it; such a puzzle fits only if the drawn
+        text is in it.
 
     Returns
     -------
@@ -55,12 +56,12 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
 
 
 def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) -> bool:
-    """Tell whether an edition draws this puzzle from its name: its solution, and its text where there is one."""
+    """Tell whether an edition draws this puzzle from its name: its solution, and its text if one is given."""
     try:
         puzzle = draw_puzzle(*parts[:4], edition=edition)
     except ValueError:
         return False
-    return puzzle.solution == parts.gold and (text is None or puzzle.text == text)
+    return puzzle.solution == parts.gold and (text is None or puzzle.text.strip() in text)
 
 
 def describe_fits(fits: list[Fit]) -> str:

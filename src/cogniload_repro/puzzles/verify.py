@@ -1,15 +1,12 @@
 """Check sets of puzzles: every puzzle is solved again from its text, and drawn again where it has an id."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
-from cogniload_repro.grid import ROUNDINGS, count_needles
-from cogniload_repro.puzzles.catalog import PuzzleName, parse_name, puzzle_row
+from cogniload_repro.puzzles.catalog import PuzzleName, find_contradictions, parse_name, puzzle_row
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.folders import layout_state
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -116,7 +113,7 @@ def verify_puzzle(item: Item, *, redraw: bool = True, editions: Sequence[Edition
     differences = [
         *contradictions,
         *_find_gaps(item, name, redraw),
-        *_differences(puzzle, stated),
+        *find_contradictions(puzzle, stated),
         *_irregularities(puzzle),
     ]
     edition = ""
@@ -176,36 +173,6 @@ def _find_gaps(item: Item, name: str, redraw: bool) -> Iterator[str]:
         yield f"the row lacks {', '.join(missing)}"
     elif redraw and "name" not in missing and not parse_name(name):
         yield f"the row's name is {item['name']!r}, not of the form N_d_needles_puzzleId_gold"
-
-
-def _differences(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
-    """Tell where a puzzle read from its text differs from what is stated."""
-    read = {
-        "gold": puzzle.solution,
-        "N": puzzle.N,
-        "d": puzzle.d,
-        "needles": puzzle.needles,
-        "poi": puzzle.poi,
-        "category": puzzle.category,
-        "rho": puzzle.rho,
-    }
-    for column, value in read.items():
-        if column in stated and stated[column] != value:
-            yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
-    if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
-        yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
-    domain = stated.get("domain", puzzle.domains[puzzle.category])
-    if not isinstance(domain, list):
-        yield f"the row's domain is {domain!r}, not a list"
-    elif strangers := [value for value in puzzle.domains[puzzle.category] if value not in domain]:
-        yield f"the text has {', '.join(strangers)} outside the domain"
-
-
-def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
-    """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
-    if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not math.isfinite(ratio_pct):
-        return False
-    return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
 
 
 def _irregularities(puzzle: Puzzle) -> Iterator[str]:

@@ -73,7 +73,8 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
     files = score_files(scores_dir)
     cells = count_cells(read_scores(scores_dir))
     metadata = [read_metadata(file) for file in files]
-    joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in metadata[0]}
+    shared = [key for key in metadata[0] if key != "outputs"]  # each score file has other outputs
+    joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
     joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
     write_table(cells_path, check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"), joined)
     return cells

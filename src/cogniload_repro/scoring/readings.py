@@ -9,7 +9,7 @@ import pandas as pd
 
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import Question, read_questions
-from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, PSEUDOCODE, READINGS, find_reading, score_response
+from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, PSEUDOCODE, READINGS, find_reading, score_readings
 from cogniload_repro.storage import as_place, open_parquet
 
 #: The readings beside the default one.
@@ -95,7 +95,7 @@ def place_scores(build: str | Path, name: str) -> Path:
 def read_all_ways(response: str, question: Question, **tokens: Any) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
     readings = PSEUDOCODE, *(READINGS[name] for name in OTHERS)
-    return [score_response(response, reading=reading, **question.asked, **tokens) for reading in readings]
+    return score_readings(response, readings, **question.asked, **tokens)
 
 
 def _read_buckets(path: Path, questions: Mapping[str, Question], sample: int | None) -> Iterator[tuple[str, list[str]]]:

@@ -22,7 +22,6 @@ from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, PSEUDOCODE, Reading
 from cogniload_repro.storage import (
     UNFINISHED,
     as_place,
-    modified_ns,
     open_parquet,
     read_metadata,
     remove_parts,
@@ -64,7 +63,8 @@ def score_partition(
 ) -> int:
     """Score one file of outputs, a batch of rows at a time, and return the number of rows.
 
-    The scores carry the metadata of the outputs and the reading; the file appears when it is complete.
+    The scores carry the metadata of the outputs, the reading and what they were made from; the file appears when it is
+    complete.
 
     Raises
     ------
@@ -72,7 +72,8 @@ def score_partition(
         If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
     """
     questions = read_questions(puzzles_path)
-    metadata = {**read_metadata(outputs_path), "version": __version__, **_maker(reading)}
+    made_from = _made_from(outputs_path, puzzles_path, reading)
+    metadata = {**read_metadata(outputs_path), "version": __version__, **made_from}
     rows = 0
     with open_parquet(outputs_path) as file, table_writer(scores_path, SCORES, metadata) as writer:
         _check_columns(outputs_path, file.schema_arrow.names)
@@ -92,8 +93,9 @@ def score_dataset(
 ) -> list[Path]:
     """Score every partition of a folder of outputs that is not scored yet; return all score files.
 
-    A partition counts as scored when its scores are newer than the outputs and the puzzles, and were made by
-    this scorer under the same reading. Scores without outputs are removed. The executor leaves the bytes alone.
+    A partition counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer
+    under the same reading: their contents decide, not their dates. Scores without outputs are removed. The executor
+    leaves the bytes alone.
 
     Parameters
     ----------
@@ -109,7 +111,8 @@ def score_dataset(
     Raises
     ------
     ValueError
-        If there are no outputs, or one partition cannot be scored; the others are finished.
+        If there are no outputs, or one partition cannot be scored; the others are finished. Also if a partition has
+        been scored, but not into the file that is seen from here.
     """
     outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))
@@ -125,6 +128,8 @@ def score_dataset(
     tasks = [(source, puzzles_path, jobs[source], reading) for source in waiting]
     _run(tasks, executor)
     remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
+    for source, _, scores, _ in tasks:
+        _check_done(scores, source, puzzles_path, reading)
     return list(jobs.values())
 
 
@@ -201,22 +206,39 @@ def _scorer_digest() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
-def _maker(reading: Reading) -> dict[str, str]:
-    """Return what else, beside the data, shapes scores."""
-    return {"reading": str(reading), "scorer": _scorer_digest()}
+def _made_from(outputs: str | Path, puzzles: str | Path, reading: Reading) -> dict[str, str]:
+    """Return all that shapes scores, contents as their digests."""
+    digests = {name: _digest(place) for name, place in (("outputs", outputs), ("puzzles", puzzles))}
+    return {"reading": str(reading), "scorer": _scorer_digest(), **digests}
+
+
+def _digest(place: str | Path) -> str:
+    with as_place(place).open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:16]
 
 
 def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> bool:
-    """Tell whether scores exist, are not older than what they are made from, and made as they would be now."""
-    if not scores.exists():
-        return False
-    made, *inputs = (modified_ns(path) for path in (scores, outputs, puzzles))
-    if made == 0 or made < max(inputs):
-        return False
+    """Tell whether scores exist, and were made from what they would be made from now."""
     try:
-        return _maker(reading).items() <= read_metadata(scores).items()
+        return scores.exists() and _made_from(outputs, puzzles, reading).items() <= read_metadata(scores).items()
     except ValueError:
         return False  # damaged
+
+
+def _check_done(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> None:
+    """Refuse scores that a worker says it has written, and that are not there, not whole, or made by other code."""
+    remedy = "give all workers the same folder and the same version of this package, then run again"
+    if not scores.exists():
+        raise ValueError(f"{scores.name} was scored, but is not in {scores.parent}; {remedy}")
+    with open_parquet(outputs) as asked, open_parquet(scores) as done:
+        rows, scored = asked.metadata.num_rows, done.metadata.num_rows
+    if rows != scored:
+        raise ValueError(f"{scores} has {scored:,} of {rows:,} rows; {remedy}")
+    if not _is_current(scores, outputs, puzzles, reading):
+        raise ValueError(f"{scores} was not made from these outputs and puzzles by this scorer; {remedy}")
 
 
 def _read_batches(path: str | Path, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
@@ -239,7 +261,7 @@ def _run(tasks: Sequence[tuple], executor: Executor | None) -> None:
         for outputs, finish in _outcomes(tasks, executor):
             try:
                 finish()
-            except ValueError as error:
+            except (ValueError, OSError, ImportError) as error:
                 errors.append(str(error) if outputs.name in str(error) else f"{outputs.name}: {error}")
             progress.update(sizes[outputs])
     if errors:

@@ -116,7 +116,23 @@ def score_response(
     'correct_valid'
     """
     spent = exceeds_budget(prompt_tokens, response_tokens)
-    return _judge(response, poi, gold, domain, category, spent, reading)[0]
+    return _judge(response, poi, gold, domain, category, spent, [reading])[0][0]
+
+
+def score_readings(
+    response: str,
+    readings: Sequence[Reading],
+    *,
+    poi: str,
+    gold: str,
+    domain: Sequence[str],
+    category: str,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+) -> list[str]:
+    """Return the buckets of one response under several readings; parameters and errors as for `score_response`."""
+    spent = exceeds_budget(prompt_tokens, response_tokens)
+    return [bucket for bucket, _ in _judge(response, poi, gold, domain, category, spent, readings)]
 
 
 def explain_response(
@@ -145,7 +161,7 @@ def explain_response(
     Verdict(bucket='wrong_logic', window='so raymond is wearing **red** underwear.', answer='red')
     """
     spent = exceeds_budget(prompt_tokens, response_tokens)
-    bucket, window = _judge(response, poi, gold, domain, category, spent, reading)
+    bucket, window = _judge(response, poi, gold, domain, category, spent, [reading])[0]
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
     values = [gold] if bucket in CORRECT_BUCKETS else find_alternatives(domain, gold)
@@ -185,15 +201,23 @@ def _judge(
     domain: Sequence[str],
     category: str,
     spent: bool,
-    reading: Reading,
-) -> tuple[str, str]:
+    readings: Sequence[Reading],
+) -> list[tuple[str, str]]:
+    """Return bucket and deciding window under each reading; what readings share is found once."""
     if not isinstance(response, str):
         raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
     if not gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
     if spent or not response:
-        return CONTEXT_BUCKET, ""
-    windows = find_windows(response, poi, category, late_drop=reading.late_drop, cut_windows=reading.cut_windows)
-    if windows.last_sentence == "":
-        return CONTEXT_BUCKET, ""
-    return decide(windows, gold, tuple(domain), reading)
+        return [(CONTEXT_BUCKET, "")] * len(readings)
+    domain, found, decided, verdicts = tuple(domain), {}, {}, []
+    for reading in readings:
+        ways = reading.late_drop and response.endswith("\n"), reading.cut_windows
+        if ways not in found:
+            found[ways] = find_windows(response, poi, category, late_drop=ways[0], cut_windows=ways[1])
+        question = found[ways], reading.last_mention
+        if question not in decided:
+            empty = found[ways].last_sentence == ""
+            decided[question] = (CONTEXT_BUCKET, "") if empty else decide(found[ways], gold, domain, reading)
+        verdicts.append(decided[question])
+    return verdicts

@@ -1,17 +1,23 @@
 """What a regression formula may say, and the columns that it stands for.
 
 formulaic runs parts of a formula as Python. Formulas may come from strangers, so each part is read as a syntax tree
-first, and nothing is evaluated but arithmetic on the covariates and the functions listed here.
+first, and nothing is evaluated but arithmetic on the covariates and the functions listed here. What a formula asks for
+is counted before it is expanded.
 """
 
 import ast
+import math
 import re
+import warnings
 from functools import lru_cache
 
 import formulaic
 import numpy as np
 import pandas as pd
+from formulaic.errors import DataMismatchWarning, FormulaicError
 from formulaic.formula import SimpleFormula
+from formulaic.parser import DefaultFormulaParser
+from formulaic.parser.types import ASTNode
 
 #: Names of the covariates.
 COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
@@ -20,14 +26,22 @@ FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
     "np.log", "np.log2", "np.log10", "np.log1p", "np.sqrt", "np.exp", "np.abs", "np.minimum", "np.maximum",
 )  # fmt: skip
-_SPLINES = ("bs", "cr", "cc", "poly")
-_HARMLESS = (
-    ast.Expression, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.List,
-    ast.Tuple, ast.keyword, ast.expr_context,
+#: What the splines take beside an expression: numbers of columns, places, switches and words.
+_SPLINES = {
+    "bs": ("df", "degree", "knots", "include_intercept", "extrapolation"),
+    "cr": ("df", "knots", "constraints", "extrapolation"),
+    "cc": ("df", "knots", "constraints", "extrapolation"),
+    "poly": ("degree", "raw"),
+}
+_WORDS = {"constraints": ("center",), "extrapolation": ("raise", "clip", "zero", "extend")}
+_OPERATORS = (
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.UAdd, ast.USub,
+    ast.Invert, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
 )  # fmt: skip
+_WHOLE_LEVEL = re.compile(r"(\[(?:T\.)?-?\d+)\.0\]")
 #: Bounds on what a formula may ask for, so that it is fitted in seconds or refused.
-_LARGEST_POWER, _LARGEST_DF, _MOST_TERMS = 6, 20, 200
-_POWER = re.compile(r"(?:\*\*|\^)[\s(]*(\d+)")
+_LONGEST, _LARGEST_POWER, _LARGEST_DF, _MOST_TERMS, _MOST_PRODUCTS = 5_000, 6, 20, 200, 20_000
+_MOST_COLUMNS, _MOST_CELLS = 1_000, 20_000_000
 
 
 @lru_cache(maxsize=256)
@@ -37,62 +51,164 @@ def read_formula(formula: str) -> SimpleFormula:
     Parameters
     ----------
     formula : str
-        ``correct ~ ...`` over `COVARIATES` and `FUNCTIONS`.
+        ``correct ~ ...`` over `COVARIATES` and `FUNCTIONS`. Beside covariates a function takes literal numbers only.
 
     Raises
     ------
     ValueError
-        If it has another form, or says anything else; the sentence quotes it.
+        If it has another form, says anything else, or asks for too much; the sentence quotes it.
     """
+    if len(formula) > _LONGEST:
+        raise ValueError(f"formula {formula[:60]!r}... has {len(formula):,} characters; use at most {_LONGEST:,}")
     left, tilde, right = formula.partition("~")
     if not tilde or left.strip() != "correct" or not right.strip():
         raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
-    if any(int(power) > _LARGEST_POWER for power in _POWER.findall(right)):
-        raise ValueError(f"formula {formula!r} has a power above {_LARGEST_POWER}; choose a smaller one")
     try:
+        if _count_products(DefaultFormulaParser().get_ast(right)) > _MOST_PRODUCTS:
+            raise _FormulaError(f"multiplies out to more than {_MOST_PRODUCTS:,} terms; use fewer")
         parsed = formulaic.Formula(right)
+    except _FormulaError as error:
+        raise ValueError(f"formula {formula!r} {error}") from None
     except Exception as error:  # formulaic raises many types, all of them for text that is no formula
         raise ValueError(f"formula {formula!r} cannot be read: {_first_line(error)}") from None
     if not isinstance(parsed, SimpleFormula):
         raise ValueError(f"formula {formula!r} has more than one right side; write one regression")
     if len(parsed) > _MOST_TERMS:
         raise ValueError(f"formula {formula!r} has {len(parsed)} terms; use at most {_MOST_TERMS}")
-    for part in {factor.expr for term in parsed for factor in term.factors}:
+    for part in _parts(parsed):
         _check_part(part, formula)
     return parsed
+
+
+def _count_products(node: object) -> int:
+    """Return at most how many terms are multiplied out when a formula is expanded."""
+    if not isinstance(node, ASTNode):
+        return 1
+    symbol, counts = node.operator.symbol, [_count_products(arg) for arg in node.args]
+    if symbol in ("**", "^"):
+        if (power := int(str(node.args[1]))) > _LARGEST_POWER:
+            raise _FormulaError(f"has a power above {_LARGEST_POWER}; choose a smaller one")
+        return counts[0] ** power
+    if symbol == "*":
+        return math.prod(count + 1 for count in counts)
+    return math.prod(counts) if symbol == ":" else max(1, sum(counts))
+
+
+def _parts(parsed: SimpleFormula) -> list[str]:
+    """Return the expressions that terms are products of, each once."""
+    return sorted({factor.expr for term in parsed for factor in term.factors})
 
 
 def _check_part(part: str, formula: str) -> None:
     """Refuse a part that is more than arithmetic on covariates and calls of the listed functions."""
     try:
-        tree = ast.parse(part, mode="eval")
-    except (SyntaxError, ValueError) as error:
+        tree = ast.parse(part, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"formula {formula!r} cannot be read at {part!r}: {_first_line(error)}") from None
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        numbers = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
-        if ast.unparse(call.func) in _SPLINES and any(isinstance(n, int) and n > _LARGEST_DF for n in numbers):
-            raise ValueError(
-                f"formula {formula!r} asks {call.func.id}() for more than {_LARGEST_DF} columns; use fewer"
-            )
-    inner = {node.value for node in called if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Call, *_HARMLESS)) or node in inner:
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-                _check_power(node, formula)
-            continue
-        word = ast.unparse(node)
-        if word not in (FUNCTIONS if node in called else COVARIATES):
-            raise ValueError(
-                f"formula {formula!r} says {word!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
-                f"nor a call of a known function ({', '.join(FUNCTIONS)})"
-            )
+    try:
+        _check_expression(tree, outermost=True)
+    except _FormulaError as error:
+        raise ValueError(f"formula {formula!r} {error}") from None
 
 
-def _check_power(node: ast.BinOp, formula: str) -> None:
+class _FormulaError(Exception):
+    """What a formula says and may not."""
+
+
+def _check_expression(node: ast.expr, *, outermost: bool = False) -> None:
+    """Allow covariates, numbers, arithmetic, comparisons and calls; the exception's text completes a sentence.
+
+    Splines and factors have columns of their own, so they are no part of anything else.
+    """
+    if isinstance(node, ast.Call):
+        if not outermost and (name := ast.unparse(node.func)) in ("C", *_SPLINES):
+            raise _FormulaError(f"has {name}() inside of something else; let it stand for itself")
+        _check_call(node)
+    elif isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
+        operators = node.ops if isinstance(node, ast.Compare) else [node.op]
+        if not all(isinstance(operator, _OPERATORS) for operator in operators):
+            raise _FormulaError(f"says {ast.unparse(node)!r}, which is no arithmetic that formulas know")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            _check_power(node)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                _check_expression(child)
+    elif not _is_number(node) and not (isinstance(node, ast.Name) and node.id in COVARIATES):
+        raise _FormulaError(
+            f"says {ast.unparse(node)!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
+            f"nor a call of a known function ({', '.join(FUNCTIONS)}) nor a number"
+        )
+
+
+def _check_call(node: ast.Call) -> None:
+    name = ast.unparse(node.func)
+    if name not in FUNCTIONS:
+        raise _FormulaError(
+            f"says {name!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
+            f"nor a call of a known function ({', '.join(FUNCTIONS)})"
+        )
+    takes = 2 if name in ("np.minimum", "np.maximum") else 1
+    for argument in node.args[:takes]:
+        _check_expression(argument)
+    options = dict.fromkeys(_SPLINES[name][:1], node.args[1]) if name in _SPLINES and len(node.args) == 2 else {}
+    if len(node.args) - len(options) != takes:
+        raise _FormulaError(f"gives {name}() {len(node.args)} arguments; it takes {takes}")
+    for keyword in node.keywords:
+        if keyword.arg not in _SPLINES.get(name, ()):
+            raise _FormulaError(f"gives {name}() {ast.unparse(keyword)!r}, which it does not take here")
+        options[str(keyword.arg)] = keyword.value
+    for word, value in options.items():
+        _check_option(name, word, value)
+
+
+def _check_option(name: str, word: str, value: ast.expr) -> None:
+    """Allow what is written out: whole numbers, lists of numbers, True and False, and known words."""
+    said = value.value if isinstance(value, ast.Constant) else None
+    if word in ("df", "degree"):
+        if type(said) is not int:
+            raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}; write a whole number")
+        if said > _LARGEST_DF:
+            raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
+    elif word == "knots":
+        if not isinstance(value, ast.List | ast.Tuple) or not all(map(_is_number, value.elts)):
+            raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}; write a list of numbers")
+        if len(value.elts) > _LARGEST_DF:
+            raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
+    elif said not in _WORDS[word] if word in _WORDS else type(said) is not bool:
+        raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}, which it does not take here")
+
+
+def _check_power(node: ast.BinOp) -> None:
     power = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-    if not isinstance(power, ast.Constant) or not isinstance(power.value, int | float) or power.value > _LARGEST_POWER:
-        raise ValueError(f"formula {formula!r} has a power that is not a number up to {_LARGEST_POWER}; change it")
+    if not _is_number(power) or power.value > _LARGEST_POWER:  # type: ignore[attr-defined]
+        raise _FormulaError(f"has a power that is not a number up to {_LARGEST_POWER}; change it")
+    if not any(isinstance(part, ast.Name) and part.id in COVARIATES for part in ast.walk(node.left)):
+        raise _FormulaError(f"has a power of a constant, {ast.unparse(node)!r}; write the number")
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame) -> None:
+    """Refuse a formula whose factors and splines, multiplied out, have too many columns."""
+    widths = {part: _count_columns(part, covariates) for part in _parts(parsed)}
+    columns = sum(math.prod(widths[factor.expr] for factor in term.factors) for term in parsed)
+    most = min(_MOST_COLUMNS, _MOST_CELLS // max(len(covariates), 1))
+    if columns > most:
+        raise ValueError(f"formula {formula!r} asks for up to {columns:,} columns; use at most {most:,}")
+
+
+def _count_columns(part: str, covariates: pd.DataFrame) -> int:
+    """Return at most how many columns a part has: those of a spline, the levels of a factor, or one."""
+    tree = ast.parse(part, mode="eval").body
+    name = ast.unparse(tree.func) if isinstance(tree, ast.Call) else ""
+    if name in _SPLINES:
+        return 2 * _LARGEST_DF if "knots" in part else _LARGEST_DF
+    if name == "C":
+        named = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in covariates]
+        return max(1, len(covariates[named].drop_duplicates()))
+    return 1
 
 
 @lru_cache(maxsize=256)
@@ -115,35 +231,52 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
     if absent := [name for name in named if name not in known]:
         raise ValueError(f"formula {formula!r} names {', '.join(absent)}; these cells have only {', '.join(known)}")
     # by their letters: what is required inside of a spline, formulaic does not tell
-    columns = ((name, cells[name].to_numpy()) for name in known if name in formula)
-    values = tuple((name, column.dtype.str, column.tobytes()) for name, column in columns)
+    values = tuple((name, cells[name].to_numpy(float).tobytes()) for name in known if name in formula)
     design, spec = _build_design(formula, values, len(cells))
     return design.copy(), spec
 
 
 @lru_cache(maxsize=64)
 def _build_design(
-    formula: str, values: tuple[tuple[str, str, bytes], ...], rows: int
+    formula: str, values: tuple[tuple[str, bytes], ...], rows: int
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells: half the time of a fit goes into it."""
-    covariates = pd.DataFrame(
-        {name: np.frombuffer(content, dtype) for name, dtype, content in values}, index=range(rows)
-    )
+    """Build a design once for all models with the same cells: half the time of a fit goes into it.
+
+    Whole numbers are covariates as floats: a power of theirs may be larger than integers can be.
+    """
+    covariates = pd.DataFrame({name: np.frombuffer(content) for name, content in values}, index=range(rows))
+    parsed = read_formula(formula)
+    _check_columns(parsed, formula, covariates)
     try:
-        with np.errstate(all="ignore"):  # what is not finite is refused below
-            matrix = formulaic.model_matrix(read_formula(formula), covariates, na_action="ignore", context={"np": np})
-        design = pd.DataFrame(matrix).astype(float)
+        with np.errstate(all="ignore"), warnings.catch_warnings():  # what is not finite is refused below
+            warnings.simplefilter("ignore")
+            matrix = formulaic.model_matrix(parsed, covariates, na_action="ignore", context={"np": np})
+            design = pd.DataFrame(matrix).astype(float)
     except Exception as error:  # functions refuse their arguments with many types
         named = ", ".join(covariates)
         raise ValueError(f"formula {formula!r} cannot be built from {named}: {_first_line(error)}") from None
     if design.shape[1] == 0 or not np.isfinite(design.to_numpy()).all():
         raise ValueError(f"formula {formula!r} has no term, or one that is not finite in every cell; change it")
-    return design, matrix.model_spec
+    return design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term)), matrix.model_spec
 
 
 def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
-    """Return the design matrix at other rows; knots and levels stay those of the fit."""
-    return np.asarray(spec.get_model_matrix(add_logarithm(cells), context={"np": np}), dtype=float)
+    """Return the design matrix at other rows; knots and levels stay those of the fit.
+
+    Raises
+    ------
+    ValueError
+        If a row has a level of a factor, or lies beyond the knots of a spline, that the fit does not know.
+    """
+    cells = add_logarithm(cells)
+    covariates = cells[[name for name in COVARIATES if name in cells]].astype(float)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", DataMismatchWarning)
+        try:
+            return np.asarray(spec.get_model_matrix(covariates, context={"np": np}), dtype=float)
+        except (DataMismatchWarning, FormulaicError) as error:
+            raise ValueError(f"the fit does not reach all of these cells: {_first_line(error)}") from None
 
 
 def add_logarithm(cells: pd.DataFrame) -> pd.DataFrame:

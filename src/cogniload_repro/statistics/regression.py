@@ -138,17 +138,17 @@ def _fit_counts(
     status = _obstacle(x, k, n)
     if status != "ok":
         return _failed(terms, int(n.sum()), status, family, spec)
-    result, converged = _maximise(x, k, n, family)
-    if not converged:
+    beta, covariance = _maximise(x, k, n, family)
+    if beta is None:
         return _failed(terms, int(n.sum()), "not converged", family, spec)
-    eta, covariance = x @ result.params, result.cov_params()
+    eta = x @ beta
     _, log_p, log_q = FAMILIES[family]
     loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
     if family == QUASI:
         covariance, loglik = covariance * max(dispersion(k, n, np.exp(log_p(eta)), len(terms)), 1.0), np.nan
     se = np.sqrt(np.diag(covariance))
-    p = 2 * norm.sf(np.abs(result.params / se))
-    return Fit(terms, result.params, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
+    p = 2 * norm.sf(np.abs(beta / se))
+    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
 
 
 def check_family(family: str) -> None:
@@ -190,18 +190,20 @@ def _failed(terms: tuple[str, ...], n: int, status: str, family: str, spec: form
     return Fit(terms, nan, nan, nan, np.full((len(terms),) * 2, np.nan), np.nan, n, status, family, nan, spec)
 
 
-def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[object, bool]:
-    """Return statsmodels' fit, and whether it has converged."""
+def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return coefficients and their covariance, by the expected information; None where there is no convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
         # convergence of the coefficients: the rounding error of the deviance grows with n
         model = GLM(np.column_stack([k, n - k]), x, family=Binomial(FAMILIES[family][0]()))
         result = model.fit(tol=1e-10, rtol=1e-10, tol_criterion="params")
         if result.converged:
-            return result, True
-        # scoring may circle around an optimum that Newton's method reaches
+            return result.params, result.cov_params()
+        # scoring may circle around an optimum that Newton's method reaches, whose covariance is of the observed one
         result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
-        return result, result.mle_retvals["converged"]
+        if not result.mle_retvals["converged"]:
+            return None, None
+        return result.params, np.linalg.inv(-model.hessian(result.params, observed=False))
 
 
 def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:

@@ -1,0 +1,58 @@
+"""Other people's text on its way out: a door for each place that would read more into it than letters.
+
+Terminals, tables that a spreadsheet may open, messages with addresses. Markdown's door is `presentation.markdown`,
+HTML's the standard library's `html.escape`; pictures write names with ``parse_math=False``.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # make asks for a line with an address before every build, and pandas takes half a second
+    import pandas as pd
+
+#: What spreadsheets take for a formula, and the signed numbers and dashes of printed tables, which they do not.
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
+_HOST, _SUM = re.compile(r"(\[.*\]|[^:@]*)(:\d*)?"), re.compile(r"sha256=[0-9A-Fa-f]+")
+_USER, _QUERY = re.compile(r"(?<=://)[^/?#\s]*@"), re.compile(r"\?[^\s'\")#>]*")
+
+
+def for_terminal(text: str) -> str:
+    """Return text that a terminal shows letter by letter: controls, and marks that turn the writing, are spelt out."""
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame, to be written as CSV, in which no text is taken for a formula: an apostrophe stands before it.
+
+    Numbers stay as they are, printed ones with signs and stars among them.
+    """
+    guarded = frame.map(_guard_cell)
+    return guarded.set_axis([_guard_cell(name) for name in frame.columns], axis=1)
+
+
+def _guard_cell(cell: object) -> object:
+    is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
+
+
+def without_secrets(address: str) -> str:
+    """Return an address without user, password, query and fragment, but for a sum; a path comes back as it is."""
+    scheme, colon, rest = address.partition("://")
+    if not colon or not scheme.isalnum():
+        return address
+    rest, _, fragment = rest.partition("#")
+    host, slash, path = rest.partition("?")[0].partition("/")
+    if scheme != "hf":
+        if "@" in path and not _HOST.fullmatch(host):  # perhaps the stroke is one of a password
+            host, slash, path = path.rpartition("@")[2].partition("/")
+        host = host.rpartition("@")[2]
+    digits = _SUM.match(fragment)
+    return f"{scheme}://{host}{slash}{path}" + (f"#{digits[0]}" if digits else "")
+
+
+def without_queries(message: str) -> str:
+    """Return another program's message without the users, passwords and queries of addresses that it quotes."""
+    return _QUERY.sub("", _USER.sub("", message))

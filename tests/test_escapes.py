@@ -1,0 +1,90 @@
+"""Other people's text on its way out."""
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.escapes import for_spreadsheet, for_terminal, without_queries, without_secrets
+
+
+@given(st.text())
+def test_a_terminal_gets_letters_only(text):
+    """No control, no turning of the writing and no half a character is left; printable text is not touched."""
+    shown = for_terminal(text)
+    assert all(sign.isprintable() or sign in "\n\t" for sign in shown)
+    shown.encode("utf-8")
+    if text.isprintable():
+        assert shown == text
+
+
+def test_a_terminal_shows_what_was_there():
+    """A title that would be set, a line that would be erased and a reversal are spelt out."""
+    assert for_terminal("\x1b]0;OWNED\x07 a\rb \u202e c\n\udcff") == "\\x1b]0;OWNED\\x07 a\\rb \\u202e c\n\\udcff"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "+1+1", "-2+3+cmd|' /C calc'!D2", "@SUM(1)", "=cmd|' /C calc'!A0", " =1", "\t=1", "\r=1", "--1", "-x"],
+)
+def test_a_spreadsheet_gets_no_formula(text):
+    """Cells and headings that begin as formulas do are written with an apostrophe before them."""
+    frame = for_spreadsheet(pd.DataFrame({text: [text, "QwQ-32B"]}))
+    assert list(frame) == [f"'{text}"]
+    assert list(frame.iloc[:, 0]) == [f"'{text}", "QwQ-32B"]
+
+
+@pytest.mark.parametrize("cell", ["-0.51***", "+1.1", "--", "-", "-1,000", "3.41e-05", "-2.5e+17", "-0.5%", -1.5, None])
+def test_printed_numbers_stay_numbers(cell):
+    """Signs, stars and dashes of printed tables are no formula."""
+    (shown,) = for_spreadsheet(pd.DataFrame({"a": [cell]}, dtype=object))["a"]
+    assert shown is cell or shown == cell
+
+
+def test_a_table_of_numbers_is_written_as_ever():
+    """Types, missing values and repeated names of columns do not matter."""
+    frame = pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [True, False], "c": [0.1, None], "d": [-5, 5]})
+    frame = pd.concat([frame, frame.assign(e=pd.Categorical(["x", None]), f=pd.Timestamp("2026-01-01"))], axis=1)
+    assert for_spreadsheet(frame).to_csv() == frame.to_csv()
+
+
+@given(st.lists(st.text(max_size=8), min_size=1))
+def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
+    """Whatever the cells, as they stand in the file."""
+    text = for_spreadsheet(pd.DataFrame({"a": cells})).to_csv(index=False, lineterminator="\n")
+    for (cell,) in csv.reader(io.StringIO(text, newline="")):
+        assert not cell.lstrip().startswith(("=", "@"))
+        assert not cell.startswith("+") or cell[1:2].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://me:s3cret@host/x?token=TOK", "http://host/x"),
+        ("https://me:ss/w0rd@host/x.jsonl", "https://host/x.jsonl"),
+        ("https://me:s@ss/w0rd@host:80/x", "https://host:80/x"),
+        ("https://me:p@ss@host:8443/a@b/c", "https://b/c"),
+        ("https://host/a@b/c#token=TOK", "https://host/a@b/c"),
+        ("https://[::1]:8080/a@b?x=1#sha256=0f", "https://[::1]:8080/a@b#sha256=0f"),
+        ("https://host?token=TOK", "https://host"),
+        ("https://host/x#sha256=0f&token=TOK", "https://host/x#sha256=0f"),
+        ("hf://datasets/o/n@0123/a.jsonl", "hf://datasets/o/n@0123/a.jsonl"),
+        ("s3://key:word@bucket/x", "s3://bucket/x"),
+        ("outputs/a?b#c@d", "outputs/a?b#c@d"),
+        ("reconstructed", "reconstructed"),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address, shown):
+    """User, password, query and fragment are left out, also where the password is written against the rules."""
+    assert without_secrets(address) == shown
+    assert without_secrets(shown) == shown
+
+
+def test_messages_of_other_programs_lose_their_secrets():
+    """A failed connection quotes the address that it was for, perhaps one that a server has redirected to."""
+    message = "HTTPConnectionPool(host='h', port=1): exceeded with url: /x?token=TOK (to https://me:s3@h/?X-Sig=1)"
+    shown = "HTTPConnectionPool(host='h', port=1): exceeded with url: /x (to https://h/)"
+    assert without_queries(message) == shown
