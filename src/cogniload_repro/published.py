@@ -15,7 +15,7 @@ from cogniload_repro.frames import check_frame, read_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.schemas import ERRORS, Column, Schema
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.storage import ICLR2026, PUBLISHED
 
 #: The levels of the paper's stars (Tables 2 and 3). The first is the one at which it calls an effect significant.
 STAR_LEVELS = (0.05, 0.01, 0.001)
@@ -91,6 +91,11 @@ _CONTRADICTIONS = Schema(
      "consequence": Column("text", words=CONSEQUENCES)},
     ("number",), others=None,
 )  # fmt: skip
+_FACTS = Schema(
+    {"model": _NAME, "parameters_billion": Column(low=0, missing=True), "released": Column("text"),
+     "source": Column("text")},
+    ("model",), others=None,
+)  # fmt: skip
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
@@ -162,6 +167,19 @@ def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
         One row a contradiction: number (as on the book's page), title, location, consequence (one of `CONSEQUENCES`).
     """
     return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY)
+
+
+def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:
+    """Return what the makers say of the models, which the paper does not.
+
+    Returns
+    -------
+    DataFrame
+        One row a model, in printed order: model, parameters_billion (NaN where it is not public or not known here),
+        released (date), source.
+    """
+    frame = read_frame(path, _FACTS, _REMEDY)
+    return frame.assign(released=pd.to_datetime(frame["released"], format="%Y-%m-%d"))
 
 
 def correct_by(table: str) -> pd.DataFrame:
