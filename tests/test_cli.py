@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cogniload_repro.commands.choices import read_choices
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -110,7 +112,7 @@ def test_a_damaged_reconstruction_is_named(checkout):
     cells.to_csv(path, index=False)
     done = run("download-outputs", "--grid", "mini", "--build", checkout / "build", root=checkout)
     assert_refused(done, "cells.csv", "row 5", "reconstruct")
-    assert not (checkout / "build").exists()
+    assert not (checkout / "build" / "outputs").exists()
 
 
 def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
@@ -128,8 +130,9 @@ def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
     done = run("download-outputs", "--source", source, "--build", build)
     assert_refused(done, "2 rows were rejected", "--max-rejected")
     assert len(pd.read_parquet(build / "rejected.parquet")) == 2
-    assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
+    assert not (build / "outputs").exists()
     assert run("download-outputs", "--source", source, "--build", build, "--max-rejected", 2).returncode == 0
+    assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
 
 
 def test_steps_name_the_step_before_them(tmp_path):
@@ -203,7 +206,7 @@ def test_choices_are_checked_and_shown(tmp_path):
     """A choice is kept and named; an impossible one is refused, and the kept one stays."""
     assert run("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
     assert_refused(run("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
-    assert (tmp_path / "family.txt").read_text("utf-8") == "probit"
+    assert read_choices(tmp_path).family == "probit"
 
 
 @pytest.mark.slow

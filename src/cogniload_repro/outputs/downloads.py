@@ -10,6 +10,7 @@ import re
 import shutil
 import time
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -130,14 +131,17 @@ class Downloader:
 
     def _follow(self, url: str, headers: dict[str, str]) -> requests.Response:
         """Return the response at the end of redirections, of which nothing but the headers is read."""
-        session = requests.Session()
+        session = _Session()
         for _ in range(_MOST_REDIRECTIONS):
             response = session.get(url, headers=headers, stream=True, timeout=self.timeout_s, allow_redirects=False)
-            if (target := session.get_redirect_target(response)) is None:
-                return response
+            try:
+                if (target := session.get_redirect_target(response)) is None:
+                    return response
+                before, url = url, urljoin(url, target)
+                parts = urlsplit(url)
+            except ValueError as error:
+                raise InvalidURL(f"it is redirected to no address ({error})") from None
             response.close()
-            before, url = url, urljoin(url, target)
-            parts = urlsplit(url)
             if (
                 parts.scheme == "http"
                 and not self.any_route
@@ -207,6 +211,13 @@ class Downloader:
         finally:
             plain.unlink(missing_ok=True)
             self._mark.unlink(missing_ok=True)  # of the packed file
+
+
+class _Session(requests.Session):
+    """A session that follows nothing itself: it would read what comes with a redirection, however long that is."""
+
+    def resolve_redirects(self, *_, **__) -> Iterator[requests.Response]:  # type: ignore[override]
+        return iter(())
 
 
 def _version(response: requests.Response) -> str:

@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import yaml
 
-from cogniload_repro.storage import write_whole
+from cogniload_repro.files import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
@@ -27,7 +28,7 @@ _RESULTS = {
 #: Pages that are made while the book is staged.
 _GENERATED = ("api",)
 #: What the scripts of a page work on, by the names under which they find it.
-_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles")}
+_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/04_glm": ("numbers",)}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
@@ -96,7 +97,7 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     for name in dict.fromkeys(name for page in _pages(toc) for name in _DATA.get(page, ())):
         place = Path("_scripts", "instruments", f"{name}-data.js")
         made[place] = name
-        if not _is_current(staged / place, build / "cells.parquet"):
+        if not _is_current(staged / place, build / "cells.parquet", build / "fidelity.parquet"):
             write_whole(staged / place, _gather(name, build))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
@@ -177,17 +178,18 @@ def _gather(name: str, build: Path) -> str:
     """Return data of pages' scripts, as a script."""
     from cogniload_repro.presentation.explorer import explorer_data  # these fit and score
     from cogniload_repro.presentation.inline import write_script
+    from cogniload_repro.presentation.permalinks import numbers_data
     from cogniload_repro.presentation.workbench import workbench_data
 
-    return write_script(name, {"cells": workbench_data, "puzzles": explorer_data}[name](build))
+    makers = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
+    return write_script(name, makers[name](build))
 
 
 def _is_current(page: Path, *inputs: Path) -> bool:
-    """Tell whether what was generated is newer than the package, and than whatever else it is made of."""
+    """Tell whether what was generated is newer than what it is made of, and not of tomorrow."""
     package = Path(__file__).resolve().parents[1]
-    return page.is_file() and page.stat().st_mtime > max(
-        file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs)
-    )
+    latest = max(file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs))
+    return page.is_file() and latest < page.stat().st_mtime <= time.time()
 
 
 def _read_frame(staged: Path) -> str:

@@ -1,0 +1,19 @@
+/* Access: small repairs of what the theme leaves open for readers with a keyboard or a screen reader.
+ *
+ * "Code" toggles are announced by what they show; boxes that scroll can be reached with the keyboard.
+ */
+"use strict";
+
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("summary[aria-label]").forEach((summary) => summary.removeAttribute("aria-label"));
+  document.querySelectorAll("[role='list'] > :not([role='listitem'])").forEach((item) => item.setAttribute("role", "listitem"));
+  const mark = () => {
+    for (const box of document.querySelectorAll(".bd-article figure, .bd-article .output, .bd-article pre, .pst-scrollable-table-container")) {
+      const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+      if (scrolls && !box.hasAttribute("tabindex")) box.setAttribute("tabindex", "0");
+    }
+  };
+  mark();
+  addEventListener("load", mark);
+  addEventListener("resize", mark);
+});
