@@ -1,9 +1,10 @@
 """Hold the prompt lengths of the editions' default sets, and those expected over many sets, against Tables 7 to 10.
 
     cogniload fetch-tokenizers llama3
-    python benchmarks/edition_lengths.py [--sets 20] [--jobs 1]
+    python benchmarks/edition_lengths.py [--sets 10] [--jobs 1]
 
-Writes data/edition_lengths.csv, which the chapter on the generator shows: one row a set, task length and difficulty.
+Writes data/companions/edition_lengths.csv, which the chapter on the generator shows: one row a set, task length and
+difficulty.
 ``counted`` is the mean length in tokens without the model's constant overhead, ``se`` its standard error as the
 expected length of the rules, ``overhead`` the constant, ``z`` the distance of printed and counted mean in standard
 errors of their difference. The rules are those of all editions, so the further sets are the port's. Ten sets take ten
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts
@@ -22,7 +24,7 @@ from cogniload_repro.prompts.counts import KEYS, count_prompts, prompt_statistic
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.storage import DATA, write_whole
+from cogniload_repro.storage import DATA
 
 #: Seed of the further sets; their ids are independent of order.
 SEED = 7
@@ -53,7 +55,7 @@ def main() -> None:
     parser.add_argument("--tokenizers", type=Path, default=Path("data/tokenizers"))
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=DATA / "edition_lengths.csv")
+    parser.add_argument("--out", type=Path, default=DATA / "companions" / "edition_lengths.csv")
     options = parser.parse_args()
     tokenizer = next(file.name for file in find_tokenizers() if MODEL in file.models)
     assert BY_NAME[MODEL].puzzles_per_cell == PER_CELL

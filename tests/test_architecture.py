@@ -2,12 +2,13 @@
 
 import ast
 import re
-import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from cogniload_repro.commands.steps import find_core
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "cogniload_repro"
@@ -87,17 +88,8 @@ def test_the_map_has_every_module_in_its_room_and_the_floors_in_order():
 
 
 def test_outputs_and_scores_are_made_again_when_what_shapes_them_changes(imports):
-    """A module that shapes outputs or scores is a dependency of theirs in the Makefile; the regressions are none."""
-    printed = subprocess.run(
-        ["make", "-s", "--eval", "print-core: ; @echo $(CORE_SRC)", "print-core"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    listed = {
-        Path(name).relative_to("src/cogniload_repro").with_suffix("").as_posix() for name in printed.stdout.split()
-    }
+    """A module that shapes outputs or scores is among what they are made from; the regressions are none."""
+    listed = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in find_core()}
     needed: set[str] = set()
     waiting = [
         "reconstruction/stand_ins",

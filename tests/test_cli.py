@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cogniload_repro.commands.choices import read_choices
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -110,7 +112,7 @@ def test_a_damaged_reconstruction_is_named(checkout):
     cells.to_csv(path, index=False)
     done = run("download-outputs", "--grid", "mini", "--build", checkout / "build", root=checkout)
     assert_refused(done, "cells.csv", "row 5", "reconstruct")
-    assert not (checkout / "build").exists()
+    assert not (checkout / "build" / "outputs").exists()
 
 
 def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
@@ -128,8 +130,9 @@ def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
     done = run("download-outputs", "--source", source, "--build", build)
     assert_refused(done, "2 rows were rejected", "--max-rejected")
     assert len(pd.read_parquet(build / "rejected.parquet")) == 2
-    assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
+    assert not (build / "outputs").exists()
     assert run("download-outputs", "--source", source, "--build", build, "--max-rejected", 2).returncode == 0
+    assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
 
 
 def test_steps_name_the_step_before_them(tmp_path):
@@ -203,7 +206,7 @@ def test_choices_are_checked_and_shown(tmp_path):
     """A choice is kept and named; an impossible one is refused, and the kept one stays."""
     assert run("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
     assert_refused(run("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
-    assert (tmp_path / "family.txt").read_text("utf-8") == "probit"
+    assert read_choices(tmp_path).family == "probit"
 
 
 @pytest.mark.slow
@@ -250,3 +253,30 @@ def test_commands_print_through_one_door():
             re.findall(r"(?<![\w.])(?:click\.echo|print)\(", path.read_text("utf-8"))
         )
         assert not bare or path.name == "options.py", path.name
+
+
+HOLDER = """
+import sys, time
+from cogniload_repro.files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_two_processes_do_not_score_into_one_build(tmp_path):
+    """The second is told of the first, and does nothing; when that has ended, in whatever way, it may."""
+    rows = [{"model": "m", "name": "20_1_1_770487_red", "response": "Raymond is wearing red underwear."}]
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    build = tmp_path / "build"
+    assert run("download-outputs", "--source", tmp_path / "o.jsonl", "--build", build).returncode == 0
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, build], env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        assert_refused(run("score", "--build", build, "--jobs", 1), f"process {holder.pid} is at work in {build}")
+        assert not (build / "scores").exists()
+    finally:
+        holder.kill()
+        holder.wait()
+    assert run("score", "--build", build, "--jobs", 1).returncode == 0

@@ -88,7 +88,7 @@ def test_one_change_goes_from_edit_to_page(checkout):
         assert format_coefficient(coef) in words
     assert "Nothing" not in make(checkout, *shlex.split(second)[1:])
     back = blocks("sh", walk)[1].strip()
-    make(checkout, "data/build-mini/notebooks/.done", *shlex.split(back)[2:])
+    make(checkout, "render", *shlex.split(back)[2:])
     assert not (build / "regression.csv").exists()
     assert formula not in (build / "notebooks" / "04_glm.ipynb").read_text("utf-8")
 

@@ -59,13 +59,17 @@ with open_executor(2) as executor:
 
 
 def contents(folder):
-    """The bytes of every file of a folder, by path."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """The bytes of every file of a folder, by path, but for what is known about it: choices, manifest, lock."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("choices.json", ".manifest.json", ".lock")
+    }
 
 
 def visible(files):
-    """Those that are no part files."""
-    return {name: content for name, content in files.items() if not name.endswith(".part")}
+    """Those that are no part files, and not in the folder where outputs are made."""
+    return {name: content for name, content in files.items() if not name.endswith(".part") and name[0] != "."}
 
 
 def run(*arguments):
@@ -384,8 +388,8 @@ def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, smal
 
 
 def test_monstrous_responses_are_scored(tmp_path):
-    """Null characters and fifty megabytes are responses like others; raw null bytes are no JSON."""
-    huge = "Wait. Once more, statement by statement.\n" * 1_250_000
+    """Null characters and fourteen megabytes are responses like others; raw null bytes are no JSON."""
+    huge = "Wait. Once more, statement by statement.\n" * 350_000
     rows = [
         ("nul", NAMES[0], "\x00\x00Raymond: \x00red\x00\nRaymond is wearing red underwear.\x00"),
         ("huge", NAMES[0], f"{huge[:5_000_000]}Raymond is wearing red underwear."),
@@ -395,8 +399,10 @@ def test_monstrous_responses_are_scored(tmp_path):
     lines.append(lines[0].replace(b"\\u0000", b"\x00"))
     (tmp_path / "source.jsonl").write_bytes(b"\n".join(lines))
     build = tmp_path / "build"
-    code, message = run("download-outputs", "--build", build, "--source", tmp_path / "source.jsonl")
+    command = ["download-outputs", "--build", build, "--source", tmp_path / "source.jsonl"]
+    code, message = run(*command)
     assert (code, "1 malformed row, first in 'source.jsonl', row 4" in message) == (2, True)
+    assert run(*command, "--max-rejected", 1)[0] == 0
     assert run("score", "--build", build, "--jobs", 1)[0] == 0
     scores = pd.concat(pd.read_parquet(build / "scores" / f"{model}.parquet") for model in ("nul", "huge"))
     assert scores["bucket"].tolist() == ["correct_valid", "correct_valid", "wrong_other"]

@@ -109,4 +109,4 @@ def test_files_are_read_by_their_ending(tmp_path):
 def test_the_frames_of_a_build_have_schemas():
     """The five frames that pages are made from are all declared, with the cells' key."""
     assert set(FRAMES) == {"cells", "glm", "interactions", "aic", "tokens"}
-    assert CELLS.key == ("model", "N", "d", "ratio_pct")
+    assert CELLS.key == ("model", "N", "d", "ratio_pct", "perturbation")

@@ -131,7 +131,7 @@ def test_an_own_model_beside_the_papers(tmp_path):
     command = ["-m", "cogniload_repro", "download-outputs", "--source", source, "--build", build, "--add"]
     added = subprocess.run([sys.executable, *command], capture_output=True, text=True)
     assert added.returncode == 0, added.stderr
-    assert added.stdout.splitlines()[0] == "6 responses of 1 model, 0 rows rejected"
+    assert "6 responses of 1 model, 0 rows rejected" in added.stdout.splitlines()
     run("score", "--build", build, "--jobs", 1)
     run("fit", "--build", build)
     results, checks = load_results(build), compare(build)
@@ -147,13 +147,14 @@ def test_an_own_model_beside_the_papers(tmp_path):
 
 
 def test_an_own_model_can_be_added_again(tmp_path):
-    """A second import replaces the first, and leaves the others and the puzzles alone."""
+    """Another content of the same file takes the place of the first, and leaves the others and the puzzles alone."""
     build, cells = tmp_path / "build", cells_of([20], [1], [50])
-    for model in ("other", "me/mine"):
-        run("download-outputs", "--source", write(tmp_path, answers(model, cells, 4)), "--build", build, "--add")
-    kept = [build / "outputs/other.parquet", build / "puzzles.parquet"]
-    before = [path.read_bytes() for path in kept]
-    source = write(tmp_path, answers("me/mine", cells, 2))
-    run("download-outputs", "--source", source, "--build", build, "--add")
-    assert [path.read_bytes() for path in kept] == before
-    assert len(pd.read_parquet(build / "outputs/me%2Fmine.parquet")) == 2
+    other = write(tmp_path, answers("other", cells, 4)).rename(tmp_path / "other.jsonl")
+    run("download-outputs", "--source", other, "--build", build)
+    names = ("outputs/other.parquet", "puzzles.parquet")
+    before = [(build / name).read_bytes() for name in names]
+    for count in (4, 2):
+        mine = write(tmp_path, answers("me/mine", cells, count))
+        run("download-outputs", "--source", mine, "--build", build, "--add")
+        assert len(pd.read_parquet(build / "outputs/me%2Fmine.parquet")) == count
+        assert [(build / name).read_bytes() for name in names] == before

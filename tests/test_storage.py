@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.storage import (
     as_place,
     move,
@@ -19,7 +20,6 @@ from cogniload_repro.storage import (
     table_writer,
     weakest_provenance,
     write_table,
-    write_whole,
 )
 
 

@@ -81,7 +81,8 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
     if not faults:  # the rules compare numbers
         for rule in schema.rules:
             faults += [(row, rule.complaint) for row in _rows(~rule.holds(checked))]
-    faults += [(row, "is there before") for row in _rows(frame.duplicated(list(schema.key)))] if schema.key else []
+    if key := [name for name in schema.key if name in frame]:
+        faults += [(row, "is there before") for row in _rows(frame.duplicated(key))]
     if faults:
         raise ValueError(f"{place}: {_describe(frame, faults)}; {remedy}")
     return checked

@@ -120,7 +120,8 @@ _ADDS_UP = Rule(
 )
 
 #: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction), n
-#: (puzzles), correct, the five kinds of wrong answers, tokens (mean and 90th percentile).
+#: (puzzles), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts were
+#: perturbed, empty where they were not.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -135,8 +136,9 @@ CELLS = Schema(
         **dict.fromkeys(
             ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, optional=True, missing=True)
         ),
+        "perturbation": Column("text", optional=True, missing=True),
     },
-    ("model", "N", "d", "ratio_pct"),
+    ("model", "N", "d", "ratio_pct", "perturbation"),
     (_ADDS_UP,),
 )
 

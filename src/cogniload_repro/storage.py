@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.schemas import PROVENANCE
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -60,22 +61,6 @@ def move(part: Path, path: Path) -> None:
         part.rename(path)
 
 
-def write_whole(path: str | Path, content: str | bytes) -> Path:
-    """Write a file so that a reader, or an interruption, meets the old content or the new, never a part.
-
-    Text is written as UTF-8 with its line ends as they are; missing folders are made.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path
-
-
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary path beside `path`, which takes its place when the block ends without an error."""
@@ -93,6 +78,15 @@ def remove_parts(folder: str | Path) -> None:
     """Remove what killed runs have left in a folder; to be called while nothing is written there."""
     for part in as_place(folder).glob(".*.part"):
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def unfinished(folder: str | Path, source: str) -> Iterator[None]:
+    """Mark a folder while a set of tables takes its place there; the mark stays if that is interrupted."""
+    mark = Path(folder) / UNFINISHED
+    write_whole(mark, source)
+    yield
+    mark.unlink()
 
 
 @contextmanager

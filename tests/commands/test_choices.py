@@ -1,13 +1,19 @@
 """What a reader has chosen for a build, kept for later calls of make."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cogniload_repro.commands.choices import DEFAULTS, describe_choices, keep_choices, read_choices
+from cogniload_repro.commands.choices import (
+    GIVEN,
+    Choices,
+    Source,
+    choose_added,
+    choose_removed,
+    describe_choices,
+    keep_choices,
+    read_choices,
+)
 from cogniload_repro.storage import RECONSTRUCTED
 
 ROOT = Path(__file__).parents[2]
@@ -17,20 +23,72 @@ TABLE = str(RECONSTRUCTED / "cells.csv")
 def test_choices_are_kept_until_they_are_given_again(tmp_path):
     """A later call keeps what an earlier one chose; an empty value goes back to the default."""
     keep_choices(tmp_path, {"formula": "correct ~ d", "family": "probit"})
-    assert keep_choices(tmp_path, {"source": str(tmp_path)})["formula"] == "correct ~ d"
+    assert keep_choices(tmp_path, {"source": str(tmp_path)}).formula == "correct ~ d"
     kept = keep_choices(tmp_path, {"family": ""})
-    assert kept == {"source": str(tmp_path), "formula": "correct ~ d", "family": "", "data": ""}
+    assert kept == Choices(Source(str(tmp_path)), formula="correct ~ d")
     assert read_choices(tmp_path) == kept
-    assert keep_choices(tmp_path, dict.fromkeys(DEFAULTS, "")) == DEFAULTS
+    assert keep_choices(tmp_path, dict.fromkeys(GIVEN, "")) == Choices()
 
 
-def test_a_file_is_only_written_when_its_value_changes(tmp_path):
-    """What make compares, the time of a file, stays as it is."""
-    keep_choices(tmp_path, {"formula": "correct ~ d"})
-    for file in tmp_path.iterdir():
-        os.utime(file, (1, 1))
-    keep_choices(tmp_path, {"formula": "correct ~ d", "family": "cloglog"})
-    assert {file.name for file in tmp_path.iterdir() if file.stat().st_mtime > 1} == {"family.txt"}
+def test_how_a_source_is_read_is_kept_with_it(tmp_path):
+    """Rows to put up with and other options stay while the source does; another one starts anew."""
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.touch()
+    second.touch()
+    keep_choices(tmp_path / "build", {"source": str(first), "max_rejected": "3"}, model="mine", edition="elixir")
+    kept = keep_choices(tmp_path / "build", {"family": "probit"}).source
+    assert kept == Source(str(first), "mine", "elixir", max_rejected=3)
+    assert keep_choices(tmp_path / "build", {"source": str(second)}).source == Source(str(second))
+    with pytest.raises(ValueError, match="MAX_REJECTED is '-1'"):
+        keep_choices(tmp_path / "build", {"max_rejected": "-1"})
+
+
+def test_paths_mean_the_same_from_every_folder(tmp_path, monkeypatch):
+    """A path is kept whole, with blanks, accents, quotes and line breaks; only its owner may read the file."""
+    name = "an\nswers of é'c;#$.jsonl"
+    (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert keep_choices("build", {"source": name}).source.address == str(tmp_path / name)
+    monkeypatch.chdir("/")
+    assert read_choices(tmp_path / "build").source.file == tmp_path / name
+    assert (tmp_path / "build" / "choices.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_choices_of_older_builds_are_taken_over(tmp_path):
+    """Where each choice has a file, the values are kept and the files go."""
+    for name, value in {"source": "reconstructed", "formula": "correct ~ d", "family": "", "data": ""}.items():
+        (tmp_path / f"{name}.txt").write_text(value, encoding="utf-8")
+    assert keep_choices(tmp_path, {}) == Choices(formula="correct ~ d")
+    assert [path.name for path in tmp_path.iterdir()] == ["choices.json"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"sources": [{"address": 1}]}', '{"sources": []}'])
+def test_a_damaged_file_is_named(tmp_path, content):
+    """Nothing is guessed: the sentence names the file."""
+    (tmp_path / "choices.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"choices\.json is damaged"):
+        read_choices(tmp_path)
+
+
+def test_sources_are_added_and_removed(tmp_path):
+    """A model goes with its source when it is the only one; another stays without it."""
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    one.touch()
+    two.touch()
+    choices = choose_added(choose_added(Choices(), {"source": str(one)}), {"source": str(two)}, model="b")
+    assert [(source.label, source.model) for source in choices.added] == [("one.jsonl", None), ("two.jsonl", "b")]
+    again = choose_added(choices, {"source": str(one), "max_rejected": "2"})
+    assert [(source.label, source.max_rejected) for source in again.added] == [("two.jsonl", 0), ("one.jsonl", 2)]
+    held = [["QwQ-32B"], ["a", "c"], ["b"]]
+    assert choose_removed(choices, {"model": "b"}, held).added == choices.added[:1]
+    assert choose_removed(choices, {"model": "a"}, held).added[0].without == ("a",)
+    assert choose_removed(choices, {"source": str(one)}, held).added == choices.added[1:]
+    with pytest.raises(ValueError, match="QwQ-32B is none that was added; these were: a, b, c"):
+        choose_removed(choices, {"model": "QwQ-32B"}, held)
+    with pytest.raises(ValueError, match="is what the build is made from already"):
+        choose_added(Choices(Source(str(one))), {"source": str(one)})
+    with pytest.raises(ValueError, match="say which outputs are to be added"):
+        choose_added(choices, {})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +102,7 @@ def test_a_file_is_only_written_when_its_value_changes(tmp_path):
         ({"formula": "correct ~ prompt_mean", "data": TABLE}, "names prompt_mean"),
         ({"formula": "correct ~ np.log(d - 1)", "data": TABLE}, "not finite"),
         ({"family": "normal"}, "no family 'normal'"),
-        ({"data": "nowhere.csv"}, "no table of cells at nowhere.csv"),
+        ({"data": "nowhere.csv"}, "no table of cells at .*nowhere.csv"),
         ({"colour": "red"}, "no choice colour"),
     ],
 )
@@ -59,49 +117,7 @@ def test_what_is_not_possible_changes_nothing(tmp_path, given, complaint):
 
 def test_the_description_keeps_secrets():
     """Outputs and choices are named, without the user, password or query of an address."""
-    text = describe_choices(DEFAULTS | {"source": "https://me:pw@host/x.jsonl?token=1", "family": "probit"})
-    assert text == "outputs: https://host/x.jsonl; family: probit"
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """A folder in which make finds the package, and has nothing built."""
-    (tmp_path / "data").mkdir()
-    committed = [place.relative_to(ROOT) for place in (ROOT / "data").iterdir() if not place.name.startswith("build")]
-    for name in ("src", "notebooks", "book", *committed):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text("utf-8"), "utf-8")
-    return tmp_path
-
-
-def make(folder, *arguments):
-    """Run make there, with this Python and none of the outer make's variables."""
-    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "DATA"}
-    return subprocess.run(
-        ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", *arguments],
-        cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-
-
-def test_make_keeps_choices(checkout):
-    """Quotes and all, a choice given to make is in the build for the next call, which starts no Python for it."""
-    build, formula = checkout / "data" / "build-mini", "correct ~ bs(rho, df=4, extrapolation='extend')"
-    files = [f"data/build-mini/{name}.txt" for name in DEFAULTS]
-    done = make(checkout, *files, f"FORMULA={formula}", "FAMILY=probit", f"SOURCE={ROOT}")
-    assert done.returncode == 0, done.stderr
-    assert read_choices(build) == {"source": str(ROOT), "formula": formula, "family": "probit", "data": ""}
-    assert "up to date" in make(checkout, *files).stdout
-    assert make(checkout, *files, "SOURCE=reconstructed", "FAMILY=").returncode == 0
-    assert read_choices(build) == {"source": "reconstructed", "formula": formula, "family": "", "data": ""}
-
-
-def test_make_stops_before_anything_is_removed(checkout):
-    """A bad choice ends make with the sentence, and nothing has been built or taken away."""
-    build = checkout / "data" / "build-mini"
-    (build / "outputs").mkdir(parents=True)
-    (build / "outputs" / "kept.parquet").write_bytes(b"x")
-    done = make(checkout, "reproduce", "FORMULA=correct ~ d;x")
-    assert done.returncode == 2
-    assert "cannot be read" in done.stderr
-    assert [file.name for file in build.rglob("*") if file.is_file()] == ["kept.parquet"]
+    source = Source("https://me:pw@host/x.jsonl?token=1")
+    text = describe_choices(Choices(source, (Source("/a/b.csv"),), family="probit"))
+    assert text == "outputs: https://host/x.jsonl + /a/b.csv; family: probit"
+    assert source.label == "https://host/x.jsonl"

@@ -2,19 +2,26 @@
 
 import json
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from cogniload_repro.cli import main
 from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.companions.protocol import (
     boxed_answers,
     is_last_solved,
     overload_prompt,
     protocol_prompt,
+    split_perturbations,
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.folders import write_set
 from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.fits import fit
+from cogniload_repro.statistics.formulas import read_formula
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
 QUESTION = {"poi": "Ada", "gold": "red", "domain": ["red", "blue", "green"], "category": "clothes_hat"}
@@ -96,3 +103,38 @@ def test_one_kind_of_query_at_a_time(tmp_path, choice):
     """Perturbation and overload are two experiments, and neither is none."""
     with pytest.raises(ValueError, match="choose one of both"):
         write_queries(tmp_path, *choice)
+
+
+def test_perturbation_is_a_factor_of_the_regression(tmp_path):
+    """Answers with a perturbation are counted apart, and its coefficient is the one that they were drawn with."""
+    rng, rows = np.random.default_rng(3), []
+    puzzles = list(draw_grid(grid_cells("N=20,50 ratio=25,75 d=1,2,3"), 12, 5))
+    for puzzle in puzzles:
+        for name, lost in (("", 0.2), ("rail_fence", 0.7)):
+            answer = "I do not know." if rng.random() < lost else f"{puzzle.poi}: {puzzle.solution}."
+            rows.append({"model": "mine", "name": puzzle.name, "perturbation": name, "response": answer})
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    build = ["--build", str(tmp_path / "build")]
+    for arguments in (["download-outputs", "--source", str(tmp_path / "answers.jsonl")], ["score", "--jobs", "1"]):
+        run = CliRunner().invoke(main, [*arguments, *build])
+        assert run.exit_code == 0, run.output
+    cells = load_cells(tmp_path / "build")
+    assert sorted(cells["model"].unique()) == ["mine", "mine (rail_fence)"]
+    split = split_perturbations(cells)
+    assert split.groupby(["model", "perturbation"])["n"].sum().to_dict() == {
+        ("mine", ""): len(puzzles), ("mine", "rail_fence"): len(puzzles),
+    }  # fmt: skip
+    fits = fit(split, "correct ~ d + log10_N + rho + C(perturbation)").set_index("term")
+    row = fits.loc["C(perturbation)[T.rail_fence]"]
+    assert row["status"] == "ok"
+    assert abs(row["coef"] - np.log(0.3 / 0.7 * 0.2 / 0.8)) < 4 * row["se"]
+    split.to_csv(tmp_path / "cells.csv", index=False)
+    again = fit(load_cells(tmp_path / "cells.csv"), "correct ~ d + log10_N + rho + C(perturbation)")
+    assert np.allclose(again["coef"], fits["coef"])
+
+
+@pytest.mark.parametrize("formula", ["perturbation", "C(perturbation + d)", "perturbation * d", "bs(perturbation, 3)"])
+def test_words_are_levels_and_nothing_else(formula):
+    """A perturbation is no number: anything but the factor is refused."""
+    with pytest.raises(ValueError, match="neither a covariate"):
+        read_formula(f"correct ~ {formula}")

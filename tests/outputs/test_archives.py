@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import stat
 import tarfile
 import zipfile
@@ -246,3 +247,18 @@ def test_the_list_of_a_zip_is_bounded(tmp_path, monkeypatch):
         file.writestr("a.jsonl", b"{}")
     _, refused = unpack(tmp_path / "y.zip", tmp_path / "cache")
     assert "'a.jsonl' is compressed as LZMA" in refused[0].detail
+
+
+def test_a_member_that_lies_nowhere_is_left_out(tmp_path):
+    """Neither a place before the archive's beginning nor a name without letters takes the other members with it."""
+    archive = make_zip(tmp_path / "x.zip", [("a", b"1"), ("b", b"2"), ("c", b"3")])
+    content = bytearray(archive.read_bytes())
+    first, second = (found.start() for found in list(re.finditer(rb"PK\x01\x02", content))[:2])
+    content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
+    content[second + 46] = 0
+    end = content.rfind(b"PK\x05\x06")
+    content[end + 16 : end + 20] = (int.from_bytes(content[end + 16 : end + 20], "little") + 40).to_bytes(4, "little")
+    archive.write_bytes(content)
+    folder, refused = unpack(archive, tmp_path / "cache")
+    assert files_of(folder) == {}
+    assert {row.file for row in refused} == {"x.zip/a", "x.zip/", "x.zip/c"}

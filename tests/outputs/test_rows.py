@@ -30,6 +30,14 @@ def test_a_good_row_is_a_response(tmp_path):
     ]
 
 
+def test_answers_to_perturbed_prompts_are_told_apart(tmp_path):
+    """One puzzle may be answered as it is and perturbed; the perturbation stands behind the model's name."""
+    rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"perturbation": ""}]
+    first, second, third = read_rows(tmp_path, *rows)
+    assert (first.model, second.model) == ("mine", "mine (rail_fence)")
+    assert third.reason == "duplicate"
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -38,6 +46,8 @@ def test_a_good_row_is_a_response(tmp_path):
         ({"response": None}, "missing field"),
         ({"response": ["red"]}, "wrong type"),
         ({"name": 3}, "wrong type"),
+        ({"perturbation": 3}, "wrong type"),
+        ({"perturbation": "../rail fence"}, "wrong type"),
         ({"prompt_tokens": "400"}, "wrong type"),
         ({"prompt_tokens": True}, "wrong type"),
         ({"prompt_tokens": -1}, "wrong type"),

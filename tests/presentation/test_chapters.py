@@ -1,12 +1,11 @@
 """Chapters: those that a build has, those that have changed, and several run at once."""
 
-import os
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from cogniload_repro.presentation.chapters import Run, is_current, list_chapters, run_notebooks
+from cogniload_repro.presentation.chapters import Run, list_chapters, run_notebooks
 from cogniload_repro.presentation.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -49,24 +48,6 @@ def test_a_kernel_that_dies_is_one_sentence(tmp_path):
     with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
         list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
     assert not (tmp_path / "out.ipynb").exists()
-
-
-def test_what_has_not_changed_is_current(tmp_path):
-    """A copy is current until the notebook or an input is newer, the parameters differ, or it is gone."""
-    source, data = _write(tmp_path / "page.ipynb", "n = 1"), tmp_path / "data.csv"
-    data.write_text("x", "utf-8")
-    run = Run(source, tmp_path / "out" / "page.ipynb", {"n": 3})
-    assert not is_current(run, [data])
-    run_notebook(run.source, run.target, run.parameters)
-    assert is_current(run, [data])
-    assert not is_current(Run(source, run.target, {"n": 4}), [data])
-    assert not is_current(run, [data, tmp_path / "gone.csv"])
-    later = run.target.stat().st_mtime + 1
-    for file in (data, source):
-        os.utime(file, (later, later))
-        assert not is_current(run, [data])
-        os.utime(file, (1, 1))
-    assert is_current(run, [data])
 
 
 def test_a_book_has_the_chapters_that_its_build_can_fill():

@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from samples import table_of
 
 from cogniload_repro.presentation import generation as figures
 from cogniload_repro.presentation.style import save_figure
+from cogniload_repro.published import load_table
 from cogniload_repro.puzzles import measure as checks
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.storage import DATA
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,22 @@ def test_tables_have_a_row_a_difficulty_with_the_measured_numbers(measures):
     assert failures["Failed, per 100"].tolist() == [f"{100 * rate:.1f}" for rate in rates]
     assert spaces.loc[3, ["States", "$(d+1)^d$"]].tolist() == ["625", "625"]
     assert sameness.iloc[0, 2] == "100.0"
+
+
+def test_lengths_of_the_editions_stand_beside_the_printed_ones():
+    """The committed table holds the paper's means; a row shows each set with its overhead and its distance."""
+    lengths = pd.read_csv(DATA / "companions" / "edition_lengths.csv")
+    printed = load_table("tokens").query("model == 'DeepSeek-R1-Distill-Llama-70B'").set_index(["N", "d"])
+    own = lengths.set_index(["N", "d"])
+    assert (own["printed"] == printed.loc[own.index, "prompt_mean"]).all()
+    assert (np.sign((own["printed"] - own["counted"] - own["overhead"]).round(2)) == np.sign(own["z"].round(2))).all()
+    shown = figures.print_lengths(lengths)
+    assert shown.columns.tolist() == ["$N$", "$d$", "Printed", "Port draw", "Elixir draw", "Expected"]
+    assert len(shown) == len(lengths) / 3 == 20
+    made_up = pd.DataFrame({"set": ["port", "expected"], "N": 20, "d": 1, "printed": 358.0, "counted": [353.4, 352.0],
+                            "se": [1.3, 0.44], "overhead": [4.2, 5.0], "z": [0.2, -1.26]})  # fmt: skip
+    row = ["20", "1", "358", "358 (+0.2)", "357 ± 0.4 (-1.3)"]
+    assert figures.print_lengths(made_up).values.tolist() == [row]
 
 
 def test_huge_numbers_are_powers_of_ten():

@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, read_choices
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
+from cogniload_repro.commands.steps import Build, tables_of
 
 if TYPE_CHECKING:
     from cogniload_repro.presentation.chapters import Chapter
-
-
-@click.command()
-@click.argument("given", nargs=-1, metavar="[NAME=VALUE]...")
-@BUILD
-def choose(given: tuple[str, ...], build: Path) -> None:
-    """Keep choices for later calls of make, after checking them, and show all; an empty value goes back to the default.
-
-    Names are SOURCE, FORMULA, FAMILY and DATA, as the Makefile takes them.
-    """
-    from cogniload_repro.commands.choices import describe_choices, keep_choices
-
-    pairs = (choice.partition("=") for choice in given)
-    say(describe_choices(keep_choices(build, {name.lower(): value for name, _, value in pairs})))
 
 
 @click.command("run-notebook")
@@ -51,26 +39,23 @@ def run_notebook(
 
 
 @click.command()
-@click.argument("inputs", nargs=-1, type=click.Path(path_type=Path))
 @GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @BUILD
 @JOBS
-def render(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: int) -> None:
+def render(grid: str, again: bool, build: Path, jobs: int) -> None:
     """Execute the notebooks on a build folder and make the HTML book of them, as far as they have changed.
 
-    A notebook is run when its executed copy is older than itself or than one of INPUTS, or was made with other
-    parameters; what a reader has chosen for the build (see `choose`) reaches those that have such parameters. Pages
-    that have not changed are not written again.
+    A notebook is run when it, what it is made from or its parameters are others than those of its executed copy; what
+    a reader has chosen for the build (see `choose`) reaches those that have such parameters. Pages that have not
+    changed are not written again.
     """
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
-        from cogniload_repro.commands.choices import read_choices
-
         choices = read_choices(build)
         chapters = _list_chapters(grid, choices)
-        _run_changed(chapters, choices, inputs, again, build, jobs)
+        _run_changed(chapters, Build(build, grid, jobs, choices), again)
         say("== book")
         _make_book(chapters, build, builder)
 
@@ -80,17 +65,16 @@ def render(inputs: tuple[Path, ...], grid: str, again: bool, build: Path, jobs: 
 @BUILD
 def build_book(grid: str, build: Path) -> None:
     """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
-    from cogniload_repro.commands.choices import read_choices
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
         _make_book(_list_chapters(grid, read_choices(build)), build, builder)
 
 
-def _list_chapters(grid: str, choices: dict[str, str]) -> list["Chapter"]:
+def _list_chapters(grid: str, choices: Choices) -> list["Chapter"]:
     from cogniload_repro.presentation.chapters import list_chapters
 
-    papers_outputs = choices["source"] == "reconstructed"
+    papers_outputs = choices.source.address == RECONSTRUCTED
     return list_chapters("notebooks", whole_grid=grid == "paper", papers_outputs=papers_outputs)
 
 
@@ -102,20 +86,24 @@ def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.P
     book.build_book(build, builder)
 
 
-def _run_changed(
-    chapters: Sequence["Chapter"], choices: dict[str, str], inputs: Sequence[Path], again: bool, build: Path, jobs: int
-) -> None:
-    from cogniload_repro.presentation.chapters import Run, is_current, run_notebooks
+def _run_changed(chapters: Sequence["Chapter"], build: Build, again: bool) -> None:
+    from cogniload_repro.presentation.chapters import Run, run_notebooks
 
-    chosen = _chosen_parameters(choices["formula"], choices["family"], choices["data"])
-    runs = []
+    choices, manifest = build.choices, build.manifest
+    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.data), tables_of(build)
+    runs, made_from = [], {}
     for chapter in chapters:
-        parameters = {"build": build.resolve()} | {name: chosen[name] for name in chapter.takes if name in chosen}
-        run = Run(chapter.source, build / "notebooks" / chapter.source.name, parameters)
-        data = [Path(choices["data"])] if "cells_path" in parameters else []
-        if again or not is_current(run, [*inputs, *data]):
-            runs.append(run)
-    for run, seconds in run_notebooks(runs, jobs):
+        name = f"notebooks/{chapter.source.name}"
+        own = {name: chosen[name] for name in chapter.takes if name in chosen}
+        parts = {**tables, "notebook": manifest.digest(chapter.source), "parameters": manifest.sum(own)}
+        if "cells_path" in own:
+            parts["data"] = manifest.digest(choices.data)
+        if again or not manifest.is_made_from(name, parts) or manifest.find_damage(name):
+            runs.append(Run(chapter.source, build.folder / name, {"build": build.folder.resolve()} | own))
+            made_from[name] = parts
+    for run, seconds in run_notebooks(runs, build.jobs):
+        name = f"notebooks/{run.source.name}"
+        manifest.record(name, made_from[name], [name])
         say(f"  {run.source.name:28} {seconds:5.1f} s")
 
 

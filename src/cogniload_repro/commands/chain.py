@@ -1,9 +1,9 @@
 """The steps that the Makefile chains, from outputs to the comparison with the paper."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
-from tqdm import tqdm
 
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS, say
 
@@ -11,27 +11,24 @@ from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS,
 @click.command("download-outputs")
 @click.option(
     "--source",
-    default="reconstructed",
-    show_default=True,
+    default=None,
     help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
-    "with #sha256=... where the sum is known.",
+    "with #sha256=... where the sum is known. It is kept as a choice; by default the kept one, or reconstructed.",
 )
 @click.option(
-    "--grid", default="paper", show_default=True, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'."
+    "--grid", default=None, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; by default as before."
 )
-@click.option(
-    "--max-rejected", type=click.IntRange(min=0), default=0, show_default=True, help="Rejected rows to put up with."
-)
+@click.option("--max-rejected", type=click.IntRange(min=0), default=None, help="Rejected rows to put up with.")
 @click.option("--model", default=None, help="Model of rows that name none.")
-@click.option("--add", is_flag=True, help="Keep the outputs of other models that are there.")
+@click.option("--add", is_flag=True, help="Put the models of this source beside those of the others.")
 @NAMED_EDITION
 @KEY_ORDER
 @BUILD
 @JOBS
 def download_outputs(
-    source: str,
-    grid: str,
-    max_rejected: int,
+    source: str | None,
+    grid: str | None,
+    max_rejected: int | None,
     model: str | None,
     add: bool,
     edition: str | None,
@@ -40,39 +37,20 @@ def download_outputs(
     jobs: int,
 ) -> None:
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    if source != "reconstructed":
-        from cogniload_repro.outputs.imports import import_outputs
-        from cogniload_repro.outputs.sources import open_source
-        from cogniload_repro.puzzles.editions import resolve_edition
+    from cogniload_repro.commands.choices import choose_added, keep_choices, read_choices
+    from cogniload_repro.commands.fetch import fetch_added, fetch_outputs
+    from cogniload_repro.commands.steps import read_grid
+    from cogniload_repro.files import locked
 
-        drawn_by = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
-        local = open_source(source, build / "downloads")
-        if local.note:
-            say(local.note)
-        places = build / "outputs", build / "puzzles.parquet", build / "rejected.parquet"
-        report = import_outputs(
-            local.path, *places, label=local.label, model=model, refused=local.refused, keep=add, edition=drawn_by
-        )
-        say(report.summary())
-        report.check(max_rejected)
-        return
-    from cogniload_repro.executors import open_executor
-    from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED
-    from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-    from cogniload_repro.reconstruction.reconstruct import cells_in
-    from cogniload_repro.reconstruction.stand_ins import write_stand_ins
-
-    chosen = grid_cells(grid)
-    cells = cells_in(chosen)
-    rows = tqdm(
-        draw_rows(chosen, scheme="default", jobs=jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None
-    )
-    description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
-    count = write_parquet(build / "puzzles.parquet", rows, description)
-    with open_executor(jobs) as executor:
-        outputs = write_stand_ins(build / "puzzles.parquet", cells, build / "outputs", executor)
-    say(f"{count:,} puzzles and {outputs:,} reconstructed responses in {build}")
+    told = {"source": source, "max_rejected": None if max_rejected is None else str(max_rejected)}
+    given = {name: value for name, value in told.items() if value is not None}
+    options = {"model": model, "edition": edition, "key_order": key_order}
+    with locked(build):
+        grid = grid or read_grid(build)
+        if add:
+            fetch_added(build, choose_added(read_choices(build), given, **options), grid, jobs)
+        else:
+            fetch_outputs(build, keep_choices(build, given, **options), grid, jobs)
 
 
 @click.command()
@@ -85,12 +63,7 @@ def download_outputs(
     "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
     "kept beside it, in readings/NAME.",
 )
-@click.option(
-    "--scheduler",
-    default=None,
-    help="Dask scheduler whose workers score, such as tcp://host:8786. "
-    "Whoever reaches it can run code on its workers: keep it in a network of yours, or use tls://.",
-)
+@click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @click.option(
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
@@ -98,6 +71,7 @@ def download_outputs(
 def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
+    from cogniload_repro.files import locked
     from cogniload_repro.scoring.cells import write_cells
     from cogniload_repro.scoring.readings import place_scores
     from cogniload_repro.scoring.scores import score_dataset
@@ -106,11 +80,12 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
 
     outputs = as_place(build)
     place = place_scores(outputs, reading)
-    with open_executor(jobs, scheduler) as executor:
-        score_dataset(
-            outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
-        )
-    cells = write_cells(place / "scores", place / "cells.parquet")
+    with locked(outputs) if isinstance(outputs, Path) and outputs.is_dir() else nullcontext():  # a store has no locks
+        with open_executor(jobs, scheduler) as executor:
+            score_dataset(
+                outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
+            )
+        cells = write_cells(place / "scores", place / "cells.parquet")
     models = cells["model"].nunique()
     say(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
 
@@ -141,12 +116,12 @@ def fit(
         _fit_paper(build)
         return
     from cogniload_repro.escapes import for_spreadsheet
+    from cogniload_repro.files import write_whole
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
     from cogniload_repro.statistics.fits import compare_fits
     from cogniload_repro.statistics.fits import fit as fit_cells
     from cogniload_repro.statistics.regression import QUADRATIC
-    from cogniload_repro.storage import write_whole
 
     cells = load_cells(data or build, models or None)
     formula, family, origin = formula or QUADRATIC, family or "logit", describe_cells(cells)
@@ -199,7 +174,8 @@ def compare(against: Path | None, build: Path) -> None:
 
     from cogniload_repro.fidelity.ledger import compare, find_moved, scoreboard
     from cogniload_repro.fidelity.results import load_results
-    from cogniload_repro.storage import write_table, write_whole
+    from cogniload_repro.files import write_whole
+    from cogniload_repro.storage import write_table
 
     results, prompts = load_results(build), None
     if (build / "prompt_tokens.parquet").exists():

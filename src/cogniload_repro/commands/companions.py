@@ -32,7 +32,7 @@ def scap(answers: Path | None, out: Path, repeats: int, seed: int) -> None:
     import json
 
     from cogniload_repro.companions import scap as protocol
-    from cogniload_repro.storage import write_whole
+    from cogniload_repro.files import write_whole
 
     counts = protocol.read_counts(answers)
     if answers:

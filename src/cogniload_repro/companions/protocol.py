@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cogniload_repro.companions.perturbations import find_perturbation, perturb, prepare
+import pandas as pd
+
+from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
+from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_row, read_set
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
-from cogniload_repro.storage import write_whole
 
 _PROTOCOL = (
     "Work in two stages:\n"
@@ -139,6 +141,35 @@ def write_queries(folder: str | Path, perturbation: str | None = None, overload:
             lines.append({"name": name, "perturbation": perturbation, "overload": overload, "query": query})
     write_whole(Path(folder) / "queries.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     return len(lines)
+
+
+def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells of a build with the perturbation of prompts as a column of its own, a factor for regressions.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `load_cells` returns it. Answers to perturbed prompts are imported as those of a model "MODEL (NAME)".
+
+    Returns
+    -------
+    DataFrame
+        The same rows, model without the addition, and perturbation: a key of `PERTURBATIONS`, or "" for none.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"model": ["mine", "mine (rail_fence)", "mine (v2)"]})
+    >>> split_perturbations(cells)
+           model perturbation
+    0       mine
+    1       mine   rail_fence
+    2  mine (v2)
+    """
+    names = "|".join(map(re.escape, PERTURBATIONS))
+    parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
+    split = cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
+    split.attrs = dict(cells.attrs)
+    return split
 
 
 def _read_puzzle(where: str, item: Item) -> tuple[str, str]:

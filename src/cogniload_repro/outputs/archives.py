@@ -28,7 +28,8 @@ _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
 _DAMAGED = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
 )  # fmt: skip
-_IMPOSSIBLE_PATHS = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+# the last: a place before the archive's beginning
+_IMPOSSIBLE = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL)
 _UNIX_LINK = 0o12  # upper four bits of the mode of a symbolic link
 _LONGEST_SHOWN = 300  # characters of a refused member's name
 _REFUSED, _SCRATCH = ".refused.json", ".unpack-"
@@ -125,7 +126,7 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
     except _DAMAGED as error:
         return UNREADABLE, f"{type(error).__name__}: {error}"
     except OSError as error:
-        if error.errno not in _IMPOSSIBLE_PATHS:
+        if error.errno not in _IMPOSSIBLE:
             raise
         return UNREADABLE, str(error.strerror)
     finally:
@@ -152,7 +153,12 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with open_zip(archive) as file:
         for info in file.infolist():
             is_link = info.external_attr >> 28 == _UNIX_LINK
-            yield _Member(info.filename, info.file_size, info.is_dir(), None if is_link else partial(file.open, info))
+            yield _Member(
+                info.filename,
+                info.file_size,
+                info.filename.endswith("/"),
+                None if is_link else partial(file.open, info),
+            )
 
 
 def _tar_members(archive: Path) -> Iterator[_Member]:

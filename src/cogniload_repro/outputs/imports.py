@@ -1,7 +1,7 @@
 """Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +89,7 @@ def import_outputs(
     model: str | None = None,
     refused: Sequence[Rejected] = (),
     keep: bool = False,
+    leave_out: Collection[str] = (),
     judge: Callable[[Report], None] = lambda report: None,
     elsewhere: Callable[[], Iterable[dict]] = tuple,
     edition: Edition | None = None,
@@ -115,6 +116,8 @@ def import_outputs(
     keep : bool
         Keep the models that are there already, and their puzzles, to which new ones are added; the source must bring
         other models. By default they are replaced.
+    leave_out : collection of str
+        Models that are not taken.
     judge : function of a Report
         What it raises refuses the import. By default every import is accepted.
     elsewhere : function
@@ -147,7 +150,10 @@ def import_outputs(
     with _tables_together(metadata, mark) as open_table:
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
         for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
-            rejected.append(item) if isinstance(item, Rejected) else partitions.add(item)
+            if isinstance(item, Rejected):
+                rejected.append(item)
+            elif item.model not in leave_out:
+                partitions.add(item)
         partitions.flush_all()
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
         if len(catalog) > known or not keep:
@@ -164,7 +170,7 @@ def import_outputs(
             write_table(rejected_path, rows, metadata)
             raise
     if not keep:
-        remove_others(outputs_dir, partitions.rows)
+        _remove_others(outputs_dir, partitions.rows)
     mark.unlink()
     return report
 
@@ -178,8 +184,7 @@ def _refuse_known(outputs_dir: Path, source: str, models: Iterable[str]) -> None
             )
 
 
-def remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
-    """Remove the partitions of all models but these."""
+def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
     for stale in set(outputs_dir.glob("*.parquet")) - {partition_path(outputs_dir, model) for model in models}:
         stale.unlink()
 

@@ -3,6 +3,7 @@
 A row that cannot be used never stops the others and never vanishes: it is yielded with its reason.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,6 +17,8 @@ from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_text
 from cogniload_repro.schemas import OUTPUTS
 
+#: How the prompt was perturbed; such answers are told apart as those of a model of their own, "MODEL (NAME)".
+PERTURBATION = "perturbation"
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
 UNSAFE_NAME = "unsafe name"
@@ -46,8 +49,9 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     Parameters
     ----------
     source : path
-        A JSONL, CSV or Parquet file with the columns of the outputs table (JSONL and CSV may be compressed,
-        ending in .gz or .zst), an output file of OpenAI's batch endpoint, a sample log of lm-evaluation-harness,
+        A JSONL, CSV or Parquet file with the columns of the outputs table, and perhaps perturbation (JSONL and CSV may
+        be compressed, ending in .gz or .zst), an output file of OpenAI's batch endpoint, a sample log of
+        lm-evaluation-harness,
         a log of Inspect (.eval or .json), or a folder of such files, or of answers in the authors' layout.
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
@@ -88,7 +92,7 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
     yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
     yield from read_puzzles(layout, catalog)
     for path in layout.tables:
-        yield from ((path, entry) for entry in read_table(path, OUTPUTS.names))
+        yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, PERTURBATION]))
     for model, path in layout.answers:
         content = read_text(path)
         if isinstance(content, str):
@@ -134,6 +138,10 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
     for name in ("model", "name"):
         if not _is_safe(fields[name], slash=name == "model"):
             return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
+    if perturbation := fields.get(PERTURBATION):
+        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}", perturbation)):
+            return WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence"
+        fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
     return Output(fields["model"], fields["name"], fields["response"], *tokens)
 

@@ -8,13 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import yaml
 
-from cogniload_repro.storage import write_whole
+from cogniload_repro.files import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
@@ -185,11 +186,10 @@ def _gather(name: str, build: Path) -> str:
 
 
 def _is_current(page: Path, *inputs: Path) -> bool:
-    """Tell whether what was generated is newer than the package, and than whatever else it is made of."""
+    """Tell whether what was generated is newer than what it is made of, and not of tomorrow."""
     package = Path(__file__).resolve().parents[1]
-    return page.is_file() and page.stat().st_mtime > max(
-        file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs)
-    )
+    latest = max(file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs))
+    return page.is_file() and latest < page.stat().st_mtime <= time.time()
 
 
 def _read_frame(staged: Path) -> str:

@@ -5,7 +5,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -112,17 +112,6 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
             process.terminate()
     if failures:
         raise ValueError("\n".join(failures))
-
-
-def is_current(run: Run, inputs: Iterable[Path]) -> bool:
-    """Tell whether a notebook's executed copy is newer than all it was made from, and has the same parameters."""
-    if not run.target.is_file():
-        return False
-    made = run.target.stat().st_mtime_ns
-    if any(not file.exists() or file.stat().st_mtime_ns > made for file in (run.source, *inputs)):
-        return False
-    recorded = _read_metadata(run.target).get("cogniload", {}).get("parameters")
-    return recorded == {name: portable(value, run.source.parent) for name, value in run.parameters.items()}
 
 
 def _run_and_tell(run: Run, sender: Connection) -> None:

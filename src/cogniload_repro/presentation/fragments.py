@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from myst_nb import glue
 
 from cogniload_repro.escapes import for_spreadsheet
+from cogniload_repro.files import write_whole
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
@@ -20,7 +21,6 @@ from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
-from cogniload_repro.storage import write_whole
 
 #: What the label on a page says below its title.
 _ORIGINS = {

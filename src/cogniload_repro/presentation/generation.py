@@ -175,6 +175,33 @@ def print_domains(levels: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["Category", "Values", "Too few at d ="])
 
 
+def print_lengths(lengths: pd.DataFrame) -> pd.DataFrame:
+    """Return printed mean prompt lengths beside those of sets of puzzles and those expected, as text.
+
+    Parameters
+    ----------
+    lengths : DataFrame
+        ``data/companions/edition_lengths.csv``, whose columns ``benchmarks/edition_lengths.py`` describes.
+
+    Returns
+    -------
+    DataFrame
+        One row a task length and difficulty: the printed mean, then of each set the mean with the model's constant
+        overhead, for the expected one its standard error, and in brackets the distance in standard errors.
+    """
+    keys = ["N", "d"]
+    shown = lengths[[*keys, "printed"]].drop_duplicates().reset_index(drop=True)
+    for name, own in lengths.groupby("set", sort=False):
+        own = own.set_index(keys).loc[list(zip(shown["N"], shown["d"], strict=True))]
+        means = (own["counted"] + own["overhead"]).map("{:.0f}".format)
+        if name == "expected":
+            means += " ± " + own["se"].map("{:.1f}".format)
+        shown[name] = (means + own["z"].map(" ({:+.1f})".format)).to_numpy()
+    shown["printed"] = shown["printed"].map("{:.0f}".format)
+    words = {"N": "$N$", "d": "$d$", "printed": "Printed", "expected": "Expected"}
+    return shown.astype(str).rename(columns=words | {"port": "Port draw", "elixir-1.17": "Elixir draw"})
+
+
 def print_sameness(measures: Measures) -> pd.DataFrame:
     """Return by difficulty how often no two others differ after a hay, and how many states are left, as text."""
     own = measures.statements

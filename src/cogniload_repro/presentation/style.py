@@ -11,9 +11,9 @@ import matplotlib as mpl
 import seaborn as sns
 from matplotlib.figure import Figure
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.storage import write_whole
 
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still told apart at 360 px.
 WIDTH_IN = 7.2

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 from cogniload_repro.escapes import for_spreadsheet
+from cogniload_repro.files import write_whole
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.tables import Table
-from cogniload_repro.storage import write_whole
 
 _INTERACTION = {"dN": r"d \times N", "drho": r"d \times \rho", "Nrho": r"N \times \rho"}
 _INTERACTION["dNrho"] = r"d \times N \times \rho"

@@ -19,7 +19,8 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cogniload_repro.storage import DATA, write_whole
+from cogniload_repro.files import write_whole
+from cogniload_repro.storage import DATA
 
 MANIFEST = DATA / "tokenizers.json"
 _CLIENTS = {

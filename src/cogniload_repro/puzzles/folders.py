@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.puzzles.catalog import parse_name, rows_table
 from cogniload_repro.puzzles.editions import PORT, Edition
@@ -15,7 +16,7 @@ from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, known_ids
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.puzzles.sets import cut_rows, describe_set, draw_rows, draw_set, write_jsonl, write_parquet
 from cogniload_repro.puzzles.statement import replay
-from cogniload_repro.storage import open_parquet, remove_parts, write_table, write_whole
+from cogniload_repro.storage import open_parquet, remove_parts, write_table
 
 #: Hidden folder of a set: which set it is, and the parts of a table that is not complete.
 _STATE = ".puzzles"

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
 from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_ids
-from cogniload_repro.storage import DATA, write_whole
+from cogniload_repro.storage import DATA
 
 #: The default set: the paper's grid along the chain, `paper` rounding.
 SEED = 42

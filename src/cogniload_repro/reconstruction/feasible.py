@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
@@ -19,7 +20,7 @@ from cogniload_repro.reconstruction.reconstruct import SEED, load_counts
 from cogniload_repro.reconstruction.sufficient import recover
 from cogniload_repro.schemas import CELLS, Column, Schema
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.storage import RECONSTRUCTED, write_whole
+from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed tables, and how many there are of each model.
 TABLES = RECONSTRUCTED / "feasible.csv"

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro import schemas
+from cogniload_repro.files import write_whole
 from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME, MODELS, NAMES, Model
@@ -20,7 +21,7 @@ from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.schemas import Rule, Schema
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.storage import RECONSTRUCTED, write_whole
+from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"

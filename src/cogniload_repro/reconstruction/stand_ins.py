@@ -125,7 +125,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     cells : DataFrame
         Counts of every model, such as `reconstruct.load_counts` returns them.
     outputs_dir : path
-        Folder of the partitions; those of other models are removed.
+        Folder of the partitions; those of other models are removed in the end.
     executor : concurrent.futures.Executor
         Where models are worded; the bytes do not depend on it.
     """
@@ -133,11 +133,12 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     remove_parts(outputs_dir)
     models = list(dict.fromkeys(cells["model"]))
     paths = {model: partition_path(outputs_dir, model) for model in models}
-    for stale in set(outputs_dir.glob("*.parquet")) - set(paths.values()):
-        stale.unlink()
     tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in models]
     finished = tqdm(as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None)
-    return sum(task.result() for task in finished)
+    count = sum(task.result() for task in finished)
+    for stale in set(outputs_dir.glob("*.parquet")) - set(paths.values()):
+        stale.unlink()
+    return count
 
 
 def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:

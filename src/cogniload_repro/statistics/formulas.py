@@ -21,6 +21,8 @@ from formulaic.parser.types import ASTNode
 
 #: Names of the covariates.
 COVARIATES = ("d", "N", "log10_N", "rho", "ratio_pct", "needles", "prompt_mean")
+#: Columns of words, which stand for nothing but the levels of a factor: C(perturbation).
+FACTORS = ("perturbation",)
 #: Functions that may be called, those of numpy with their prefix.
 FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
@@ -147,6 +149,8 @@ def _check_call(node: ast.Call) -> None:
             f"says {name!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
             f"nor a call of a known function ({', '.join(FUNCTIONS)})"
         )
+    if ast.unparse(node) in [f"C({factor})" for factor in FACTORS]:
+        return
     takes = 2 if name in ("np.minimum", "np.maximum") else 1
     for argument in node.args[:takes]:
         _check_expression(argument)
@@ -215,7 +219,7 @@ def _count_columns(part: str, covariates: pd.DataFrame) -> int:
 def name_covariates(formula: str) -> tuple[str, ...]:
     """Return the covariates that a formula names."""
     required = read_formula(formula).required_variables
-    return tuple(name for name in COVARIATES if name in required)
+    return tuple(name for name in (*COVARIATES, *FACTORS) if name in required)
 
 
 def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
@@ -227,24 +231,27 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
         If the formula cannot be read, names something that the cells do not have, or is not finite somewhere.
     """
     cells, named = add_logarithm(cells), name_covariates(formula)
-    known = [name for name in COVARIATES if name in cells]
+    known = [name for name in (*COVARIATES, *FACTORS) if name in cells]
     if absent := [name for name in named if name not in known]:
         raise ValueError(f"formula {formula!r} names {', '.join(absent)}; these cells have only {', '.join(known)}")
     # by their letters: what is required inside of a spline, formulaic does not tell
-    values = tuple((name, cells[name].to_numpy(float).tobytes()) for name in known if name in formula)
+    values = tuple((name, _freeze(cells, name)) for name in known if name in formula)
     design, spec = _build_design(formula, values, len(cells))
     return design.copy(), spec
 
 
 @lru_cache(maxsize=64)
 def _build_design(
-    formula: str, values: tuple[tuple[str, bytes], ...], rows: int
+    formula: str, values: tuple[tuple[str, bytes | tuple[str, ...]], ...], rows: int
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
     """Build a design once for all models with the same cells: half the time of a fit goes into it.
 
     Whole numbers are covariates as floats: a power of theirs may be larger than integers can be.
     """
-    covariates = pd.DataFrame({name: np.frombuffer(content) for name, content in values}, index=range(rows))
+    covariates = pd.DataFrame(
+        {name: np.frombuffer(content) if isinstance(content, bytes) else list(content) for name, content in values},
+        index=range(rows),
+    )
     parsed = read_formula(formula)
     _check_columns(parsed, formula, covariates)
     try:
@@ -260,6 +267,13 @@ def _build_design(
     return design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term)), matrix.model_spec
 
 
+def _freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
+    """Return a column as a key of the cache: numbers as bytes, words as they are, an absent one as the empty word."""
+    if name in FACTORS:
+        return tuple(cells[name].fillna("").astype(str))
+    return cells[name].to_numpy(float).tobytes()
+
+
 def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
     """Return the design matrix at other rows; knots and levels stay those of the fit.
 
@@ -270,6 +284,7 @@ def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
     """
     cells = add_logarithm(cells)
     covariates = cells[[name for name in COVARIATES if name in cells]].astype(float)
+    covariates = covariates.assign(**{name: list(_freeze(cells, name)) for name in FACTORS if name in cells})
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)

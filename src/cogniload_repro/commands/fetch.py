@@ -1,0 +1,132 @@
+"""The sources that a reader has chosen -> the outputs and puzzles of a build, from all of them or none."""
+
+import json
+import shutil
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, Source, check_source, read_choices, write_choices
+from cogniload_repro.commands.options import say
+from cogniload_repro.commands.steps import STAGE, Build, record_outputs
+from cogniload_repro.executors import open_executor
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.outputs.imports import Report, import_outputs
+from cogniload_repro.outputs.sources import open_source
+from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED
+from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
+from cogniload_repro.reconstruction.reconstruct import cells_in
+from cogniload_repro.reconstruction.stand_ins import write_stand_ins
+from cogniload_repro.storage import move, unfinished, write_table
+
+
+def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
+    """Make puzzles.parquet, outputs/, rejected.parquet and sources.json of a build from the sources that are chosen.
+
+    They are made in a folder of their own, and take their places when the last source has been accepted.
+
+    Parameters
+    ----------
+    build : path
+    choices : Choices
+    grid : str
+        Cells to reconstruct, and to look prompts up in that do not tell their puzzle.
+    jobs : int
+
+    Raises
+    ------
+    ValueError
+        If a source cannot be read or is refused; of the build, only rejected.parquet has changed then.
+    """
+    stage = build / STAGE
+    shutil.rmtree(stage, ignore_errors=True)
+    held: list[dict] = []
+    rejected: list[pa.Table] = []
+    try:
+        for source in (choices.source, *choices.added):
+            before = _models(stage)
+            check_source(source)
+            if source.address == RECONSTRUCTED:
+                _reconstruct(stage, grid, jobs)
+            else:
+                _import(source, stage, build / "downloads", grid, jobs, keep=bool(held))
+                rejected.append(pq.read_table(stage / "rejected.parquet"))
+            held.append({"source": source.label, "models": sorted(_models(stage) - before)})
+    except ValueError:
+        if (stage / "rejected.parquet").exists():
+            move(stage / "rejected.parquet", build / "rejected.parquet")
+        raise
+    else:
+        if len(rejected) > 1:
+            write_table(stage / "rejected.parquet", pa.concat_tables(rejected), {"provenance": "imported"})
+        (stage / "sources.json").write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+        _take_place(stage, Build(build, grid, jobs, choices))
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def fetch_added(build: Path, choices: Choices, grid: str, jobs: int) -> None:
+    """Fetch the outputs with other sources added than before; if they are refused, the choices are as they were."""
+    before = read_choices(build)
+    write_choices(build, choices)
+    try:
+        fetch_outputs(build, choices, grid, jobs)
+    except BaseException:
+        write_choices(build, before)
+        raise
+
+
+def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
+    chosen = grid_cells(grid)
+    cells = cells_in(chosen)
+    rows = tqdm(_draw(grid, jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None)
+    description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
+    count = write_parquet(stage / "puzzles.parquet", rows, description)
+    with open_executor(jobs) as executor:
+        outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
+    say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
+
+
+def _draw(grid: str, jobs: int) -> Iterable[dict]:
+    return draw_rows(grid_cells(grid), scheme="default", jobs=jobs)
+
+
+def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, keep: bool) -> None:
+    chosen = source.edition, source.key_order
+    edition = resolve_edition(source.edition or "elixir", source.key_order) if any(chosen) else None
+    local = open_source(source.address, downloads)
+    if local.note:
+        say(local.note)
+
+    def judge(report: Report) -> None:
+        say(report.summary())
+        report.check(source.max_rejected)
+
+    places = stage / "outputs", stage / "puzzles.parquet", stage / "rejected.parquet"
+    import_outputs(
+        local.path, *places, label=local.label, model=source.model, refused=local.refused, keep=keep,
+        leave_out=source.without, judge=judge, elsewhere=partial(_draw, grid, jobs), edition=edition,
+    )  # fmt: skip
+
+
+def _models(stage: Path) -> set[str]:
+    return {unquote(path.stem) for path in (stage / "outputs").glob("*.parquet")}
+
+
+def _take_place(stage: Path, made: Build) -> None:
+    """Put what was made into the build; what is not replaced goes then."""
+    build = made.folder
+    with unfinished(build / "outputs", made.choices.source.label):
+        files = [file.relative_to(stage) for file in sorted(stage.rglob("*")) if file.is_file()]
+        for name in files:
+            move(stage / name, build / name)
+        for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
+            if old.relative_to(build) not in files:
+                old.unlink(missing_ok=True)
+        record_outputs(made)

@@ -1,0 +1,119 @@
+"""Files written whole and told apart by their content, and folders that one process at a time works in.
+
+Standard library alone: `make` asks for these before every build, also where nothing is to be done.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+#: File in a folder by which a process keeps others out; its text is the process's number.
+LOCK = ".lock"
+
+
+def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:
+    """Write a file so that a reader, or an interruption, meets the old content or the new, never a part.
+
+    Text is written as UTF-8 with its line ends as they are; missing folders are made. A mode, such as 0o600, is that of
+    the file from its first byte on.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        if mode is not None:
+            part.touch(mode)
+        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+@contextmanager
+def locked(folder: str | Path) -> Iterator[None]:
+    """Keep a folder for this process and those that it starts; the system ends this with the process, however it ends.
+
+    Raises
+    ------
+    ValueError
+        If another process is at work there; the sentence names it.
+    """
+    import fcntl  # not on every system, and not needed to read
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOCK, "a+", encoding="utf-8") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip()
+            if holder != str(os.getppid()):
+                raise ValueError(
+                    f"process {holder or 'of another run'} is at work in {folder}; wait until it has ended, or end it"
+                ) from None
+            yield
+            return
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+        file.truncate(0)
+
+
+def look_at(path: str | Path) -> str:
+    """Return what a quick look tells of a file or folder: other text whenever the content may be another.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    found = os.stat(path)
+    if not stat.S_ISDIR(found.st_mode):
+        return _look(found)
+    return _join(f"{name} {_look(os.lstat(file))}" for name, file in _files_below(path))
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the digest of a file's content; of a folder, that of its files with their names.
+
+    What cannot be read, or is no file, counts as such.
+    """
+    if os.path.isdir(path):
+        return _join(f"{name} {digest_of(file)}" for name, file in _files_below(path))
+    try:
+        if not os.path.isfile(path):
+            return "no file"
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+    except OSError as error:
+        return f"unreadable ({error.errno})"
+
+
+def _look(found: os.stat_result) -> str:
+    # the time of the last change of its entry: a copy may carry its model's date, but not that
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def _join(lines: Iterator[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _files_below(folder: str | Path) -> Iterator[tuple[str, str]]:
+    """Yield the files of a folder with their names below it, links followed, each folder once."""
+    read = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        found = os.stat(place)
+        if (found.st_dev, found.st_ino) in read:
+            folders.clear()
+            continue
+        read.add((found.st_dev, found.st_ino))
+        folders.sort()
+        for name in sorted(names):
+            file = os.path.join(place, name)
+            yield os.path.relpath(file, folder), file

@@ -1,0 +1,276 @@
+"""The chain, as make calls it: what has changed is made again, whatever dates say, and nothing else."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.commands.choices import Choices, Source, read_choices, write_choices
+from cogniload_repro.commands.steps import NAMES, Build, bring_up_to_date, describe_outputs
+from cogniload_repro.files import locked
+from cogniload_repro.puzzles.generate import draw_puzzle
+
+ROOT = Path(__file__).parents[2]
+PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
+
+
+def write_answers(path, *models, right=True, puzzles=PUZZLES):
+    """Write one answer of each model to each puzzle."""
+    rows = [
+        {"model": model, "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution if right else 'nothing'}"}
+        for model in models
+        for puzzle in puzzles
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def copy_checkout(folder):
+    """Make a folder in which make finds the package, and has nothing built."""
+    (folder / "data").mkdir(parents=True)
+    committed = [place.relative_to(ROOT) for place in (ROOT / "data").iterdir() if not place.name.startswith("build")]
+    for name in ("src", "notebooks", "book", *committed):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "Makefile").write_text((ROOT / "Makefile").read_text("utf-8"), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout whose name is not easy."""
+    return copy_checkout(tmp_path / "a b é'c")
+
+
+def make(folder, *arguments, timeout=100):
+    """Run make there, with this Python and none of the outer make's variables."""
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "DATA", "MAX_REJECTED", "MODEL"}
+    return subprocess.run(
+        ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", "JOBS=1", *arguments],
+        cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
+        capture_output=True, text=True, check=False, timeout=timeout,
+    )  # fmt: skip
+
+
+def said(done):
+    """What make has said, which has gone well."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def read_counts(checkout):
+    """Right answers by model."""
+    cells = pd.read_parquet(checkout / "data/build-mini/cells.parquet")
+    return cells.groupby("model")["correct"].sum().to_dict()
+
+
+def test_make_keeps_choices(checkout):
+    """Quotes, blanks, line breaks and all, a choice given to make is in the build for the next call."""
+    build, formula = checkout / "data" / "build-mini", "correct ~ bs(rho,\n df=4, degree=3)"
+    said(make(checkout, "choices", f"FORMULA={formula}", "FAMILY=probit", f"SOURCE={ROOT}"))
+    kept = Choices(Source(str(ROOT)), formula=formula, family="probit")
+    assert read_choices(build) == kept
+    assert "family: probit" in said(make(checkout, "choices"))
+    said(make(checkout, "choices", "SOURCE=reconstructed", "FAMILY="))
+    assert read_choices(build) == Choices(formula=formula)
+
+
+def test_make_stops_before_anything_is_removed(checkout):
+    """A bad choice ends make with the sentence, and nothing has been built or taken away."""
+    build = checkout / "data" / "build-mini"
+    (build / "outputs").mkdir(parents=True)
+    (build / "outputs" / "kept.parquet").write_bytes(b"x")
+    done = make(checkout, "reproduce", "FORMULA=correct ~ d;x")
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+    files = [file.name for file in build.rglob("*") if file.is_file()]
+    assert sorted(files) == [".lock", "kept.parquet"]
+
+
+@pytest.mark.slow
+def test_a_readers_names_are_nothing_but_names(checkout):
+    """Tables and outputs are read from names that a shell or make would take for commands."""
+    source = checkout / "a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`\n'é.jsonl"
+    write_answers(source, "My Model 7B", "$$", "#1", "it's")
+    assert "4 models" in said(make(checkout, "score", f"SOURCE={source.name}"))
+    assert not list(checkout.rglob("OWNED"))
+    table = checkout / ";touch$${IFS}OWNED;#.csv"
+    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model == 'QwQ-32B'")
+    cells.to_csv(table, index=False)
+    assert "QwQ-32B" in said(make(checkout, "fit", f"DATA={table.name}"))
+    first = (checkout / "data/build-mini/regression.csv").read_bytes()
+    cells.query("N <= 50").to_csv(table, index=False)
+    said(make(checkout, "fit"))
+    assert (checkout / "data/build-mini/regression.csv").read_bytes() != first
+    assert "nothing" not in said(make(checkout, "fit", "DATA=")).lower()
+    assert not (checkout / "data/build-mini/regression.csv").exists()
+    assert not list(checkout.rglob("OWNED"))
+
+
+def test_sources_are_read_again_when_their_content_has_changed(checkout):
+    """Corrected answers count without being asked for again; a refused source changes nothing; a lost one is named."""
+    source, build = write_answers(checkout / "my answers.jsonl", "mine"), checkout / "data/build-mini"
+    assert "Outputs: my answers.jsonl" in said(make(checkout, "score", f"SOURCE={source.name}"))
+    assert read_counts(checkout) == {"mine": 4}
+    dates = source.stat()
+    write_answers(source, "mine", right=False)
+    os.utime(source, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+    said(make(checkout, "score"))
+    assert read_counts(checkout) == {"mine": 0}
+
+    before = {path: path.read_bytes() for path in (build / "outputs").iterdir()}
+    with open(source, "a", encoding="utf-8") as file:
+        file.write("{broken\n")
+    refused = make(checkout, "score")
+    assert (refused.returncode, "1 row was rejected" in refused.stderr) == (2, True)
+    assert {path: path.read_bytes() for path in (build / "outputs").iterdir()} == before
+    assert len(pd.read_parquet(build / "rejected.parquet")) == 1
+    said(make(checkout, "score", "MAX_REJECTED=1"))
+    assert "==" not in said(make(checkout, "score"))  # kept with the source
+    source.unlink()
+    assert "my answers.jsonl is not there any more; the build has its outputs" in said(make(checkout, "score"))
+
+
+@pytest.mark.slow
+def test_the_documented_way_with_own_outputs(checkout):
+    """Own outputs first, then beside the paper's: the added model survives every rebuild and goes when it is told."""
+    source = write_answers(checkout / "answers.jsonl", "my-model")
+    assert "Outputs: answers.jsonl" in said(make(checkout, "score", "SOURCE=answers.jsonl"))
+    refused = make(checkout, "add", "SOURCE=answers.jsonl")
+    assert (refused.returncode, "make download-outputs SOURCE=reconstructed" in refused.stderr) == (2, True)
+    said(make(checkout, "download-outputs", "SOURCE=reconstructed"))
+    line = "Outputs: reconstructed + my-model (answers.jsonl)"
+    assert line in said(make(checkout, "add", "SOURCE=answers.jsonl"))
+    assert line in said(make(checkout, "score"))
+    assert len(read_counts(checkout)) == 23
+    assert read_counts(checkout)["my-model"] == 4
+
+    build = checkout / "data/build-mini"
+    scores = {path.name: path.stat().st_ino for path in (build / "scores").iterdir()}
+    (build / "puzzles.parquet").unlink()
+    assert "puzzles.parquet: missing" in said(make(checkout, "score"))
+    write_answers(source, "my-model", right=False)
+    assert line in said(make(checkout, "score"))
+    assert (len(read_counts(checkout)), read_counts(checkout)["my-model"]) == (23, 0)
+    others = {name for name, inode in scores.items() if (build / "scores" / name).stat().st_ino == inode}
+    assert len(others) == 22  # the paper's were not scored again
+
+    for name, models in (("same.jsonl", ["QwQ-32B"]), ("again.jsonl", ["my-model", "new"])):
+        write_answers(checkout / name, *models)
+        refused = make(checkout, "add", f"SOURCE={name}")
+        assert (refused.returncode, "brings a model that is there already" in refused.stderr) == (2, True)
+    assert len(read_choices(build).added) == 1
+    (build / "outputs" / "strange.parquet").write_bytes((build / "outputs" / "my-model.parquet").read_bytes())
+    refused = make(checkout, "score")
+    assert "strange.parquet was put there by hand" in refused.stderr
+    (build / "outputs" / "strange.parquet").unlink()
+    assert "Outputs: reconstructed\n" in said(make(checkout, "remove", "MODEL=my-model"))
+    assert "Outputs: reconstructed\n" in said(make(checkout, "score"))
+    assert len(read_counts(checkout)) == 22
+
+
+@pytest.mark.slow
+def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
+    """The book is built, built again only where it was damaged, and is then what it was."""
+    models = ["My Model 7B", "$$", "#1", "it's é", "a/$x^2$"]
+    source = write_answers(checkout / "an swers é'.jsonl", *models)
+    said(make(checkout, "reproduce", f"SOURCE={source.name}", timeout=900))
+    html = checkout / "data/build-mini/book/_build/html"
+    page = html / "notebooks/03_accuracy.html"
+    assert all(name in page.read_text("utf-8") for name in ("My Model 7B", "#1", "it"))
+    assert "==" not in said(make(checkout, "reproduce"))
+    before = {path: path.read_bytes() for path in (page, html / "index.html")}
+    page.write_bytes(page.read_bytes()[:-100])
+    (html / "index.html").unlink()
+    healed = said(make(checkout, "reproduce", timeout=900))
+    assert "missing, or not as it was written; made again" in healed
+    assert ".ipynb" not in healed
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """A checkout with four answers scored, and the choices of its build."""
+    checkout = copy_checkout(tmp_path_factory.mktemp("scored") / "checkout")
+    choices = Choices(Source(str(write_answers(checkout / "answers.jsonl", "a", "b"))))
+    with contextlib.chdir(checkout):
+        write_choices("data/build-mini", choices)
+        bring_up_to_date(Build(Path("data/build-mini"), "mini", 1, choices), "scores")
+    return checkout, choices
+
+
+@pytest.fixture
+def built(scored, tmp_path, monkeypatch):
+    """A copy of it, to be damaged."""
+    shutil.copytree(scored[0], tmp_path / "checkout", symlinks=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    return Path("data/build-mini"), scored[1]
+
+
+def bring(built, until="scores"):
+    """Bring the build up to date; return the names of the files that were written."""
+    build, choices = built
+    before = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in build.rglob("*.parquet")}
+    bring_up_to_date(Build(build, "mini", 1, choices), until)
+    return {
+        path.relative_to(build).as_posix()
+        for path in build.rglob("*.parquet")
+        if before.get(path) != (path.stat().st_ino, path.stat().st_mtime_ns)
+    }
+
+
+def test_damage_is_healed_by_the_step_that_wrote_it(built, capfd):
+    """Cut, missing and exchanged files come back as they were, and nothing is made of them once more."""
+    build, _ = built
+    whole = {path: path.read_bytes() for path in build.rglob("*.parquet")}
+    assert bring(built) == set()
+    assert "==" not in capfd.readouterr().out
+    (build / "cells.parquet").unlink()
+    (build / ".puzzles.parquet.1.part").write_bytes(b"left by a killed run")
+    assert "cells.parquet" in bring(built)
+    assert not (build / ".puzzles.parquet.1.part").exists()
+    assert "cells.parquet: missing, or not as it was written; made again" in capfd.readouterr().out
+    for name in ("outputs/a.parquet", "scores/a.parquet", "puzzles.parquet"):
+        (build / name).write_bytes((build / name).read_bytes()[:-9])
+        os.utime(build / name, (1, 1))
+    assert {"outputs/a.parquet", "scores/a.parquet", "puzzles.parquet"} <= bring(built)
+    assert {path: path.read_bytes() for path in build.rglob("*.parquet")} == whole
+
+
+def test_dates_decide_nothing(built):
+    """Files of the future, or touched, are what they were."""
+    for path in [*built[0].rglob("*"), Path(built[1].source.address)]:
+        os.utime(path, (4e9, 4e9))
+    assert bring(built) == set()
+
+
+def test_make_at_once_in_one_checkout(checkout):
+    """The second one is refused with the number of the first, and changes nothing."""
+    with locked(checkout / "data/build-mini"):
+        second = make(checkout, "score")
+    assert second.returncode == 2
+    assert f"process {os.getpid()} is at work in data/build-mini; wait until it has ended" in second.stderr
+    assert [path.name for path in (checkout / "data/build-mini").iterdir()] == [".lock"]
+
+
+def test_the_line_on_outputs_names_what_was_added(tmp_path):
+    """The base by its source, what was added by its models."""
+    assert describe_outputs(tmp_path) == "Outputs: none"
+    held = [{"source": "reconstructed", "models": ["x"]}, {"source": "a.csv", "models": ["b", "c"]}]
+    (tmp_path / "sources.json").write_text(json.dumps(held))
+    assert describe_outputs(tmp_path) == "Outputs: reconstructed + b, c (a.csv)"
+
+
+def test_steps_stand_in_their_order():
+    """What make's targets ask for."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    asked = [
+        line.split("reproduce ")[1].split()[0] for line in makefile.splitlines() if "$(COGNILOAD) reproduce" in line
+    ]
+    assert asked == sorted(asked, key=NAMES.index)
+    assert set(asked) <= set(NAMES)

@@ -1,0 +1,79 @@
+"""Files by content, and a folder for one process at a time."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cogniload_repro.files import digest_of, locked, look_at, write_whole
+
+HOLD = """
+import sys
+from cogniload_repro.files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+ENTER = "import sys; from cogniload_repro.files import locked\nwith locked(sys.argv[1]): print('in')"
+
+
+def test_a_look_tells_when_the_content_may_be_another(tmp_path):
+    """Another content of the same size and date looks otherwise, in a folder and behind a link too."""
+    (tmp_path / "folder" / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    file, linked = tmp_path / "folder" / "deep" / "a", tmp_path / "elsewhere" / "b"
+    for path in (file, linked):
+        path.write_text("red")
+    (tmp_path / "folder" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "folder" / "deep" / "round").symlink_to(tmp_path / "folder")
+    for path in (file, linked):
+        looks = look_at(path), look_at(tmp_path / "folder")
+        digests = digest_of(path), digest_of(tmp_path / "folder")
+        assert looks == (look_at(path), look_at(tmp_path / "folder"))
+        dates = path.stat()
+        path.write_text("tan")
+        os.utime(path, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+        for before, after in (
+            (looks, (look_at(path), look_at(tmp_path / "folder"))),
+            (digests, (digest_of(path), digest_of(tmp_path / "folder"))),
+        ):
+            assert before[0] != after[0]
+            assert before[1] != after[1]
+
+
+def test_a_digest_goes_by_content_and_names_alone(tmp_path):
+    """Dates do not matter, names do; pipes are not opened and links that lead nowhere are something too."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x").write_text("red")
+    os.utime(tmp_path / "b" / "x", (1, 1))
+    assert digest_of(tmp_path / "a") == digest_of(tmp_path / "b")
+    os.mkfifo(tmp_path / "b" / "pipe")
+    (tmp_path / "b" / "gone").symlink_to("nowhere")
+    before = digest_of(tmp_path / "b")
+    assert before != digest_of(tmp_path / "a")
+    (tmp_path / "b" / "x").rename(tmp_path / "b" / "y")
+    assert digest_of(tmp_path / "b") != before
+
+
+def test_one_process_at_a_time_works_in_a_folder(tmp_path):
+    """Another one is refused with the first one's number, until that has ended, even by force."""
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdin=-1, stdout=-1, text=True)
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
+        pass
+    holder.kill()
+    holder.wait()
+    with locked(tmp_path):
+        # a process that this one starts does its work
+        done = subprocess.run([sys.executable, "-c", ENTER, tmp_path], capture_output=True, text=True)
+        assert done.stdout == "in\n", done.stderr
+    assert (tmp_path / ".lock").read_text() == ""
+
+
+def test_a_file_is_written_with_its_mode(tmp_path):
+    """What is its owner's alone is so from the first byte on; the folder is made."""
+    path = write_whole(tmp_path / "new" / "secret", "é\n", mode=0o600)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == ("é\n".encode(), 0o600)
+    assert [entry.name for entry in path.parent.iterdir()] == ["secret"]
