@@ -54,6 +54,16 @@ def test_stage_collects_pages_and_results(sources, build):
     }  # fmt: skip
 
 
+def test_a_notice_is_shown_letter_by_letter(sources, build):
+    """What stands at the top of every page is text, and goes when there is nothing to say any more."""
+    staged = stage_book(build, sources, notice="<script>alert(1)</script> & more")
+    config = yaml.safe_load((staged / "_config.yml").read_text(encoding="utf-8"))
+    assert config["html"]["announcement"] == "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"
+    assert config["title"] == "Small"
+    stage_book(build, sources)
+    assert (staged / "_config.yml").read_text(encoding="utf-8") == _CONFIG
+
+
 def test_stage_removes_what_has_gone(sources, build):
     """A page or table that no longer exists does not linger; the built HTML stays until it is replaced."""
     staged = stage_book(build, sources)
