@@ -15,7 +15,7 @@ from cogniload_repro.frames import check_frame, read_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.schemas import ERRORS, Column, Schema
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.storage import ICLR2026, PUBLISHED
 
 #: The levels of the paper's stars (Tables 2 and 3). The first is the one at which it calls an effect significant.
 STAR_LEVELS = (0.05, 0.01, 0.001)
@@ -82,8 +82,20 @@ _CLAIMS = Schema(
     others=None,
 )
 _CONCLUSIONS = Schema(
-    dict.fromkeys(("claims", "location", "statement", "rule"), _WORDS), ("location", "rule"), others=None
+    dict.fromkeys(("claims", "location", "statement", "rule", "caveat"), _WORDS), ("location", "rule"), others=None
 )
+#: What a contradiction touches, the most consequential first.
+CONSEQUENCES = ("main result", "number", "wording")
+_CONTRADICTIONS = Schema(
+    {"number": Column("whole", low=1), "title": _WORDS, "location": _WORDS,
+     "consequence": Column("text", words=CONSEQUENCES)},
+    ("number",), others=None,
+)  # fmt: skip
+_FACTS = Schema(
+    {"model": _NAME, "parameters_billion": Column(low=0, missing=True), "released": Column("text"),
+     "source": Column("text")},
+    ("model",), others=None,
+)  # fmt: skip
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
@@ -139,11 +151,35 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
     DataFrame
         One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
         location, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a key of
-        `conclusions.RULES`).
+        `conclusions.RULES`), caveat (what the authors say to it themselves, or "").
     """
     frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
     stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
     return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
+
+
+def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
+    """Return where the paper disagrees with itself, ranked by what it touches.
+
+    Returns
+    -------
+    DataFrame
+        One row a contradiction: number (as on the book's page), title, location, consequence (one of `CONSEQUENCES`).
+    """
+    return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY)
+
+
+def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:
+    """Return what the makers say of the models, which the paper does not.
+
+    Returns
+    -------
+    DataFrame
+        One row a model, in printed order: model, parameters_billion (NaN where it is not public or not known here),
+        released (date), source.
+    """
+    frame = read_frame(path, _FACTS, _REMEDY)
+    return frame.assign(released=pd.to_datetime(frame["released"], format="%Y-%m-%d"))
 
 
 def correct_by(table: str) -> pd.DataFrame:

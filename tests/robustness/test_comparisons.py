@@ -75,7 +75,7 @@ def test_twins_are_never_told_apart():
 
 def test_unknown_quantity_is_refused():
     """A misspelt quantity is answered with those there are."""
-    with pytest.raises(ValueError, match="not compared by 'acc'; choose one of: accuracy, ecl50"):
+    with pytest.raises(ValueError, match="not compared by 'acc'; choose one of: accuracy, pooled, ecl50"):
         compare_pairs(FEW, "acc")
 
 

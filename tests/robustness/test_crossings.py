@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.crossings import find_points, lay_courses
+from cogniload_repro.robustness.crossings import find_points, lay_courses, marginal_points
+from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import fit_glm
 
@@ -49,3 +51,25 @@ def test_courses_end_where_a_term_has_no_values(formula, points):
     courses = lay_courses(fit, QWQ)
     assert set(courses) == points
     assert all(np.isfinite(value) or np.isnan(value) for value in find_points(fit, courses).values())
+
+
+def test_typical_points_are_the_papers_and_averaged_ones_average():
+    """At the means the points are those of Table 2; averaged, the mean accuracy there is the share itself."""
+    rows = marginal_points(CELLS[CELLS["model"].isin(["QwQ-32B", "o3-2025-04-16"])]).set_index("model")
+    for quadratic in fit_quadratics(CELLS[CELLS["model"].isin(rows.index)]):
+        row, beta = rows.loc[quadratic.model], quadratic.fit.coef
+        assert row["typical_ecl50"] == pytest.approx(10 ** quadratic.points["ecl50"])
+        assert row["typical_id50"] == pytest.approx(quadratic.points["id50"])
+        ratios = np.sort(CELLS["ratio_pct"].unique()) / 100
+        for share in (0.5, 0.8):
+            N = row[f"marginal_ecl{100 * share:.0f}"]
+            p = [expit(beta @ [1, d, np.log10(N), rho, rho**2]) for d in (1, 3, 5, 7, 10) for rho in ratios]
+            assert np.mean(p) == pytest.approx(share, abs=1e-9)
+
+
+def test_accuracy_that_rises_has_no_averaged_point():
+    """A model that gets better with length never falls to one half."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"].assign(N=lambda rows: 5000 // rows["N"])
+    row = marginal_points(own).iloc[0]
+    assert np.isnan([row["typical_ecl50"], row["marginal_ecl80"]]).all()
+    assert np.isfinite(row["marginal_id50"])

@@ -2,22 +2,19 @@
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
-from scipy.stats import betabinom, norm
+from scipy.linalg import null_space
+from scipy.stats import norm
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.dispersion import beta_binomial_loss, dispersion_table
+from cogniload_repro.robustness.dispersion import dispersion_table
+from cogniload_repro.robustness.specifications import SETTLED
 from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
-
-
-def log_choose(n, k):
-    """Logarithms of binomial coefficients."""
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def drawn_cells(correlation, seed):
@@ -30,36 +27,17 @@ def drawn_cells(correlation, seed):
     return QWQ.assign(correct=rng.binomial(100, p))
 
 
-def test_loss_is_scipys_distribution_without_the_binomial_coefficient():
-    """The likelihood is the beta-binomial one of the single answers."""
-    (quadratic,) = fit_quadratics(QWQ)
-    p, precision = quadratic.accuracy, np.exp(2.5)
-    expected = betabinom.logpmf(quadratic.k, quadratic.n, p * precision, (1 - p) * precision)
-    expected = (expected - log_choose(quadratic.n, quadratic.k)).sum()
-    theta = np.append(quadratic.fit.coef, 2.5)
-    assert beta_binomial_loss(theta, quadratic.x, quadratic.k, quadratic.n) == pytest.approx(-expected)
-
-
-def test_loss_without_extra_scatter_is_the_binomial_one():
-    """As the correlation goes to zero the likelihood becomes that of independent answers."""
-    (quadratic,) = fit_quadratics(QWQ)
-    loss = beta_binomial_loss(np.append(quadratic.fit.coef, 16.0), quadratic.x, quadratic.k, quadratic.n)
-    assert -loss == pytest.approx(quadratic.fit.loglik, abs=0.05)
-
-
-def test_known_correlation_is_recovered():
-    """Tables drawn with a correlation of 0.1 give it back, on average over ten of them within a tenth."""
-    rows = [dispersion_table(drawn_cells(0.1, seed)).iloc[0] for seed in range(10)]
-    assert np.mean([row["icc"] for row in rows]) == pytest.approx(0.1, rel=0.1)
-    assert max(row["p_beta"] for row in rows) < 1e-6
-    assert np.mean([row["phi"] for row in rows]) == pytest.approx(1 + 99 * 0.1, rel=0.15)
+def test_known_scatter_is_found():
+    """Tables drawn with a correlation of 0.1 between the answers of a cell have the dispersion that follows from it."""
+    phis = [dispersion_table(drawn_cells(0.1, seed))["phi"].iloc[0] for seed in range(10)]
+    assert np.mean(phis) == pytest.approx(1 + 99 * 0.1, rel=0.15)
 
 
 def test_independent_answers_show_no_scatter():
-    """Tables drawn as independent trials have dispersion one, and a beta-binomial that does not pay."""
+    """Tables drawn as independent trials around the line have dispersion one, and no misfit that is settled."""
     rows = [dispersion_table(drawn_cells(0, seed)).iloc[0] for seed in range(10)]
     assert np.mean([row["phi"] for row in rows]) == pytest.approx(1, abs=0.12)  # SE of the mean: 0.04
-    assert sum(row["daic_beta"] < 0 for row in rows) <= 4
+    assert np.mean([row["lr"] for row in rows]) == pytest.approx(9, abs=4)  # chi-square on 9 df, SE of the mean 1.3
 
 
 def test_quasi_binomial_widens_statsmodels_errors():
@@ -73,7 +51,26 @@ def test_quasi_binomial_widens_statsmodels_errors():
     scale = result.pearson_chi2 / result.df_resid
     row = dispersion_table(QWQ).iloc[0]
     assert row["phi"] == pytest.approx(scale)
-    expected = 2 * norm.sf(np.abs(result.params) / (result.bse * np.sqrt(scale)))
-    assert row[["p_quasi_0", "p_quasi_d", "p_quasi_N", "p_quasi_rho", "p_quasi_rho2"]].to_list() == pytest.approx(
-        expected, rel=1e-3
-    )
+    for kind, wider in (("quasi", scale), ("least", row["least_phi"])):
+        expected = 2 * norm.sf(np.abs(result.params) / (result.bse * np.sqrt(wider)))
+        names = [f"p_{kind}_{term}" for term in ("0", "d", "N", "rho", "rho2")]
+        assert row[names].to_list() == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_least_dispersion_is_settled_and_a_bound():
+    """It is the likelihood ratio of all that is settled, the same for tables with the same sums, and below deviance."""
+    row = dispersion_table(QWQ).iloc[0]
+    paper, wide = fit_glm(QWQ, QUADRATIC), fit_glm(QWQ, f"correct ~ {SETTLED}")
+    assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
+    assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
+    basis = null_space(wide.expand(QWQ).T)
+    shift = basis @ np.random.default_rng(3).normal(size=basis.shape[1])
+    room = np.minimum(QWQ["correct"], QWQ["n"] - QWQ["correct"]).to_numpy(float)
+    moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
+    other = dispersion_table(moved).iloc[0]
+    assert other["least_phi"] == pytest.approx(row["least_phi"], rel=1e-6)
+    assert other["phi"] != pytest.approx(row["phi"], rel=1e-3)
+    for cells in (QWQ, moved):
+        k, n = cells["correct"].to_numpy(float), cells["n"].to_numpy(float)
+        deviance = Binomial().deviance(k / n, fit_glm(cells).accuracy, var_weights=n)
+        assert row["least_phi"] <= deviance / 135

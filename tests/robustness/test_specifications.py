@@ -18,6 +18,7 @@ from cogniload_repro.robustness.specifications import (
     fit_specifications,
     is_settled,
     measure_calibration,
+    predict_levels,
     summarise_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals
@@ -168,3 +169,27 @@ def test_summary_holds_every_specification_against_the_first():
     assert np.isnan(summary.loc["N as factor", "ecl50_moved"])
     assert all(summary.loc[name, "settled"] == is_settled(BY_NAME[name]) for name in summary.index)
     assert summary.loc["no curve in rho", "daic"] > 100
+
+
+def test_left_out_levels_are_predicted_by_fits_without_them():
+    """For one model and one load the score is that of a fit by hand to the cells of the other levels."""
+    formula = "correct ~ d + N + rho + I(rho**2)"
+    chosen = (SPECIFICATIONS[0], Specification("N", formula))
+    row = predict_levels(QWQ, chosen).set_index("specification").loc["N"]
+    scores = dict.fromkeys((one.formula for one in chosen), 0.0)
+    for one in scores:
+        for level in QWQ["N"].unique():
+            fit, unseen = fit_glm(QWQ[QWQ["N"] != level], one), QWQ[QWQ["N"] == level]
+            eta, k, n = fit.expand(unseen) @ fit.coef, unseen["correct"], unseen["n"]
+            scores[one] += (k * eta - n * np.logaddexp(0, eta)).sum()
+    expected = 1000 * (scores[formula] - scores[SPECIFICATIONS[0].formula]) / QWQ["n"].sum()
+    assert row["gain_N"] == pytest.approx(expected, rel=1e-6)
+    assert row["better_N"] == int(expected > 0)
+
+
+def test_what_cannot_be_predicted_is_left_out():
+    """Factors, other links and tokens have no score, and an empty table no row."""
+    names = set(predict_levels(FEW)["specification"])
+    assert {"paper", "cubic in d", "three-way"} <= names
+    assert not {"d as factor", "probit", "prompt tokens", "all that is settled"} & names
+    assert predict_levels(QWQ.assign(n=0, correct=0)).empty

@@ -335,7 +335,7 @@ def test_capacity_points_are_where_accuracy_is_one_half(b0, bd, bN, br, br2, d, 
 
     points = capacity_points(np.array([b0, bd, bN, br, br2]), {"d": d, "log10_N": log_n, "rho": rho})
     assert logit(d=points["id50"]) == pytest.approx(0, abs=1e-9)
-    if 0 < points["ecl50"] < np.inf:
+    if np.finfo(float).tiny < points["ecl50"] < np.inf:  # below, digits are lost
         assert logit(log_n=np.log10(points["ecl50"])) == pytest.approx(0, abs=1e-9)
     along = np.linspace(0, 1, 2001)
     signs = np.sign(logit(rho=along))

@@ -87,7 +87,9 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
             )
         cells = write_cells(place / "scores", place / "cells.parquet")
     models = cells["model"].nunique()
-    say(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
+    count = int(cells["n"].sum())
+    counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
+    say(f"{counted} scored in {place / 'scores'}")
 
 
 @click.command()

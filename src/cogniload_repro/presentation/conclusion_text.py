@@ -4,48 +4,50 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.published import ALPHA
+
+#: How a level of the third load is written, and its name.
+_LEVEL = {"rho": ("ρ = {:.0%}", "ρ"), "N": ("N = {:g}", "N"), "d": ("d = {:g}", "d")}
+_ORIGIN = {"rho": "ρ = 0", "N": "N = 1", "d": "d = 0"}
 
 
 def describe_findings(conclusions: pd.DataFrame) -> list[str]:
-    """Return a sentence for each row of `conclusions.judge_conclusions`."""
-    return [_SENTENCES[row.rule](row.numbers) for row in conclusions.itertuples()]
-
-
-def label(model: str) -> str:
-    """Return a model's short name; a model that the paper does not have keeps its own."""
-    return BY_NAME[model].label if model in BY_NAME else model
+    """Return a sentence or two for each row of `conclusions.judge_conclusions`."""
+    return [
+        _SENTENCES[row.rule](row.numbers)
+        + (f" With Holm's correction over the models: {row.holm}." if row.holm else "")
+        for row in conclusions.itertuples()
+    ]
 
 
 def _names(models: Iterable[str]) -> str:
-    return ", ".join(map(label, models)) or "none"
+    return ", ".join(models) or "none"
 
 
-def _spans(spans: Mapping[str, tuple[float, float, bool]], joint: str) -> str:
+def _spans(spans: Mapping[str, tuple[float, float, bool]]) -> str:
     """Return the range of a capacity point over specifications, model by model."""
-    words = [
-        f"{least:.3g} to {most:.3g}{' and none' * none} ({label(model)})"
-        for model, (least, most, none) in spans.items()
-    ]
-    return joint.join(words)
+    return ", ".join(
+        f"{least:.3g} to {most:.3g}{' and none' * none} ({model})" for model, (least, most, none) in spans.items()
+    )
 
 
 def _leaders(found: Mapping) -> str:
-    intervals = " and ".join(
-        f"{label(model)} {low:.0f} to {high:.0f}" for model, (low, high) in found["intervals"].items()
-    )
+    intervals = " and ".join(f"{low:.0f} to {high:.0f} ({model})" for model, (low, high) in found["intervals"].items())
+    pooled = " and ".join(f"{value:.0f}" for value in found["pooled"].values())
     return (
         f"They {'lead' if found['lead'] else 'do not lead'} all others (largest p {found['p']:.2g}, Holm). The 95% "
-        f"intervals are {intervals}, where the longest N tested is {found['longest']}; settled specifications with no "
-        f"larger AIC give {_spans(found['elsewhere'], ' and ')}."
+        f"intervals of ECL50 are {intervals}; partly pooled with the other models the estimates are {pooled}. All this "
+        f"lies beyond the longest N tested, {found['longest']}: settled specifications with no larger AIC give "
+        f"{_spans(found['elsewhere'])}."
     )
 
 
 def _classes(found: Mapping) -> str:
-    tied = ", ".join(f"{label(model)} ({number} of the {tier} class)" for model, number, tier in found["outsiders"])
+    tied = ", ".join(f"{model} ({number} of the {tier} class)" for model, number, tier in found["outsiders"])
+    apart = "All pairs" if found["pairs"] == 0 else f"All but {found['pairs']} pairs"
     return (
-        f"{found['pairs']} pairs of models of different classes are not told apart by ECL50 (Holm). Of the models left "
-        f"out, some cannot be told from members: {tied or 'none'}."
+        f"{apart} of models of different classes are told apart by ECL50 (Holm). Of the models that are put into "
+        f"none, some cannot be told from members: {tied or 'none'}."
     )
 
 
@@ -57,62 +59,101 @@ def _nt50_meaning(found: Mapping) -> str:
     )
 
 
-def _products(found: Mapping) -> str:
-    return ", ".join(f"{label(model)} {beta:.2f} (p {p:.2g})" for model, (beta, p) in found["products"].items())
-
-
-def _overflows(found: Mapping) -> str:
-    first = [
-        f"{label(model)} {ecl50:.0f} (95% interval ×/÷ {factor:.2f})"
-        for model, (ecl50, factor) in found["first"].items()
-    ]
+def _narrow_range(found: Mapping) -> str:
+    others = [term for term in found["i2"] if term != "d"]
+    least = min(found["relative"][term] for term in others)
     return (
-        f"With overflows left out the largest ECL50 are {', '.join(first)}; {label(found['behind'])} against "
-        f"{label(found['other'])}: p {found['p']:.2g}."
+        f"Between models the slope of d varies by {found['relative']['d']:.0%} of its mean (true standard deviation "
+        f"{found['tau']['d']:.2f} around {found['mean']['d']:.2f}), the other terms by {least:.0%} or more. Narrow, "
+        f"but not one slope: {found['i2']['d']:.0%} of the scatter is more than sampling error (I²)."
     )
+
+
+def _trough(found: Mapping) -> str:
+    lowest = ", ".join(f"{level:.0%} in {count}" for level, count in sorted(found["lowest"].items()))
+    return (
+        f"Of the {found['shaped']} fitted curves that are U-shaped, {found['inside']} are lowest at a tested ratio "
+        f"from {found['least']:.0%} to {found['most']:.0%} (which one: {lowest}). The test tells for {found['told']} "
+        f"of them and against for {found['against']} (Holm). Between 50% and 75% nothing was tested."
+    )
+
+
+def _by_level(levels: Mapping[float, tuple[int, int]], third: str) -> str:
+    words = "; ".join(f"{_LEVEL[third][0].format(level)}: {minus}/{plus}" for level, (minus, plus) in levels.items())
+    return f"Significant and negative/positive at the tested levels: {words}."
+
+
+def _in_models(found: Mapping) -> str:
+    minus, plus = found["paper"]
+    return (
+        f"As the paper tests it, at {_ORIGIN[found['third']]}: {minus} negative, {plus} positive "
+        f"({found['holm'][0]} and {found['holm'][1]} after Holm). {_by_level(found['levels'], found['third'])}"
+    )
+
+
+def _undetected(found: Mapping) -> str:
+    models = list(found["p"])
+    shown = [
+        f"{_LEVEL[found['third']][0].format(level)} for "
+        + " and ".join(f"{model} ({slope:.2f}, p {p:.2g})" for model, (slope, p) in told.items())
+        for level, rows in found["levels"].items()
+        if (told := {model: row for model, row in zip(models, rows, strict=True) if row[1] < ALPHA})
+    ]
+    least = " and ".join(f"{found['detectable'][model]:.2f} for {model}" for model in models)
+    tested = ", ".join(f"p {p:.2g}" for p in found["p"].values())
+    return (
+        f"As the paper tests it, at {_ORIGIN[found['third']]}, nothing ({tested}); there the test finds {least} with "
+        f"80% power, where the significant ones of open models are {found['others'][0]:.2f} to "
+        f"{found['others'][1]:.2f} in size. Detectable at {'; '.join(shown) or 'no tested level'}."
+    )
+
+
+def _gemini(found: Mapping) -> str:
+    levels = ", ".join(f"{slope:.2f} at d = {level:g} (p {p:.2g})" for level, (slope, p) in found["levels"].items())
+    return f"{found['beta']:.2f} at d = 0, as the paper tests it (p {found['p']:.2g}); where it was tested: {levels}."
+
+
+def _lower_bound(found: Mapping) -> str:
+    finished = ", ".join(
+        f"{model} {correct} of {answers} ({among:.3f}; counted {found['counted'][model]:.3f})"
+        for model, (correct, answers, among) in found["models"].items()
+    )
+    tests = ", ".join(f"{first} against {second} p {p:.2g}" for (first, second), p in found["p"].items())
+    return f"Right among the finished answers, from Table 5 alone: {finished}. Fisher's test: {tests}."
 
 
 _SENTENCES: dict[str, Callable[[Mapping], str]] = {
     "slopes": (
-        "So they remain in {kept} of {models} with quasi-binomial standard errors (median dispersion {phi:.1f})."
+        "So they are in {kept} of {models}, also with standard errors widened by the scatter that the printed tables "
+        "imply at least (variance {least:.2f} times the binomial one in the median, {most:.1f} at most). For the first "
+        "slope to go ({weakest}) it would have to be {bearable:.1f} times."
     ).format_map,
     "dominant_load": (
-        "Accuracy falls more over the range of N than over that of d in {length} models, and more over that of d in "
-        "{difficulty} (Holm); the other {open} do not say."
+        "Accuracy falls more over the range of N than over that of d in {length} models, more over that of d in "
+        "{difficulty} (Holm); {open} do not say. By the fitted log-odds N moves more in {range} of {models}; its "
+        "levels explain more in {explained}."
     ).format_map,
     "leaders": _leaders,
     "classes": _classes,
     "id50_range": lambda found: (
         f"{found['outside']} of {found['models']} values lie outside the tested {found['least']} to {found['most']}. "
-        f"Settled specifications with no larger AIC give {_spans(found['elsewhere'], ', ')}."
+        f"Settled specifications with no larger AIC give {_spans(found['elsewhere'])}."
     ),
     "nt50_meaning": _nt50_meaning,
+    "narrow_range": _narrow_range,
     "u_shape": (
-        "A fall at 5% and a rise at 95% are both significant in {shaped} of {models}; the quadratic term is in {bent}."
+        "A fall at 5% and a rise at 95% are both significant in {raw} of {models} ({shaped} after Holm); no more than "
+        "{against} bend the other way. The quadratic term is significant in {bent}."
     ).format_map,
-    "trough": (
-        "Of the {shaped} fitted curves that are U-shaped, {inside} have their lowest point there; for {above} the 95% "
-        "interval lies above {most:.0%}, for {below} below {least:.0%}."
-    ).format_map,
-    "d_by_N": (
-        "{paper} as the paper tests it, at rho = 0; {pairs} without the three-way product, {mean} at the mean of rho."
-    ).format_map,
-    "d_by_N_leaders": lambda found: (
-        "Table 3 tests it at rho = 0, where no puzzle is. Without the three-way product "
-        f"(p {', '.join(f'{p:.2g}' for p in found['p_triple'])}): {_products(found)}."
+    "trough": _trough,
+    "d_by_N": _in_models,
+    "d_by_N_leaders": _undetected,
+    "d_by_rho": lambda found: (
+        f"{_in_models(found)} ρ is the share of needles: a negative sign says that difficulty takes from what needles "
+        "give."
     ),
-    "d_by_rho": (
-        "{paper} as the paper tests it, at N = 1; {pairs} without the three-way product, where the coefficients are "
-        "{ratio:.0%} of those with it (median). As rho is the share of needles, the sign says that difficulty takes "
-        "from what needles give."
-    ).format_map,
-    "d_by_rho_leaders": lambda found: f"Without the three-way product: {_products(found)}.",
-    "N_by_rho": (
-        "{paper[0]} positive and {paper[1]} negative at d = 0; {pairs[0]} and {pairs[1]} without the three-way "
-        "product, {mean[0]} and {mean[1]} at the mean of d."
-    ).format_map,
-    "N_by_rho_gemini": (
-        "{beta_paper:.2f} at d = 0 (p {p_paper:.2g}), {beta_mean:.2f} at the mean of d (p {p_mean:.2g})."
-    ).format_map,
-    "overflows": _overflows,
+    "d_by_rho_leaders": _undetected,
+    "N_by_rho": _in_models,
+    "N_by_rho_gemini": _gemini,
+    "lower_bound": _lower_bound,
 }

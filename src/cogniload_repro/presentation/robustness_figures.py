@@ -8,12 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cogniload_repro.presentation.style import STYLE, Pen, pens, write_note
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by, order_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
-_WIDTH_IN = 7.2
 #: Points of a fingerprint: title, axis limits, range of the grid, ticks.
 _FINGERPRINT = {
     "ecl50": (r"$\mathrm{ECL}_{50}$ (statements)", (1.0, 1000.0), (20, 250), (1, 10, 100)),
@@ -22,7 +21,9 @@ _FINGERPRINT = {
 }
 #: Colour scale of residuals, in percentage points either way.
 RESIDUAL_LIMIT = 30
-_BLUE = "#1861d3"
+_BLUE, _RED = "#1861d3", "#ab3f00"
+_PRODUCTS = {"dN": r"$d \times N$", "drho": r"$d \times \rho$", "Nrho": r"$N \times \rho$"}
+_SYMBOLS = {"rho": r"$\rho$", "N": "$N$", "d": "$d$"}
 
 
 def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -> Figure:
@@ -49,7 +50,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
     drawn = pens(list(order))
     height = 0.75 + 0.19 * len(order)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, height))
+        figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(1, 3, sharey=True)
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.1)
         for ax, (point, (title, limits, tested, ticks)) in zip(axes, _FINGERPRINT.items(), strict=True):
@@ -95,7 +96,7 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
     across, down = 4, -(-len(models) // 4)
     height = 0.95 + 1.28 * down
     with mpl.rc_context(STYLE | {"axes.grid": False}):
-        figure = Figure(figsize=(_WIDTH_IN, height))
+        figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         figure.subplots_adjust(
             left=0.07, right=0.99, top=1 - 0.25 / height, bottom=0.95 / height, hspace=0.27, wspace=0.06
@@ -114,6 +115,47 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
         figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
         bar.tick_params(labelsize=7)
         bar.set_title("observed less fitted accuracy (percentage points)", size=7.5, pad=2)
+        write_note(figure, note)
+    return figure
+
+
+def draw_slope_counts(counts: pd.DataFrame, note: str) -> Figure:
+    """Draw how many models have a significant interaction of either sign at each level of the third load.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        As `interactions.count_slopes` returns it.
+    note : str
+        Where the cells come from, written below.
+
+    Returns
+    -------
+    Figure
+        One panel a product: bars upwards for positive slopes, downwards for negative ones; pale at the raw level, full
+        after Holm's correction. The first level of each panel is where Table 3 tests, outside the grid.
+    """
+    height = 2.9
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, height))
+        axes = figure.subplots(1, counts["term"].nunique(), sharey=True, squeeze=False)[0]
+        figure.subplots_adjust(left=0.08, right=0.99, top=0.9, bottom=0.85 / height, wspace=0.06)
+        for ax, (term, own) in zip(axes, counts.groupby("term", sort=False), strict=True):
+            own = own.reset_index(drop=True)
+            third = own["third"].iloc[0]
+            for sign, color, way in (("positive", _BLUE, 1), ("negative", _RED, -1)):
+                ax.bar(own.index, way * own[sign], color=color, alpha=0.35, width=0.8)
+                ax.bar(own.index, way * own[f"{sign}_holm"], color=color, width=0.8)
+            labels = [f"{100 * level:g}%" if third == "rho" else f"{level:g}" for level in own["level"]]
+            labels[0] += "*"
+            ax.set_xticks(own.index, labels, size=7.5)
+            ax.axhline(0, color="0.3", linewidth=0.8)
+            ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle=":")
+            ax.set_title(_PRODUCTS[str(term)], size=9.5, pad=3)
+            ax.set_xlabel(f"at {_SYMBOLS[third]} =", size=8.5)
+            ax.grid(visible=False, axis="x")
+        axes[0].yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+        axes[0].set_ylabel("models: negative | positive", size=8.5)
         write_note(figure, note)
     return figure
 
@@ -204,7 +246,7 @@ def draw_rho_response(cells: pd.DataFrame, model: str, note: str, formula: str =
     lengths, levels = sorted(counts["N"].unique()), sorted(counts["d"].unique())
     height = 0.75 + 1.15 * len(lengths)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(_WIDTH_IN, height))
+        figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(len(lengths), len(levels), squeeze=False, sharex=True, sharey=True)
         figure.subplots_adjust(
             left=0.09, right=0.985, top=1 - 0.22 / height, bottom=0.62 / height, hspace=0.1, wspace=0.08
@@ -234,7 +276,7 @@ def _draw_panel(
     if not band.empty:
         span = here(band).sort_values("ratio_pct")
         ax.fill_between(
-            span["ratio_pct"], span["lowest"], span["highest"], color="#ab3f00", alpha=0.22, linewidth=0, zorder=2
+            span["ratio_pct"], span["lowest"], span["highest"], color=_RED, alpha=0.22, linewidth=0, zorder=2
         )
     ax.vlines(rows["ratio_pct"], rows["low"], rows["high"], color=_BLUE, linewidth=1, zorder=3)
     ax.plot(rows["ratio_pct"], rows["accuracy"], "o", color=_BLUE, markersize=2.6, zorder=4)

@@ -25,6 +25,17 @@ MOST_NAMED = 3
 _NONE = Fragment("None.", "<p>None.</p>")
 
 
+def follows(checks: pd.DataFrame) -> pd.Series:
+    """Say of each number whether it follows from others that are checked too, so that it is no test of its own.
+
+    Stars follow from a coefficient and its standard error, capacity points from the coefficients of their row, and what
+    the prose says from the tables.
+    """
+    stars = checks["quantity"].str.endswith("stars")
+    points = checks["quantity"].isin(["ecl50", "nt50", "id50"]) & (checks["table"] == "table2")
+    return stars | points | (checks["table"] == "prose")
+
+
 def show_scoreboard(checks: pd.DataFrame) -> Fragment:
     """Return one row a table and kind: the numbers printed there and how many have each verdict that is given."""
     board = scoreboard(checks)

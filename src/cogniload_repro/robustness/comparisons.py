@@ -1,24 +1,26 @@
 """Models held against one another: pairwise tests, ranks, tiers, and the puzzles needed to tell two apart.
 
 Accuracies are those over the whole design. Their standard errors come from the accuracies that the paper's
-regression fits to each cell, so that they follow from the printed tables whatever the counts per cell; the models'
-answers are taken as independent, although they may have met the same puzzles.
+regression fits to each cell, so that they follow from the printed tables whatever the counts per cell, and are right
+if that regression is; "pooled" accuracies have those of answers that are alike in all cells, larger and without a fit.
+The models' answers are taken as independent, although they may have met the same puzzles.
 """
 
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
-from statsmodels.stats.multitest import multipletests
+from scipy.stats import false_discovery_control, norm
 from statsmodels.stats.power import normal_sample_size_one_tail
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
+from cogniload_repro.robustness.families import correct_holm
+from cogniload_repro.robustness.uncertainty import POWER, Quadratic, fit_quadratics, standard_error
+from cogniload_repro.statistics.likelihood import maximise
 
-#: What models are compared by: overall accuracy (fraction), or the decimal logarithm of ECL50 (statements).
-QUANTITIES = ("accuracy", "ecl50")
-POWER = 0.8
+#: What models are compared by: overall accuracy (fraction), with the standard error of the fit or without any fit, or
+#: the decimal logarithm of ECL50 (statements).
+QUANTITIES = ("accuracy", "pooled", "ecl50")
 
 #: The three classes, in the order in which the paper names their members (paper, section 3.1.4).
 TIERS = {
@@ -43,23 +45,28 @@ def estimate_models(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model with a finite fit: model, per_cell (mean puzzles per cell), accuracy (fraction) and
-        ecl50 (log10 of statements), se_accuracy and se_ecl50.
+        One row a model with a finite fit: model, per_cell (mean puzzles per cell), accuracy and pooled (the same
+        fraction) and ecl50 (log10 of statements), and of each its standard error (se_*).
     """
     rows = []
     for quadratic in fit_quadratics(cells):
         p, total = quadratic.accuracy, quadratic.n.sum()
+        overall = quadratic.k.sum() / total
         rows.append(
             {
                 "model": quadratic.model,
                 "per_cell": total / len(quadratic.n),
-                "accuracy": quadratic.k.sum() / total,
+                "accuracy": overall,
                 "se_accuracy": np.sqrt(quadratic.n @ (p * (1 - p))) / total,
+                "pooled": overall,
+                "se_pooled": np.sqrt(overall * (1 - overall) / total),
                 "ecl50": quadratic.points["ecl50"],
                 "se_ecl50": standard_error(quadratic, "ecl50"),
             }
         )
-    return pd.DataFrame(rows, columns=["model", "per_cell", "accuracy", "se_accuracy", "ecl50", "se_ecl50"])
+    return pd.DataFrame(
+        rows, columns=["model", "per_cell", *(f"{kind}{name}" for name in QUANTITIES for kind in ("", "se_"))]
+    )
 
 
 def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -106,9 +113,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
             }
         )
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "se", "z", "p", "needed"])
-    for column, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
-        pairs[column] = multipletests(pairs["p"], method=method)[1] if len(pairs) else []
-    return pairs
+    return pairs.assign(p_holm=correct_holm(pairs["p"]), p_bh=false_discovery_control(pairs["p"]) if len(pairs) else [])
 
 
 def puzzles_needed(difference: float, sd: float) -> float:
@@ -216,13 +221,16 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 
-    Both falls follow from the margins of the table; standard errors come from the fitted accuracies.
+    Both falls follow from the margins of the table; standard errors come from the fitted accuracies. Two more settled
+    yardsticks go with them: what each load moves the fitted log-odds, and what its levels explain.
 
     Returns
     -------
     DataFrame
         One row a model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se, p
-        (two-sided), p_holm.
+        (two-sided), p_holm; range_N, range_d (change of the fitted log-odds from one end of the load to the other);
+        lr_N, lr_d, lr_rho (likelihood ratio of the levels of N, of those of d, and of rho and rho^2, each left out of
+        a regression on all three).
     """
     rows = []
     for quadratic in fit_quadratics(cells):
@@ -237,7 +245,30 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
             {
                 "model": quadratic.model, "fall_N": falls[0] @ observed, "fall_d": falls[1] @ observed,
                 "difference": difference, "se": se, "p": 2 * norm.sf(abs(difference) / se),
+                "range_N": abs(quadratic.fit.coef[2]) * np.ptp(quadratic.x[:, 2]),
+                "range_d": abs(quadratic.fit.coef[1]) * np.ptp(quadratic.x[:, 1]),
             }
+            | _explained(quadratic)
         )  # fmt: skip
-    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "difference", "se", "p"])
-    return table.assign(p_holm=multipletests(table["p"], method="holm")[1] if len(table) else [])
+    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "difference", "se", "p", "range_N", "range_d",
+                                        "lr_N", "lr_d", "lr_rho"])  # fmt: skip
+    return table.assign(p_holm=correct_holm(table["p"]))
+
+
+def _explained(quadratic: Quadratic) -> dict[str, float]:
+    """Return the likelihood ratio of each load in a regression on the levels of d and N, rho and rho^2."""
+    levels = {
+        name: np.column_stack([quadratic.x[:, column] == level for level in np.unique(quadratic.x[:, column])[1:]])
+        for name, column in (("d", 1), ("N", 2))
+    }
+    blocks = {**levels, "rho": quadratic.x[:, 3:5]}
+
+    def loglik(*names: str) -> float:
+        x = np.column_stack([quadratic.x[:, :1], *(blocks[name] for name in names)])
+        return maximise(x, quadratic.n, x.T @ quadratic.k)[1]
+
+    try:
+        whole = loglik(*blocks)
+        return {f"lr_{left}": 2 * (whole - loglik(*(name for name in blocks if name != left))) for left in blocks}
+    except ValueError:  # a level without a right or a wrong answer
+        return {f"lr_{left}": np.nan for left in blocks}

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 
+from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.regression import Fit
 
 POINTS = ("ecl50", "nt50", "id50")
+_MARGINAL = ["model", *(f"{kind}_{point}" for point in ("ecl50", "ecl80", "id50") for kind in ("typical", "marginal"))]
 _LENGTHS = 10 ** np.arange(0, 7.001, 0.01)
 _RATIOS = np.linspace(0, 1, 401)
 _DIFFICULTIES = np.arange(-20, 60.01, 0.25)
@@ -62,6 +66,51 @@ def lay_courses(fit: Fit, cells: pd.DataFrame, length: str = "N") -> dict[str, t
             continue
         courses[point] = values, design.reshape(len(values), -1, design.shape[1]).mean(axis=1)
     return courses
+
+
+def marginal_points(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return capacity points of the accuracy averaged over the grid beside those at the means of the other loads.
+
+    The paper's points are those of a *typical* task, with the other loads at their means. The *marginal* accuracy is
+    the mean over all tested levels of the other loads, which a curved link makes another thing.
+
+    Returns
+    -------
+    DataFrame
+        One row a model with a finite fit of the paper's regression: model, and with the prefix typical_ and marginal_
+        ecl50 and ecl80 (statements at which accuracy falls to one half, to four fifths) and id50 (units of d); NaN
+        where accuracy does not fall with the load. Nominal ratios stand for the actual ones.
+    """
+    rows, ratios = [], np.sort(cells["ratio_pct"].unique()) / 100
+    for quadratic in fit_quadratics(cells):
+        beta, means = quadratic.fit.coef, quadratic.means
+        d, log10_N = np.unique(quadratic.x[:, 1]), np.unique(quadratic.x[:, 2])
+        along_rho = beta[3] * ratios + beta[4] * ratios**2
+        typical_rho = beta[3] * means["rho"] + beta[4] * means["rho"] ** 2
+        others = {
+            "ecl": (2, beta[1] * means["d"] + typical_rho, np.add.outer(beta[1] * d, along_rho)),
+            "id": (1, beta[2] * means["log10_N"] + typical_rho, np.add.outer(beta[2] * log10_N, along_rho)),
+        }
+        row: dict[str, object] = {"model": quadratic.model}
+        for load, share in (("ecl", 0.5), ("ecl", 0.8), ("id", 0.5)):
+            place, at_means, levels = others[load]
+            for kind, rest in (("typical", np.array([at_means])), ("marginal", levels.ravel())):
+                value = _fall(beta[place], beta[0] + rest, share)
+                name = f"{kind}_{load}{100 * share:.0f}"
+                with np.errstate(over="ignore"):
+                    row[name] = float(np.float64(10) ** value) if load == "ecl" else value
+        rows.append(row)
+    return pd.DataFrame(rows, columns=_MARGINAL)
+
+
+def _fall(slope: float, rest: np.ndarray, share: float) -> float:
+    """Return the load at which the mean accuracy over the other loads falls to a share; NaN if it does not fall."""
+    if slope >= 0:
+        return np.nan
+    ends = (logit(share) - np.array([rest.min(), rest.max()])) / slope  # where all lie above, and all below
+    if np.isclose(*ends):
+        return float(ends[0])
+    return float(brentq(lambda at: expit(rest + slope * at).mean() - share, ends.min(), ends.max()))
 
 
 def _cross(at: np.ndarray, above: np.ndarray, point: str) -> float:

@@ -1,16 +1,19 @@
 """Answers that ran out of context: counted as wrong, as the paper has it, left out, or as an outcome of their own.
 
 How overflows divide over the ratios is not printed, so these fits belong to the table of cells at hand; how many
-there are at each d and each N is printed.
+there are at each d and each N is printed, and with them the accuracy among the answers that were finished.
 """
 
-import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from statsmodels.discrete.discrete_model import MNLogit
+from scipy.stats import fisher_exact
 
+from cogniload_repro.published import correct_by, load_table
+from cogniload_repro.robustness.families import correct_holm
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.likelihood import maximise_multinomial
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 _COLUMNS = [
@@ -72,16 +75,45 @@ def _fit_competing(own: pd.DataFrame) -> dict[str, object]:
         status = fit_glm(own.assign(correct=outcome), QUADRATIC).status
         if status != "ok":
             return _row(status, *nothing, own)
-    counts = np.column_stack([own["n"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]])
+    counts = np.column_stack([own["n"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
     rho = own["rho"].to_numpy(float)
     x = np.column_stack([np.ones(len(own)), own["d"], np.log10(own["N"].astype(float)), rho, rho**2])
-    outcomes = np.concatenate([np.repeat([0, 1, 2], row) for row in counts])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # convergence is asked for below
-        try:
-            result = MNLogit(outcomes, np.repeat(x, counts.sum(axis=1), axis=0)).fit(disp=False, maxiter=100)
-        except np.linalg.LinAlgError:
-            return _row("not converged", *nothing, own)
-    if not result.mle_retvals["converged"]:
+    try:
+        beta, covariance, _ = maximise_multinomial(x, counts)
+    except ValueError:
         return _row("not converged", *nothing, own)
-    return _row("ok", np.asarray(result.params)[:, 0], np.asarray(result.cov_params())[:5, :5], own)
+    return _row("ok", beta[0], covariance[:5, :5], own)
+
+
+def finished_answers(N: int) -> pd.DataFrame:
+    """Return the accuracy among answers that were finished within the context at one length, from Table 5 alone.
+
+    Returns
+    -------
+    DataFrame
+        One row a model: model, correct, finished and overflows (answers), counted and among (accuracy of all answers,
+        with overflows wrong, and of the finished ones; fractions), highest (accuracy if every overflow were right).
+    """
+    table = correct_by("table5").query("N == @N").set_index("model")
+    ctx = load_table("table5").query("N == @N").set_index("model")["ctx"]
+    correct, samples = table["correct"].astype(int), table["samples"].astype(int)
+    columns = {"correct": correct, "finished": samples - ctx, "overflows": ctx, "counted": correct / samples}
+    columns |= {"among": correct / (samples - ctx), "highest": (correct + ctx) / samples}
+    return pd.DataFrame(columns).reset_index()
+
+
+def compare_finished(finished: pd.DataFrame, models: list[str]) -> pd.DataFrame:
+    """Test pairs of models for a difference in accuracy among finished answers (Fisher's exact test).
+
+    Returns
+    -------
+    DataFrame
+        One row a pair: first, second, difference (fractions), p (two-sided), p_holm.
+    """
+    rows, counts = [], finished.set_index("model")
+    for first, second in combinations(models, 2):
+        one, two = counts.loc[first], counts.loc[second]
+        table = [[row["correct"], row["finished"] - row["correct"]] for row in (one, two)]
+        rows.append((first, second, one["among"] - two["among"], float(fisher_exact(table).pvalue)))
+    pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p"])
+    return pairs.assign(p_holm=correct_holm(pairs["p"]))

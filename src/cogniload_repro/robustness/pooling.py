@@ -7,11 +7,15 @@ measured from the means of the grid, where they are nearly independent of one an
 
 import numpy as np
 import pandas as pd
+from scipy.stats import chi2
 
 from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics
 from cogniload_repro.statistics.capacity import many_points
+from cogniload_repro.statistics.design import GRID
 
 _TERMS = ("0", "d", "N", "rho", "rho2")
+#: What lies between the ends of the paper's grid: units of d, factors of ten in N, nominal ratio.
+_RANGES = {"d": np.ptp(GRID["d"]), "N": np.ptp(np.log10(GRID["N"])), "rho": np.ptp(GRID["ratio_pct"]) / 100}
 _TOLERANCE = 1e-8  # of the population's covariance, between two steps
 
 
@@ -30,7 +34,7 @@ def pool_models(cells: pd.DataFrame) -> pd.DataFrame:
     ValueError
         If fewer than seven models have a finite fit: five coefficients and their covariance need more.
     """
-    fits = list(fit_quadratics(cells))
+    fits = fit_quadratics(cells)
     if len(fits) < len(_TERMS) + 2:
         raise ValueError(f"{len(fits)} models have a finite fit, and pooling needs {len(_TERMS) + 2}; keep more models")
     shift = _centring(fits[0])
@@ -41,6 +45,39 @@ def pool_models(cells: pd.DataFrame) -> pd.DataFrame:
     back = np.linalg.inv(shift)
     pooled, posterior = pooled @ back.T, back @ posterior @ back.T
     rows = [_row(fit, beta, covariance) for fit, beta, covariance in zip(fits, pooled, posterior, strict=True)]
+    return pd.DataFrame(rows)
+
+
+def heterogeneity_table(pooled: pd.DataFrame) -> pd.DataFrame:
+    """Return how far the models' coefficients differ beyond sampling error: a random-effects meta-analysis.
+
+    Parameters
+    ----------
+    pooled : DataFrame
+        As `pool_models` returns it; of it the models' own coefficients with their standard errors.
+
+    Returns
+    -------
+    DataFrame
+        One row a term of the paper's regression: term (d, N, rho, rho2), models, mean (of the models' distribution,
+        log-odds per unit), tau (its standard deviation, DerSimonian and Laird), q and p (Cochran's test that all models
+        share one coefficient), i2 (share of the scatter that is not sampling error), relative (tau by the size of the
+        mean), span (tau times the tested range of the load: log-odds between ends; NaN for rho2, which has none).
+    """
+    rows = []
+    for term in _TERMS[1:]:
+        beta, variance = pooled[f"own_{term}"].to_numpy(), pooled[f"se_own_{term}"].to_numpy() ** 2
+        weight, df = 1 / variance, len(beta) - 1
+        q = float(weight @ (beta - weight @ beta / weight.sum()) ** 2)
+        tau2 = max(q - df, 0.0) / (weight.sum() - (weight**2).sum() / weight.sum())
+        mean = (beta / (variance + tau2)).sum() / (1 / (variance + tau2)).sum()
+        rows.append(
+            {
+                "term": term, "models": len(beta), "mean": mean, "tau": np.sqrt(tau2), "q": q, "p": chi2.sf(q, df),
+                "i2": max(1 - df / q, 0.0), "relative": np.sqrt(tau2) / abs(mean),
+                "span": np.sqrt(tau2) * _RANGES.get(term, np.nan),
+            }
+        )  # fmt: skip
     return pd.DataFrame(rows)
 
 

@@ -16,8 +16,9 @@ from statsmodels.genmod.families import Binomial
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.crossings import POINTS, find_points, lay_courses
+from cogniload_repro.robustness.uncertainty import refit
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.formulas import name_covariates
+from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm
 
 #: Columns whose sums over the correct answers the paper settles: margins of d and N, and the terms of Appendix B.
@@ -68,6 +69,11 @@ SPECIFICATIONS = (
     Specification("all that is settled", f"correct ~ {SETTLED}"),
 )
 _CALIBRATION = ("deviance", "pearson", "df", "hl", "p_hl", "error")
+_PREDICTED = [
+    "specification",
+    "models",
+    *(f"{what}_{load}" for load in ("d", "N", "rho") for what in ("gain", "better")),
+]
 _COLUMNS = ["specification", "model", "status", "terms", "loglik", "aic", "bic", *_CALIBRATION, *POINTS]
 
 
@@ -130,6 +136,71 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
                 row |= find_points(fit, courses[grid])
             rows.append(row)
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def predict_levels(cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS) -> pd.DataFrame:
+    """Return how well a specification predicts a level of a load that it has not seen.
+
+    Each level of d, of N and of the ratio is left out in turn, the rest is fitted, and the answers of the level are
+    predicted. What the printed tables settle is not enough for that: scores belong to the table of cells at hand.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; only models that share the grid of most can be compared, and others are left out.
+    specifications : iterable of Specification
+        The paper's first. Those with another link than the logit, in tokens, or with a load as a factor, which has no
+        level between its levels, are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row a specification: specification, models, then for d, N and rho the log-likelihood of the predicted
+        answers less the paper's, per 1000 answers, mean over models (gain_*), and in how many it is larger (better_*).
+    """
+    smooth = [one for one in specifications if one.family == "logit" and one.length == "N" and "C(" not in one.formula]
+    own, n, k = _on_one_grid(cells)
+    if not len(own):
+        return pd.DataFrame(columns=_PREDICTED)
+    masks = {
+        load: [own[column].to_numpy() == level for level in np.unique(own[column])]
+        for load, column in (("d", "d"), ("N", "N"), ("rho", "ratio_pct"))
+    }
+    scores = {one.name: _score(one, own, n, k, masks) for one in smooth}
+    paper, rows = scores[smooth[0].name], []
+    for name, score in scores.items():
+        gain = {load: 1000 * (score[load] - paper[load]) for load in masks}
+        rows.append(
+            {"specification": name, "models": len(n)}
+            | {f"gain_{load}": float(np.mean(values)) for load, values in gain.items()}
+            | {f"better_{load}": int((values > 0).sum()) for load, values in gain.items()}
+        )
+    return pd.DataFrame(rows, columns=_PREDICTED)
+
+
+def _on_one_grid(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the commonest grid of cells with answers, and answers and correct ones of the models that have it."""
+    groups: dict[bytes, list[pd.DataFrame]] = {}
+    for _, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+        groups.setdefault(own[["N", "d", "ratio_pct", "rho"]].to_numpy(float).tobytes(), []).append(own)
+    shared = max(groups.values(), key=len, default=[cells.head(0)])
+    return shared[0], *(np.array([own[name].to_numpy(float) for own in shared]) for name in ("n", "correct"))
+
+
+def _score(
+    one: Specification, own: pd.DataFrame, n: np.ndarray, k: np.ndarray, masks: dict[str, list[np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """Return the log-likelihood of left-out answers by load, per answer, one number a model."""
+    x = np.linalg.qr(build_design(own, one.formula)[0].to_numpy())[0]
+    start = refit(x, n, k, np.zeros(x.shape[1]))
+    scores = {}
+    for load, levels in masks.items():
+        total = np.zeros(len(n))
+        for level in levels:
+            eta = refit(x, np.where(level, 0, n), np.where(level, 0, k), start) @ x[level].T
+            total += (k[:, level] * eta - n[:, level] * np.logaddexp(0, eta)).sum(axis=1)
+        scores[load] = total / n.sum(axis=1)
+    return scores
 
 
 def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, groups: int = 10) -> dict[str, float]:

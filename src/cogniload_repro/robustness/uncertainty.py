@@ -5,7 +5,7 @@ the coefficients, so that a profile likelihood needs no more than the same regre
 measured from that point.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +25,10 @@ _INTERVALS = (
     "model", "point", "se", "estimate", "delta_low", "delta_high", "profile_low", "profile_high", "bootstrap_low",
     "bootstrap_high", "present",
 )  # fmt: skip
-_TROUGHS = ("model", "trough", "low", "high", "curvature", "slope_low", "slope_high", "p_u")
+_TROUGHS = ("model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high",
+            "p_u")  # fmt: skip
+#: Probability with which an effect of the size called detectable is found.
+POWER = 0.8
 #: Nominal coverage of all intervals here.
 LEVEL = 1 - ALPHA
 REPLICATES = 2000
@@ -70,15 +73,17 @@ class Quadratic:
         return {point: float(values[0]) for point, values in many_points(self.fit.coef[None], self.means).items()}
 
 
-def fit_quadratics(cells: pd.DataFrame) -> Iterator[Quadratic]:
-    """Yield the paper's regression of every model whose fit exists, in the order of the cells."""
+def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
+    """Return the paper's regression of every model whose fit exists, in the order of the cells."""
+    found = []
     for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
         fit = fit_glm(own)
         if fit.status == "ok":
             d, log10_N, rho = own["d"], np.log10(own["N"].astype(float)), own["rho"]
             x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
             k, n = own["correct"].to_numpy(float), own["n"].to_numpy(float)
-            yield Quadratic(model, x, k, n, fit, grid_means(own))
+            found.append(Quadratic(model, x, k, n, fit, grid_means(own)))
+    return tuple(found)
 
 
 def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.DataFrame:
@@ -89,7 +94,7 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.
     cells : DataFrame
         Cells frame; models without a finite fit are left out.
     replicates : int
-        Tables drawn a model for the parametric bootstrap, from the fitted accuracies.
+        Tables drawn a model for the parametric bootstrap, from the fitted accuracies; 0 for none.
 
     Returns
     -------
@@ -123,12 +128,18 @@ def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray) -> dict[s
     found, (low, high) = np.isfinite(drawn), profile_interval(quadratic, point)
     numbers = {"estimate": value, "delta_low": value - tail, "delta_high": value + tail}
     numbers |= {"profile_low": low, "profile_high": high, "bootstrap_low": np.nan, "bootstrap_high": np.nan}
-    if np.isfinite(value):
+    if np.isfinite(value) and found.any():
         tails = [ALPHA / 2, 1 - ALPHA / 2]
         numbers["bootstrap_low"], numbers["bootstrap_high"] = np.quantile(drawn[found], tails)
     if point == "ecl50":
         numbers = {name: _power_of_ten(number) for name, number in numbers.items()}
-    return {"model": quadratic.model, "point": point, "se": se, **numbers, "present": float(found.mean())}
+    return {
+        "model": quadratic.model,
+        "point": point,
+        "se": se,
+        **numbers,
+        "present": float(found.mean()) if len(found) else np.nan,
+    }
 
 
 def _power_of_ten(exponent: float) -> float:
@@ -215,10 +226,11 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
     Parameters
     ----------
     x : ndarray, shape (c, q)
-    n : ndarray, shape (c,)
+    n : ndarray, shape (c,) or (r, c)
+        Answers, the same for all tables or of each.
     tables : ndarray, shape (r, c)
         Correct answers.
-    start : ndarray, shape (q,)
+    start : ndarray, shape (q,) or (r, q)
 
     Returns
     -------
@@ -227,12 +239,12 @@ def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -
     """
     size = x.shape[1]
     products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    beta = np.tile(start, (len(tables), 1))
+    beta, n = np.array(np.broadcast_to(start, (len(tables), size))), np.broadcast_to(n, tables.shape)
     statistics, active = tables @ x, np.arange(len(tables))
     for _ in range(30):
         p = expit(beta[active] @ x.T)
-        hessian = ((n * p * (1 - p)) @ products).reshape(-1, size, size) + 1e-9 * np.eye(size)
-        gradient = statistics[active] - (n * p) @ x
+        hessian = ((n[active] * p * (1 - p)) @ products).reshape(-1, size, size) + 1e-9 * np.eye(size)
+        gradient = statistics[active] - (n[active] * p) @ x
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
         beta[active] += step
         active = active[np.abs(step).max(axis=1) > 1e-9 * (1 + np.abs(beta[active]).max(axis=1))]
@@ -269,18 +281,29 @@ def measure_agreement(intervals: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
+def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame; models without a finite fit are left out.
+    stated : pair of float
+        Between which ratios the paper has the lowest accuracies (section 3).
 
     Returns
     -------
     DataFrame
         One row a model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile
-        likelihood, infinite if unlimited), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of
-        rho at 5% and 95%), p_u (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end
+        likelihood, infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest),
+        inside (whether that is a stated one), p_inside (two-sided Wald test of the lowest of the stated tested ratios
+        against the lowest of the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5%
+        and 95%), p_u (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end
         and a rise at the high end).
     """
-    rows = []
+    ratios = cells["ratio_pct"].unique() / 100
+    within = ratios[(ratios >= stated[0]) & (ratios <= stated[1])]
+    without, rows = np.setdiff1d(ratios, within), []
     for quadratic in fit_quadratics(cells):
         beta, covariance = quadratic.fit.coef, quadratic.fit.covariance
         value = -beta[3] / (2 * beta[4])
@@ -290,13 +313,22 @@ def trough_table(cells: pd.DataFrame) -> pd.DataFrame:
         ends = np.array([[0, 0, 0, 1, 2 * rho] for rho in _ENDS])
         slopes = ends @ beta
         z = slopes / np.sqrt(np.einsum("ei,ij,ej->e", ends, covariance, ends))
+        inside, outside = (min(group, key=partial(_along_rho, beta), default=np.nan) for group in (within, without))
+        apart = np.array([0, 0, 0, inside - outside, inside**2 - outside**2])
+        difference = apart @ beta
         rows.append(
             {
-                "model": quadratic.model, "trough": value, "low": low, "high": high, "curvature": beta[4],
+                "model": quadratic.model, "trough": value, "low": low, "high": high,
+                "lowest": outside if difference > 0 else inside, "inside": difference < 0,
+                "p_inside": 2 * norm.sf(abs(difference) / np.sqrt(apart @ covariance @ apart)), "curvature": beta[4],
                 "slope_low": slopes[0], "slope_high": slopes[1], "p_u": max(norm.cdf(z[0]), norm.sf(z[1])),
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=_TROUGHS)
+
+
+def _along_rho(beta: np.ndarray, rho: float) -> float:
+    return float(beta[3] * rho + beta[4] * rho**2)
 
 
 def _trough_statistic(quadratic: Quadratic, value: float) -> float:

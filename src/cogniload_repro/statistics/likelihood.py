@@ -112,3 +112,53 @@ def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float, start: flo
         if abs(step) < 1e-7:  # steps shrink quadratically: the next would be lost in rounding
             return float(last)
     raise ValueError(f"no statistic found that leads to an AIC of {aic}; check Table 6")
+
+
+def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Fit a multinomial logit to counts of outcomes by Newton's method.
+
+    Parameters
+    ----------
+    x : ndarray, shape (c, q)
+        Covariates of the cells.
+    counts : ndarray, shape (c, j)
+        Answers of each outcome; the first outcome is the one that the others are held against.
+
+    Returns
+    -------
+    coefficients : ndarray, shape (j - 1, q)
+        Log-odds of each other outcome against the first.
+    covariance : ndarray, shape ((j - 1) q, (j - 1) q)
+    loglik : float
+        Of single answers.
+
+    Raises
+    ------
+    ValueError
+        If there is no finite maximum, as where an outcome occurs at one end of a covariate only.
+    """
+    outcomes, terms = counts.shape[1] - 1, x.shape[1]
+    n, beta, last, current = counts.sum(axis=1), np.zeros((outcomes, terms)), np.zeros((outcomes, terms)), -np.inf
+    for _ in range(50):
+        eta = np.hstack([np.zeros((len(x), 1)), x @ beta.T])
+        log_p = eta - np.logaddexp.reduce(eta, axis=1, keepdims=True)
+        loglik, p = float((counts * log_p).sum()), np.exp(log_p[:, 1:])
+        gradient = (counts[:, 1:] - n[:, None] * p).T @ x
+        weight = n[:, None, None] * (p[:, :, None] * np.eye(outcomes) - p[:, :, None] * p[:, None, :])
+        hessian = np.einsum("cjk,ca,cb->jakb", weight, x, x).reshape((outcomes * terms,) * 2)
+        try:
+            step = np.linalg.solve(hessian, gradient.ravel())
+        except np.linalg.LinAlgError:
+            break
+        decrement = gradient.ravel() @ step
+        if decrement < 1e-18 * (1 + abs(loglik)):
+            if np.abs(x @ step.reshape(beta.shape).T).max() > 1e-3:  # still on its way to infinity, ever more slowly
+                break
+            return beta + step.reshape(beta.shape), np.linalg.inv(hessian), loglik
+        if loglik < current - 1e-9 * abs(current):  # too far: half the way back
+            beta = beta - last / 2
+            last = last / 2
+            continue
+        current, last = loglik, step.reshape(beta.shape)
+        beta = beta + last
+    raise ValueError("an outcome occurs at one end of a load only, so that no finite fit exists; leave it out")

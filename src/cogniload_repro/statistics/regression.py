@@ -6,6 +6,7 @@ errors of one row a puzzle; the log-likelihood reported here is the Bernoulli on
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 import formulaic
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
+from cogniload_repro.statistics.formulas import COVARIATES, build_design, expand_design, name_covariates
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -117,6 +118,18 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
     """
     check_family(family)
     cells, k, n = _counts(cells)
+    columns = ((name, cells[name].to_numpy()) for name in COVARIATES if name in cells)
+    values = tuple((name, column.dtype.str, column.tobytes()) for name, column in columns)
+    return _fit_counts(formula, family, values, k.tobytes(), n.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _fit_counts(
+    formula: str, family: str, values: tuple[tuple[str, str, bytes], ...], correct: bytes, answers: bytes
+) -> Fit:
+    """Fit the same counts once, whichever of a chapter's analyses asks for it."""
+    k, n = np.frombuffer(correct), np.frombuffer(answers)
+    cells = pd.DataFrame({name: np.frombuffer(content, dtype) for name, dtype, content in values}, index=range(len(n)))
     unknown = [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]
     if unknown:
         return _failed((), int(n.sum()), f"no {unknown[0]}", family)
@@ -197,14 +210,15 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
     """Say whether a finite maximum-likelihood fit exists.
 
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
-    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
+    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever. Where the cells
+    with both kinds of answer determine all coefficients there is no such direction, and no programme to solve.
     """
     if len(x) == 0 or np.linalg.matrix_rank(x) < x.shape[1]:
         return "not identified"
     x = x / np.abs(x).max(axis=0)
     sure = np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0))
     one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
-    if len(one_sided) == 0:
+    if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:
         return "ok"
     programme = linprog(
         -one_sided.sum(axis=0),
