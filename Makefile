@@ -42,7 +42,7 @@ COGNILOAD := "$(PY)" -m cogniload_repro
 # what is to be done, and what is done already, is the command's to know: it goes by the content of files
 MADE := --build "$(BUILD)" --grid $(GRID) --jobs $(JOBS)
 
-ifeq ($(filter paper mini,$(GRID)),)
+ifneq ($(filter-out paper mini,$(GRID))$(words $(GRID)),1)
 $(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini)
 endif
 .NOTPARALLEL:

@@ -253,3 +253,30 @@ def test_commands_print_through_one_door():
             re.findall(r"(?<![\w.])(?:click\.echo|print)\(", path.read_text("utf-8"))
         )
         assert not bare or path.name == "options.py", path.name
+
+
+HOLDER = """
+import sys, time
+from cogniload_repro.files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_two_processes_do_not_score_into_one_build(tmp_path):
+    """The second is told of the first, and does nothing; when that has ended, in whatever way, it may."""
+    rows = [{"model": "m", "name": "20_1_1_770487_red", "response": "Raymond is wearing red underwear."}]
+    (tmp_path / "o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    build = tmp_path / "build"
+    assert run("download-outputs", "--source", tmp_path / "o.jsonl", "--build", build).returncode == 0
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, build], env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        assert_refused(run("score", "--build", build, "--jobs", 1), f"process {holder.pid} is at work in {build}")
+        assert not (build / "scores").exists()
+    finally:
+        holder.kill()
+        holder.wait()
+    assert run("score", "--build", build, "--jobs", 1).returncode == 0

@@ -88,6 +88,12 @@ def test_csv_is_read(tmp_path):
     assert rows(write(tmp_path / "o.csv", text.encode())) == [ROW]
 
 
+def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
+    """Which of two responses is meant nobody can tell; other columns may come as often as they like."""
+    assert refusals(write(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [(0, "malformed row")]
+    assert refusals(write(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
+
+
 def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
     """A row too long is refused, one too short lacks its last field, odd bytes stay recognisable."""
     path = write(tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\na,b,\xff\na,b,"c\n')

@@ -68,6 +68,8 @@ def test_answers_to_perturbed_prompts_are_told_apart(tmp_path):
         ({"model": "a\x00"}, "unsafe name"),
         ({"model": "a\n"}, "unsafe name"),
         ({"model": ""}, "unsafe name"),
+        ({"model": "QwQ-32B "}, "unsafe name"),
+        ({"model": " QwQ-32B"}, "unsafe name"),
         ({"model": "ä" * 200}, "unsafe name"),
     ],
 )

@@ -1,5 +1,6 @@
 """The steps that the Makefile chains, from outputs to the comparison with the paper."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -70,6 +71,7 @@ def download_outputs(
 def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
+    from cogniload_repro.files import locked
     from cogniload_repro.scoring.cells import write_cells
     from cogniload_repro.scoring.readings import place_scores
     from cogniload_repro.scoring.scores import score_dataset
@@ -78,13 +80,16 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
 
     outputs = as_place(build)
     place = place_scores(outputs, reading)
-    with open_executor(jobs, scheduler) as executor:
-        score_dataset(
-            outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
-        )
-    cells = write_cells(place / "scores", place / "cells.parquet")
+    with locked(outputs) if isinstance(outputs, Path) and outputs.is_dir() else nullcontext():  # a store has no locks
+        with open_executor(jobs, scheduler) as executor:
+            score_dataset(
+                outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
+            )
+        cells = write_cells(place / "scores", place / "cells.parquet")
     models = cells["model"].nunique()
-    say(f"{cells['n'].sum():,} responses of {models} model{'s' * (models != 1)} scored in {place / 'scores'}")
+    count = int(cells["n"].sum())
+    counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
+    say(f"{counted} scored in {place / 'scores'}")
 
 
 @click.command()

@@ -102,7 +102,7 @@ def puzzles(
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
         count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
-    say(f"{count:,} puzzles in {out}")
+    say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     if perturbation or overload > 1:
         from cogniload_repro.companions.protocol import write_queries
 

@@ -131,7 +131,7 @@ def import_outputs(
         If there is no such source, it holds no outputs, or brings a model that is to be kept.
     """
     source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
-    layout = find_files(source)
+    layout = find_files(source, label)
     metadata = {
         "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
         "source": label or source.name,

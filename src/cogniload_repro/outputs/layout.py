@@ -59,8 +59,8 @@ class Layout:
         return path.relative_to(self.root).as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def find_files(source: Path) -> Layout:
-    """Sort the files of a source.
+def find_files(source: Path, label: str | None = None) -> Layout:
+    """Sort the files of a source, which messages call by its label, or else by its path.
 
     Raises
     ------
@@ -70,7 +70,8 @@ def find_files(source: Path) -> Layout:
     if source.is_file():
         if not is_table(source):
             raise ValueError(
-                f"{source} is no JSONL, CSV or Parquet file and no Inspect log; give one, or a folder of outputs"
+                f"{label or source} is no JSONL, CSV or Parquet file and no Inspect log; "
+                "give one, or a folder of outputs"
             )
         return Layout(source.parent, tables=[source])
     if not source.is_dir():
@@ -83,7 +84,7 @@ def find_files(source: Path) -> Layout:
     if not layout.tables and not layout.answers:
         lost = f" ({len(layout.lost)} of its entries cannot be looked into)" if layout.lost else ""
         raise ValueError(
-            f"{source} holds no outputs{lost}; expected are JSONL, CSV or Parquet files, logs of Inspect, "
+            f"{label or source} holds no outputs{lost}; expected are JSONL, CSV or Parquet files, logs of Inspect, "
             "or answers N_d_needles_puzzleId_gold.* under one folder a model"
         )
     return layout

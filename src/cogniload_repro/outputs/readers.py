@@ -119,6 +119,10 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
                 header = ", ".join(lines.fieldnames or ())[:200]
                 yield Entry(0, None, (MISSING_FIELD, f"the header has {header}; needed are model, name, response"))
                 return
+            named = list(lines.fieldnames or ())
+            if twice := [name for name in columns if named.count(name) > 1]:
+                yield Entry(0, None, (MALFORMED, f"the header has {', '.join(twice)} twice"))
+                return
             if None in fields:
                 yield Entry(row, None, (MALFORMED, f"{len(fields[None])} fields more than the header has"))
             else:

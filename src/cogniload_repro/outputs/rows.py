@@ -156,6 +156,7 @@ def _is_safe(name: str, *, slash: bool) -> bool:
     parts = name.split("/")
     return (
         name.isprintable()
+        and name == name.strip()
         and "\\" not in name
         and (slash or len(parts) == 1)
         and all(part and not part.startswith(".") for part in parts)
