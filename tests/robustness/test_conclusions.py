@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -155,8 +154,8 @@ def test_no_verdict_hangs_on_one_model():
 
 @pytest.mark.slow
 def test_nothing_settled_changes_between_tables_of_counts():
-    """Other tables of counts that agree with the paper lead to the same verdicts; every sixth of the committed ones."""
-    for number, cells in enumerate(islice(other_cells(CELLS), 0, None, 6)):
+    """Every other committed table of counts that agrees with the paper leads to the same verdicts."""
+    for number, cells in enumerate(other_cells(CELLS)):
         found = analyse(cells, spans=analyses().spans, intervals=capacity_intervals(cells, replicates=0))
         for name, rule in RULES.items():
             assert rule.judge(found, "p").verdict == verdict(analyses(), name), (number, name)
