@@ -9,6 +9,7 @@ import pytest
 from samples import GPT5, counts_like, table_of
 
 from cogniload_repro.presentation import fragments
+from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
 from cogniload_repro.scoring.readings import OTHERS, summarise_moves
 from cogniload_repro.scoring.verdict import score_response
@@ -127,3 +128,18 @@ def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_p
     assert "EXAONE-Deep-32B" in kept["unknown"]
     made = {path.name for path in tmp_path.rglob("prompt_lengths.*")}
     assert made == ({"prompt_lengths.png", "prompt_lengths.svg", "prompt_lengths.csv"} if counted else set())
+
+
+@pytest.mark.parametrize("whole_grid", [True, False])
+@pytest.mark.parametrize("papers_outputs", [True, False])
+def test_chapters_link_to_chapters_that_the_same_book_has(whole_grid, papers_outputs):
+    """A book of a part of the grid, or of other outputs, has fewer chapters, and no link leads to one it lacks."""
+    kept = list_chapters(_NOTEBOOKS[0].parent, whole_grid=whole_grid, papers_outputs=papers_outputs)
+    names = {chapter.source.stem for chapter in kept}
+    dead = {
+        (chapter.source.stem, target)
+        for chapter in kept
+        for target in re.findall(r"\]\((\d\d_\w+)", chapter.source.read_text(encoding="utf-8"))
+        if target not in names
+    }
+    assert dead == set()

@@ -34,6 +34,7 @@ BROUGHT_BY = {
     "docutils": "jupyter-book",
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
+    "urllib3": "requests",
 }
 
 

@@ -13,9 +13,14 @@ pytestmark = pytest.mark.book
 _OWN = ("data:", "blob:", "about:")
 _NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "15_perturbations", "17_ontology"))
 _PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+#: A picture whose place a figure that answers has taken has the size of that.
 _PICTURES = """
-    return [...document.querySelectorAll("article img")].map(i =>
-        [i.getAttribute("src"), i.complete && i.naturalWidth > 0 && i.getBoundingClientRect().width > 100, i.alt]);
+    const shown = (i) => i.closest("figure.answered")?.previousElementSibling.querySelector(".figure-panels") ?? i;
+    return [...document.querySelectorAll("article img")].map(i => [
+        i.getAttribute("src"),
+        (i.complete && i.naturalWidth > 0 || shown(i) !== i) && shown(i).getBoundingClientRect().width > 100,
+        i.alt,
+    ]);
 """
 _UNSET_MATH = """
     return document.querySelectorAll("article .math").length

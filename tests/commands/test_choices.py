@@ -11,6 +11,7 @@ from cogniload_repro.commands.choices import (
     choose_added,
     choose_removed,
     describe_choices,
+    describe_own,
     keep_choices,
     read_choices,
 )
@@ -121,3 +122,11 @@ def test_the_description_keeps_secrets():
     text = describe_choices(Choices(source, (Source("/a/b.csv"),), family="probit"))
     assert text == "outputs: https://host/x.jsonl + /a/b.csv; family: probit"
     assert source.label == "https://host/x.jsonl"
+
+
+def test_a_book_says_what_a_reader_has_changed(tmp_path):
+    """Every choice is named with the way back; the paper's own book says nothing."""
+    assert describe_own(Choices()) == ""
+    said = describe_own(Choices(Source(str(tmp_path)), added=(Source("mine.jsonl"),), formula="correct ~ d"))
+    assert all(words in said for words in ("formula correct ~ d", tmp_path.name, "mine.jsonl"))
+    assert all(way in said for way in ("FORMULA=", "SOURCE=reconstructed", "make remove MODEL="))

@@ -54,6 +54,16 @@ def test_stage_collects_pages_and_results(sources, build):
     }  # fmt: skip
 
 
+def test_a_notice_is_shown_letter_by_letter(sources, build):
+    """What stands at the top of every page is text, and goes when there is nothing to say any more."""
+    staged = stage_book(build, sources, notice="<script>alert(1)</script> & more")
+    config = yaml.safe_load((staged / "_config.yml").read_text(encoding="utf-8"))
+    assert config["html"]["announcement"] == "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"
+    assert config["title"] == "Small"
+    stage_book(build, sources)
+    assert (staged / "_config.yml").read_text(encoding="utf-8") == _CONFIG
+
+
 def test_stage_removes_what_has_gone(sources, build):
     """A page or table that no longer exists does not linger; the built HTML stays until it is replaced."""
     staged = stage_book(build, sources)
@@ -146,11 +156,13 @@ def test_table_of_contents_and_sources_agree():
     assert set(_toc_pages()) == notebooks | {page.stem for page in _BOOK.glob("*.md")} | {"api"}
 
 
-def test_vendored_files_are_the_recorded_ones():
-    """MathJax is the very file whose sum the README beside it gives, with its licence."""
-    folder = _BOOK / "_vendor" / "mathjax"
+@pytest.mark.parametrize("library", ["mathjax", "vega"])
+def test_vendored_files_are_the_recorded_ones(library):
+    """A library is the very files whose sums the README beside them gives, with licences."""
+    folder = _BOOK / "_vendor" / library
     sums = dict(re.findall(r"\| (\S+) \| ([0-9a-f]{64}) \|", (folder / "README.md").read_text(encoding="utf-8")))
-    assert set(sums) == {"tex-svg.js", "LICENSE"}
+    assert set(sums) == {file.name for file in folder.iterdir()} - {"README.md"}
+    assert any(name.startswith("LICENSE") for name in sums)
     for name, recorded in sums.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == recorded
 

@@ -96,9 +96,11 @@ def test_a_model_of_any_name_has_a_figure(tmp_path, name):
     """Description and caption of a figure are whole, and downloads follow, whatever a model is called."""
     cells = _cells().replace({"model": {"QwQ-32B": name}}).query("model == @name")
     write_table(tmp_path / "cells.parquet", cells, {"provenance": "imported"})
-    drawn, *_, downloads = _MYST.parse(pages.show_figure("figure6", cells, tmp_path).markdown)
+    drawn, *_, downloads, answers = _MYST.parse(pages.show_figure("figure6", cells, tmp_path).markdown)
     assert json.dumps(name)[1:-1] in next(line for line in drawn.content.splitlines() if ":alt:" in line)
     assert "downloads" in downloads.info
+    assert answers.info == "{raw} html"
+    assert answers.content.count("</script>") == 1
 
 
 def test_table_is_saved_and_offered(build):

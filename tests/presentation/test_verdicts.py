@@ -119,3 +119,11 @@ def test_what_cannot_be_computed_is_gathered_by_its_reason():
         ["Table 4", "9", "9 models", "no outputs"], ["Table 4", "2", "m0", "two cells only"],
     ]  # fmt: skip
     assert verdicts.show_unknown(_checks(_ROWS[0])).markdown == "None."
+
+
+def test_stars_points_and_prose_are_no_tests_of_their_own():
+    """Coefficients count; what follows from them does not."""
+    names = ("beta_0", "beta_0 stars", "ecl50", "nt50")
+    checks = _checks(*((("table2", "QwQ-32B", name, "", "derived", "1", 1, "1", "exact", "")) for name in names))
+    checks.loc[len(checks)] = ["prose", "", "models", "C063: so", "derived", "22", 22, "22", "exact", ""]
+    assert verdicts.follows(checks).tolist() == [False, True, True, True, True]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from scipy.stats import fisher_exact
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.overflows import compare_treatments
+from cogniload_repro.robustness.overflows import compare_finished, compare_treatments, finished_answers
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.regression import fit_glm
@@ -73,3 +74,13 @@ def test_separated_outcomes_have_a_status_and_no_number():
     row = table.set_index("treatment").loc["competing"]
     assert row["status"] == "separation"
     assert np.isnan(row["ecl50"])
+
+
+def test_finished_answers_are_those_of_table_5():
+    """Right among finished: correct by samples less overflows; the highest counts every overflow as right."""
+    table = finished_answers(250).set_index("model")
+    row = table.loc["gemini-2.5-pro"]
+    assert (row["correct"], row["finished"], row["overflows"]) == (72, 82, 268)
+    assert row["counted"] < row["among"] < row["highest"]
+    pairs = compare_finished(finished_answers(250), ["gemini-2.5-pro", "o3-2025-04-16"])
+    assert pairs["p"].iloc[0] == pytest.approx(fisher_exact([[72, 10], [236, 88]]).pvalue)

@@ -1,10 +1,11 @@
 """Partial pooling of the models' coefficients."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.pooling import fit_population, pool_models, shrink
+from cogniload_repro.robustness.pooling import fit_population, heterogeneity_table, pool_models, shrink
 
 CELLS = load_counts()
 
@@ -55,3 +56,18 @@ def test_too_few_models_are_refused():
     few = CELLS[CELLS["model"].isin(CELLS["model"].unique()[:6])]
     with pytest.raises(ValueError, match="6 models have a finite fit, and pooling needs 7"):
         pool_models(few)
+
+
+def test_one_slope_for_all_has_no_heterogeneity():
+    """Estimates that differ by their errors alone have a small tau; true differences are found, beyond the errors."""
+    rng = np.random.default_rng(5)
+    columns = {"own_d": rng.normal(-0.3, 0.1, 400), "own_N": rng.normal(-3, 1, 400) + rng.normal(0, 0.1, 400)}
+    columns |= {"own_rho": 0.0, "own_rho2": 0.0}
+    pooled = pd.DataFrame(columns).assign(**{f"se_own_{term}": 0.1 for term in ("d", "N", "rho", "rho2")})
+    pooled[["own_rho", "own_rho2"]] = rng.normal(1, 0.1, (400, 2))
+    table = heterogeneity_table(pooled).set_index("term")
+    assert table.loc["d", "tau"] < 0.03
+    assert table.loc["N", "tau"] == pytest.approx(1, rel=0.1)
+    assert table.loc["N", "i2"] > 0.98
+    assert table.loc["d", "mean"] == pytest.approx(-0.3, abs=0.02)
+    assert table.loc["N", "span"] == pytest.approx(table.loc["N", "tau"] * np.log10(12.5))

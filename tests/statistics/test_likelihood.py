@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.discrete.discrete_model import MNLogit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.statistics.design import X
-from cogniload_repro.statistics.likelihood import maximise, solve_aic
+from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial, solve_aic
 
 _SEEDS = st.integers(0, 2**32 - 1)
 
@@ -66,3 +67,23 @@ def test_an_impossible_aic_is_refused():
     _, without = maximise(x[:, :3], n, x[:, :3].T @ k)
     with pytest.raises(ValueError, match=r"no statistic leads to an AIC of .* the highest is"):
         solve_aic(x, n, x[:, :3].T @ k.astype(float), 8 - 2 * without + 0.001)
+
+
+def test_multinomial_fits_are_those_of_statsmodels():
+    """Counts of three outcomes give the coefficients, errors and likelihood of one row an answer."""
+    rng = np.random.default_rng(4)
+    x = np.column_stack([np.ones(12), rng.normal(size=12)])
+    counts = rng.multinomial(60, [0.5, 0.3, 0.2], size=12).astype(float)
+    outcomes = np.concatenate([np.repeat(range(3), row.astype(int)) for row in counts])
+    expected = MNLogit(outcomes, np.repeat(x, 60, axis=0)).fit(disp=False)
+    beta, covariance, loglik = maximise_multinomial(x, counts)
+    assert pytest.approx(expected.params, rel=1e-5, abs=1e-7) == beta.T
+    assert covariance == pytest.approx(expected.cov_params(), rel=1e-4, abs=1e-8)
+    assert loglik == pytest.approx(expected.llf)
+
+
+def test_an_outcome_at_one_end_has_no_multinomial_fit():
+    """Where an outcome occurs beyond a point only, its slope runs to infinity, and that is said."""
+    x = np.column_stack([np.ones(4), np.arange(4.0)])
+    with pytest.raises(ValueError, match="one end"):
+        maximise_multinomial(x, np.array([[5.0, 0], [5, 0], [0, 5], [0, 5]]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, read_choices
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, describe_own, read_choices
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
 from cogniload_repro.commands.steps import Build, tables_of
 
@@ -82,7 +82,8 @@ def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.P
     from cogniload_repro.presentation import book
 
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
-    book.stage_book(build, leave_out=[f"notebooks/{name}" for name in sorted(absent)])
+    pages = [f"notebooks/{name}" for name in sorted(absent)]
+    book.stage_book(build, leave_out=pages, notice=describe_own(read_choices(build)))
     book.build_book(build, builder)
 
 

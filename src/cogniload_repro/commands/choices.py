@@ -199,6 +199,19 @@ def describe_choices(choices: Choices) -> str:
     return "; ".join([f"outputs: {sources}", *own])
 
 
+def describe_own(choices: Choices) -> str:
+    """Return what a reader has changed in a book and the way back, for the top of its pages; empty for none."""
+    parts = []
+    if choices.own_fit:
+        own = [f"{name} {value}" for name in ("formula", "family", "data") if (value := getattr(choices, name))]
+        parts.append(f"regressions ({', '.join(own)}; back by `make render FORMULA= FAMILY= DATA=`)")
+    if choices.source.address != RECONSTRUCTED:
+        parts.append(f"outputs ({choices.source.label}; back by `make render SOURCE=reconstructed`)")
+    if choices.added:
+        parts.append(f"added models ({', '.join(one.label for one in choices.added)}; out by `make remove MODEL=...`)")
+    return f"A reader's choices are in this book: {', '.join(parts)}." if parts else ""
+
+
 def check_source(source: Source) -> None:
     """Refuse a source that there cannot be.
 

@@ -159,11 +159,8 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> cells = pd.DataFrame({"model": ["mine", "mine (rail_fence)", "mine (v2)"]})
-    >>> split_perturbations(cells)
-           model perturbation
-    0       mine
-    1       mine   rail_fence
-    2  mine (v2)
+    >>> split_perturbations(cells).to_dict("list")
+    {'model': ['mine', 'mine', 'mine (v2)'], 'perturbation': ['', 'rail_fence', '']}
     """
     names = "|".join(map(re.escape, PERTURBATIONS))
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)

@@ -2,6 +2,7 @@
 
 import filecmp
 import hashlib
+import html
 import json
 import os
 import re
@@ -46,7 +47,9 @@ if line := sys.stdin.readline():
 _STRICT = ("-W", "-n", "--keep-going")
 
 
-def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = ()) -> Path:
+def stage_book(
+    build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = (), notice: str = ""
+) -> Path:
     """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there.
 
     An HTML book that stands in ``BUILD/book/_build`` stays until `build_book` replaces it.
@@ -60,6 +63,8 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
 
     leave_out : collection of str
         Pages of the table of contents that this book does without.
+    notice : str
+        What every page says at its top, any text; nothing by default.
 
     Returns
     -------
@@ -84,6 +89,8 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
     }
     for folder, patterns in _RESULTS.items():
         files |= {Path(folder, file.name): file for file in _results(build, patterns)}
+    config = files.pop(Path("_config.yml"))
+    write_whole(staged / "_config.yml", _announce(config.read_text(encoding="utf-8"), notice))
     for place, file in files.items():
         target = staged / place
         if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
@@ -101,7 +108,7 @@ def stage_book(build_dir: str | Path, sources: str | Path = _SOURCES, leave_out:
             write_whole(staged / place, _gather(name, build))
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
-        if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made}:
+        if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made, Path("_config.yml"): ""}:
             old.unlink()
     return staged
 
@@ -210,6 +217,15 @@ def _read_frame(staged: Path) -> str:
         else:
             frame[place.as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
     return json.dumps(frame, indent=1)
+
+
+def _announce(config: str, notice: str) -> str:
+    """Return the configuration with a notice for the top of every page, shown letter by letter."""
+    if not notice:
+        return config
+    settings = yaml.safe_load(config)
+    settings.setdefault("html", {})["announcement"] = html.escape(notice)
+    return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
 
 
 def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:

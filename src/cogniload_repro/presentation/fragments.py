@@ -14,6 +14,7 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
+from cogniload_repro.presentation.interactive import answering_figure
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
 from cogniload_repro.presentation.tables import Table
@@ -80,7 +81,8 @@ def show_figure(name: str, cells: pd.DataFrame, build: str | Path) -> Fragment:
     word = read_provenance(build)
     caption = f"Figure {name.removeprefix('figure')}, recomputed. {figure_caption(name, cells, word)}"
     figure, alt = draw_figure(name, cells, word), alt_text(name, cells, word)
-    return show_picture(figure, name, build, caption=caption, alt=alt, note=source_note(cells, word))
+    still = show_picture(figure, name, build, caption=caption, alt=alt, note=source_note(cells, word))
+    return replace(still, markdown=f"{still.markdown}\n\n{answering_figure(name, cells, word)}")
 
 
 def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str, note: str = "") -> Fragment:

@@ -27,7 +27,7 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ALPHA, TOKEN_TABLES
+from cogniload_repro.published import ALPHA, STAR_LEVELS, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by, order_models
 from cogniload_repro.statistics.fits import PAPER_TERMS
@@ -36,7 +36,7 @@ _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
 #: Tables 7 to 10, one a task length.
 
-_STARS = "*** $p < 0.001$, ** $p < 0.01$, * $p < 0.05$."
+_STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
 
@@ -165,7 +165,7 @@ def table6(aic: pd.DataFrame) -> Table:
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < ALPHA).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
-    caption = r"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{LR} < 0.05$."
+    caption = rf"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{{LR}} < {ALPHA:g}$."
     return Table("table6", caption, frame, bold)
 
 
