@@ -125,5 +125,5 @@ def test_stars_points_and_prose_are_no_tests_of_their_own():
     """Coefficients count; what follows from them does not."""
     names = ("beta_0", "beta_0 stars", "ecl50", "nt50")
     checks = _checks(*((("table2", "QwQ-32B", name, "", "derived", "1", 1, "1", "exact", "")) for name in names))
-    checks.loc[len(checks)] = ["prose", "", "models", "C063: so", "derived", "22", 22, "22", "exact", ""]
+    checks.loc[len(checks)] = ["prose", "", "models", "C063: so", "derived", "22", 22, "22", "exact", "", "settled"]
     assert verdicts.follows(checks).tolist() == [False, True, True, True, True]
