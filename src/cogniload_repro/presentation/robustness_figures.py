@@ -181,7 +181,7 @@ def surface(own: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
 
 
 def describe_spread(cells: pd.DataFrame) -> str:
-    """Return a sentence on how far accuracies over (N, d) differ between the tables that agree with the paper.
+    """Return a sentence on how far drawn tables of counts that agree with the paper differ in accuracies over (N, d).
 
     Without the last full stop; empty for cells that are not the committed reconstruction.
     """
@@ -190,8 +190,8 @@ def describe_spread(cells: pd.DataFrame) -> str:
         return ""
     points = 100 * (band["highest"] - band["lowest"])
     return (
-        "Between tables of counts that agree with everything printed, the accuracy of a tile spreads by "
-        f"{points.median():.0f} points (median), at most {points.max():.0f}"
+        "Over drawn tables of counts that agree with everything printed, the 95% band of a tile's accuracy is "
+        f"{points.median():.0f} points wide (median), at most {points.max():.0f}"
     )
 
 
