@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # make asks for a line with an address before every build, and pandas takes half a second
     import pandas as pd
 
-#: What spreadsheets take for a formula, and the signed numbers and dashes of printed tables, which they do not.
-_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
+#: What spreadsheets take for a formula, or for the guard of one, and the signed numbers and dashes of printed tables,
+#: which they do not.
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
 _NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
 _HOST, _SUM = re.compile(r"(\[.*\]|[^:@]*)(:\d*)?"), re.compile(r"sha256=[0-9A-Fa-f]+")
 _USER, _QUERY = re.compile(r"(?<=://)[^/?#\s]*@"), re.compile(r"\?[^\s'\")#>]*")

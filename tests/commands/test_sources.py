@@ -23,7 +23,7 @@ def test_a_grid_may_be_written_with_commas_alone(tmp_path, grid):
     """One word without blanks names several cells, ratios from 0 to 100 with decimals among them."""
     code, said, _ = run("puzzles", "--grid", grid, "--per-cell", 1, "--jobs", 1, "--format", "jsonl", "--out", tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "puzzles.jsonl").read_text("utf-8").splitlines()]
-    assert (code, said) == (0, f"{len(rows)} puzzles in {tmp_path}\n")
+    assert (code, said) == (0, f"{len(rows)} puzzle{'' if len(rows) == 1 else 's'} in {tmp_path}\n")
     cells = grid_cells(grid)
     assert [(row["N"], row["ratio_pct"], row["d"]) for row in rows] == [(one.N, one.ratio_pct, one.d) for one in cells]
     assert all(row["needles"] >= 1 for row in rows)

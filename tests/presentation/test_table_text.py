@@ -109,7 +109,7 @@ def test_csv_round_trip(name):
     """Reading the CSV back as text gives the same table, whatever the name, but for the guard of a formula."""
     table = small_table(name)
     back = pd.read_csv(io.StringIO(to_csv(table)), dtype="str", keep_default_na=False)
-    back["model"] = back["model"].str.replace(r"^'(?=\s*[=+@\t\r\n-])", "", regex=True)
+    back["model"] = back["model"].str.replace(r"^'(?=\s*[=+@-]|[\t\r\n'])", "", regex=True)
     pd.testing.assert_frame_equal(back, table.frame)
 
 

@@ -85,7 +85,7 @@ def test_stand_ins_are_what_the_family_prints():
 
 def test_an_illegible_length_is_one_that_the_legible_digits_allow():
     """Two means of EXAONE-Deep-32B are printed as 625 and 393, a swap and a lost digit: the kin says 652 and 3932."""
-    used = printed_tokens().loc["EXAONE-Deep-32B", "prompt_mean"]
+    used = printed_tokens().sort_index().loc["EXAONE-Deep-32B", "prompt_mean"]
     assert sorted(f"{used.loc[20, 3]:.0f}") == sorted("625")
     assert f"{used.loc[100, 5]:.0f}"[:3] == "393"
 

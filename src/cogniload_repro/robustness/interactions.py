@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
@@ -17,6 +18,9 @@ from cogniload_repro.robustness.families import correct_within
 from cogniload_repro.robustness.uncertainty import POWER, Quadratic, fit_quadratics
 from cogniload_repro.statistics.design import FULL, PRODUCTS
 from cogniload_repro.statistics.likelihood import maximise
+
+#: Of an information matrix; the paper's are below a millionth of it.
+_WORST_CONDITION = 1e13
 
 TRIPLE = "dNrho"
 #: Ways of testing a product: as the paper, without the three-way product, at the mean of the third load.
@@ -154,8 +158,11 @@ def _full_fits(cells: pd.DataFrame) -> Iterator[tuple[Quadratic, np.ndarray, np.
             beta, loglik = _fit(quadratic, x)
         except ValueError:  # the answers are separated by these loads
             continue
-        p = 1 / (1 + np.exp(-x @ beta))
-        yield quadratic, x, beta, np.linalg.inv(x.T @ (x * (quadratic.n * p * (1 - p))[:, None])), loglik
+        p = expit(x @ beta)
+        information = x.T @ (x * (quadratic.n * p * (1 - p))[:, None])
+        if np.linalg.cond(information) > _WORST_CONDITION:  # so nearly separated that nothing is left to estimate from
+            continue
+        yield quadratic, x, beta, np.linalg.inv(information), loglik
 
 
 def _fit(quadratic: Quadratic, x: np.ndarray) -> tuple[np.ndarray, float]:

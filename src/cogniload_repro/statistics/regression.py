@@ -17,7 +17,7 @@ from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from cogniload_repro.statistics.formulas import COVARIATES, build_design, expand_design, name_covariates
+from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, expand_design, name_covariates
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -120,16 +120,23 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
     cells, k, n = _counts(cells)
     columns = ((name, cells[name].to_numpy()) for name in COVARIATES if name in cells)
     values = tuple((name, column.dtype.str, column.tobytes()) for name, column in columns)
-    return _fit_counts(formula, family, values, k.tobytes(), n.tobytes())
+    words = tuple((name, tuple(cells[name].fillna("").astype(str))) for name in FACTORS if name in cells)
+    return _fit_counts(formula, family, values, words, k.tobytes(), n.tobytes())
 
 
 @lru_cache(maxsize=1024)
 def _fit_counts(
-    formula: str, family: str, values: tuple[tuple[str, str, bytes], ...], correct: bytes, answers: bytes
+    formula: str,
+    family: str,
+    values: tuple[tuple[str, str, bytes], ...],
+    words: tuple[tuple[str, tuple[str, ...]], ...],
+    correct: bytes,
+    answers: bytes,
 ) -> Fit:
     """Fit the same counts once, whichever of a chapter's analyses asks for it."""
     k, n = np.frombuffer(correct), np.frombuffer(answers)
-    cells = pd.DataFrame({name: np.frombuffer(content, dtype) for name, dtype, content in values}, index=range(len(n)))
+    covariates = {name: np.frombuffer(content, dtype) for name, dtype, content in values}
+    cells = pd.DataFrame({**covariates, **dict(words)}, index=range(len(n)))
     unknown = [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]
     if unknown:
         return _failed((), int(n.sum()), f"no {unknown[0]}", family)
