@@ -46,7 +46,7 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
             p = 2 * norm.sf(np.abs(z) / np.sqrt(max(wider, 1.0)))
             row |= {f"{kind}_{term}": value for term, value in zip(TERMS, p, strict=True)}
         rows.append(row)
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(_COLUMNS[1:], float) | {"lr_df": int})
 
 
 def _settled_misfit(x: np.ndarray, k: np.ndarray, n: np.ndarray, loglik: float) -> tuple[float, int]:

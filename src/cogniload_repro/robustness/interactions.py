@@ -97,7 +97,7 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
                 weights[PRODUCTS[term]], weights[PRODUCTS[TRIPLE]] = 1, np.log10(level) if third == "N" else level
                 slope, se, p = _wald(weights, beta, covariance)
                 rows.append((quadratic.model, term, third, float(level), tested, slope, se, p))
-    table = pd.DataFrame(rows, columns=_SLOPES[:-2])
+    table = pd.DataFrame(rows, columns=_SLOPES[:-2]).astype({"tested": bool, "level": float, "slope": float, "se": float})
     table["p_holm"] = correct_within(table, ["term", "level"])
     return table.assign(detectable=(norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)) * table["se"])
 
@@ -122,7 +122,8 @@ def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
         **{sign: where & (slopes["p"] < alpha) for sign, where in signs.items()},
         **{f"{sign}_holm": where & (slopes["p_holm"] < alpha) for sign, where in signs.items()},
     )
-    return counted.groupby(["term", "third", "level", "tested"], sort=False).sum().reset_index()
+    counts = counted.groupby(["term", "third", "level", "tested"], sort=False).sum().reset_index()
+    return counts.astype({"tested": bool, "level": float})
 
 
 def count_interactions(tests: pd.DataFrame) -> pd.DataFrame:

@@ -197,8 +197,9 @@ def _score(
     for load, levels in masks.items():
         total = np.zeros(len(n))
         for level in levels:
-            eta = refit(x, np.where(level, 0, n), np.where(level, 0, k), start) @ x[level].T
-            total += (k[:, level] * eta - n[:, level] * np.logaddexp(0, eta)).sum(axis=1)
+            with np.errstate(all="ignore"):  # of two levels one says nothing of the other: no score
+                eta = refit(x, np.where(level, 0, n), np.where(level, 0, k), start) @ x[level].T
+                total += (k[:, level] * eta - n[:, level] * np.logaddexp(0, eta)).sum(axis=1)
         scores[load] = total / n.sum(axis=1)
     return scores
 
