@@ -97,7 +97,9 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
                 weights[PRODUCTS[term]], weights[PRODUCTS[TRIPLE]] = 1, np.log10(level) if third == "N" else level
                 slope, se, p = _wald(weights, beta, covariance)
                 rows.append((quadratic.model, term, third, float(level), tested, slope, se, p))
-    table = pd.DataFrame(rows, columns=_SLOPES[:-2]).astype({"tested": bool, "level": float, "slope": float, "se": float})
+    table = pd.DataFrame(rows, columns=_SLOPES[:-2]).astype(
+        {"tested": bool, "level": float, "slope": float, "se": float}
+    )
     table["p_holm"] = correct_within(table, ["term", "level"])
     return table.assign(detectable=(norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)) * table["se"])
 
