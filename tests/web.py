@@ -9,6 +9,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextmanager
+def running(server):
+    """Let a server answer in a thread of its own."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
 def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
     """Serve the content under every path; the first requests meet the faults, one each.
 
@@ -54,14 +67,8 @@ def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.content, server.faults, server.etag, server.ranges, server.paths = content, list(faults), etag, [], []
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with running(server):
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager
@@ -86,11 +93,5 @@ def serve_raw(*answers, tls=None):
     server.daemon_threads, server.block_on_close = True, False
     server.requests = []
     server.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with running(server):
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -11,9 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
-_NO_RESULTS = tuple(
-    f"notebooks/{name}.html" for name in ("01_generation", "10_contradictions", "15_perturbations", "17_ontology")
-)
+_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "15_perturbations", "17_ontology"))
 _PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 #: A picture whose place a figure that answers has taken has the size of that.
 _PICTURES = """

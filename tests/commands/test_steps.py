@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cogniload_repro.commands import steps
 from cogniload_repro.commands.choices import Choices, Source, read_choices, write_choices
 from cogniload_repro.commands.steps import NAMES, Build, bring_up_to_date, describe_outputs
 from cogniload_repro.files import locked
@@ -267,6 +268,26 @@ def test_the_line_on_outputs_names_what_was_added(tmp_path):
     held = [{"source": "reconstructed", "models": ["x"]}, {"source": "a.csv", "models": ["b", "c"]}]
     (tmp_path / "sources.json").write_text(json.dumps(held))
     assert describe_outputs(tmp_path) == "Outputs: reconstructed + b, c (a.csv)"
+
+
+@pytest.mark.parametrize("module", ["regression", "formulas", "fits", "paper_tables"])
+def test_regressions_are_inputs_of_fits_and_not_of_outputs(tmp_path, monkeypatch, module):
+    """An edited module of the regressions changes what fits are made from, and not what outputs and scores are."""
+    package = tmp_path / "package"
+    shutil.copytree(ROOT / "src" / "cogniload_repro", package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(steps, "_PACKAGE", package)
+    monkeypatch.chdir(ROOT)
+
+    def made_from():
+        build = Build(tmp_path / "build", "mini", 1, Choices())
+        return {step.name: step.made_from(build) for step in steps.STEPS}
+
+    before = made_from()
+    with open(package / "statistics" / f"{module}.py", "a", encoding="utf-8") as file:
+        file.write("# edited\n")
+    after = made_from()
+    assert {name for name in before if before[name] != after[name]} >= {"fits", "book"}
+    assert all(before[name] == after[name] for name in ("outputs", "scores"))
 
 
 def test_steps_stand_in_their_order():

@@ -162,7 +162,7 @@ cogniload.workbench = (() => {
     parts.conclusions.replaceChildren(table({
       id: "workbench-conclusions",
       caption: "Sentences of the paper that count models by a coefficient or capacity point: what is printed, what the paper's own " +
-        "formula gives on these counts (Wald tests), and what yours gives.",
+        `formula gives on these counts (Wald tests), and what yours gives. ${data.origin}`,
       columns: ["Models for which", "Printed", "Paper's formula", "Yours", "Verdict"], rows, left: ["Verdict"],
     }));
     return changed;
@@ -181,7 +181,7 @@ cogniload.workbench = (() => {
     const wide = (low, high, digits) => `${number(low, digits)} to ${number(high, digits)}`;
     parts.coefficients.replaceChildren(table({
       id: "workbench-coefficients",
-      caption: `Coefficients (${state.family}) with their 95% intervals; * p < 0.05, ** p < 0.01, *** p < 0.001 (Wald).`,
+      caption: `Coefficients (${state.family}) with their 95% intervals; ${data.stars.map((level, at) => `${"*".repeat(at + 1)} p < ${level}`).join(", ")} (Wald). ${data.origin}`,
       columns: ["Model", ...names.map(shownTerm)],
       rows: results.map(({ model, own }) => [tag(model), ...names.map((_, at) => own.status !== "ok" ? (at ? "" : own.status) : el("span", { class: "estimate" },
         `${number(own.coef[at])}${stars(own.p[at], data.stars)}`, el("small", {}, wide(own.low[at], own.high[at]))))]),
@@ -189,7 +189,7 @@ cogniload.workbench = (() => {
     parts.capacity.replaceChildren(table({
       id: "workbench-capacity",
       caption: "AIC, its difference from the paper's formula on the same answers (below 0: yours is the better), and the loads at which fitted " +
-        "accuracy is one half, the others at the model's means, with 95% profile-likelihood intervals. – for none.",
+        "accuracy is one half, the others at the model's means, with 95% profile-likelihood intervals. – for none. " + data.origin,
       columns: ["Model", "Answers", "AIC", "ΔAIC", ...Object.values(POINTS)],
       rows: results.map(({ model, own, paper, points }) => [tag(model), own.n, ...(own.status === "ok" ? [number(own.aic, 1),
         number(own.aic - paper.aic, 1)] : [own.status, "–"]), ...Object.keys(POINTS).map((point) => {

@@ -57,6 +57,11 @@ class Build:
         return self.manifest.digests(find_core(), _PACKAGE)
 
     @cached_property
+    def statistics(self) -> str:
+        """One digest for the modules that fits are made with, beside the core."""
+        return self.manifest.digests(_find(_PACKAGE, ["statistics/*.py"]), _PACKAGE)
+
+    @cached_property
     def code(self) -> str:
         """One digest for all modules of the package, but for the command's entry."""
         modules = (path for path in _find(_PACKAGE, ["**/*.py"]) if path.name != "cli.py")
@@ -173,7 +178,7 @@ STEPS = (
     ),
     Step(
         "fits",
-        lambda build: {"scores": build.files("scores"), "code": build.core},
+        lambda build: {"scores": build.files("scores"), "code": build.core, "statistics": build.statistics},
         ("tokens.parquet", "interactions.parquet", "aic.parquet", "glm.parquet"),
         lambda build: ["fit"],
         title="regressions",

@@ -99,7 +99,7 @@ def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
-    csv.field_size_limit(ROW_BYTES)
+    csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # the whole process's: never lowered
     with open_stream(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
         check_encoding(raw)
         bounded = _BoundedLines(text)

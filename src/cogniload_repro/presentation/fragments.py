@@ -48,13 +48,14 @@ class Fragment:
         return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
 
 
-def show_provenance(source: str | Path) -> Fragment:
+def show_provenance(source: str | Path | None) -> Fragment:
     """Return the label that opens every page with results: what its cells are, and how many.
 
     Parameters
     ----------
     source : path
-        The build folder, or for pages that rest on another table of cells alone, that table.
+        The build folder, or for pages that rest on another table of cells alone, that table; None for the committed
+        reconstruction.
     """
     cells = load_cells(source)
     word = cells.attrs["provenance"]

@@ -103,7 +103,7 @@ def workbench_data(build: str | Path) -> dict[str, Any]:
         known = "ctx" in counts and counts.loc[counts["n"] > 0, "ctx"].notna().all()
         models.append(row | {"ctx": counts["ctx"].fillna(0).astype(int).tolist() if known else None})
     return {
-        "origin": describe_cells(own),
+        "origin": _describe(own, cells),
         "z": norm.ppf(1 - ALPHA / 2),
         "alpha": ALPHA,
         "stars": list(STAR_LEVELS),
@@ -112,6 +112,14 @@ def workbench_data(build: str | Path) -> dict[str, Any]:
         "models": models,
         "questions": judge(cells),
     }
+
+
+def _describe(own: pd.DataFrame, cells: pd.DataFrame) -> str:
+    """Return the note on the counts of a page: those of the build, and of models that it has from elsewhere."""
+    parts = [describe_cells(own)]
+    if set(cells["model"]) > set(own["model"]):
+        parts.append(f"Models that the build does not have: {describe_cells(load_cells())}")
+    return " ".join(f"{part}." for part in parts if part)
 
 
 def judge(cells: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> list[dict[str, Any]]:

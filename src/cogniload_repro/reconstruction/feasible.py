@@ -93,9 +93,10 @@ def write_tables(
     """
     path, models = Path(path), tuple(models)
     folder = path.with_suffix(".parts")
-    parts = [folder / f"{model.name}-{seed}-{tables}.csv" for model in models]
+    misfit = drawn_misfit()
+    parts = [folder / f"{model.name}-{seed}-{tables}-{misfit:.6g}.csv" for model in models]
     todo = [(model, part) for model, part in zip(models, parts, strict=True) if not part.exists()]
-    draw = partial(_write_part, misfit=drawn_misfit(), tables=tables, seed=seed)
+    draw = partial(_write_part, misfit=misfit, tables=tables, seed=seed)
     for _ in executor.map(draw, *zip(*todo, strict=True)):
         pass
     head, *rest = (part.read_text(encoding="utf-8") for part in parts)
