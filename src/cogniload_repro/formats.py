@@ -47,6 +47,11 @@ def format_range(low: float, high: float, decimals: int) -> str:
     return NONE if pd.isna(low) else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
 
 
+def format_interval(low: float, high: float) -> str:
+    """Return the interval of a coefficient of any formula, such as "-0.013 to -0.011"; "--" for none."""
+    return NONE if pd.isna(low) else f"{format_coefficient(low)} to {format_coefficient(high)}"
+
+
 def format_starred(coef: float, p: float) -> str:
     """Return a coefficient of any formula with its stars; "--" for none."""
     return NONE if pd.isna(coef) else format_coefficient(coef) + stars(p)

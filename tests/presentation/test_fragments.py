@@ -137,3 +137,21 @@ def test_another_table_of_cells_is_named_and_leaves_the_build_alone(build, tmp_p
 def test_an_empty_frame_is_a_sentence():
     """Where there is nothing to tabulate, the page says why."""
     assert pages.show_frame(pd.DataFrame(), caption="Cap", empty="none_ here").markdown == "None\\_ here"
+
+
+def test_columns_of_numbers_stand_to_the_right():
+    """Numbers as text, with stars, units or as intervals; words do not, nor a column that has some."""
+    frame = pd.DataFrame({
+        "Model": ["4o", "o3"], "Coefficient": ["-0.012***", "--"], "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
+        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "n": [1, 2],
+    })  # fmt: skip
+    rule = next(line for line in pages.show_frame(frame, caption="x").markdown.splitlines() if line.startswith("| :--"))
+    assert rule == "| :-- | --: | --: | --: | :-- | --: |"
+
+
+def test_what_is_folded_up_is_there():
+    """A fold has its title and all of its content, however many colons this has."""
+    inner = pages.show_frame(pd.DataFrame({"a": ["x"]}), caption="A caption.")
+    outer = pages.fold(pages.fold(inner, "Inner"), "Outer").markdown
+    assert outer.startswith(":::::{dropdown} Outer")
+    assert inner.markdown in outer

@@ -40,19 +40,18 @@ def test_parameters_reach_the_kernel(tmp_path):
     target = run_notebook(source, tmp_path / "out" / "page.ipynb", {"n": 7, "build": tmp_path.parent / "build"})
     executed = nbformat.read(target, as_version=4)
     assert executed.cells[2].outputs[0].text.split() == ["7", "../build", str(tmp_path)]
-    assert executed.cells[1].metadata["tags"] == ["injected-parameters"]
+    assert executed.cells[1].metadata["tags"] == ["injected-parameters", "remove-cell"]
 
 
-@pytest.mark.parametrize(("tags", "given", "shown"), [
-    (["parameters"], {"n": 7, "build": "b"}, True),
-    (["parameters"], {"build": "b"}, False),
-    (["parameters", "remove-cell"], {"n": 7, "build": "b"}, False),
-])  # fmt: skip
-def test_what_a_reader_has_chosen_is_seen(tmp_path, tags, given, shown):
-    """A page that shows its parameters shows those that it was made with; the build folder alone is no choice."""
-    source = _write(tmp_path / "page.ipynb", "n = 1\nbuild = ''", "n", tags=tags)
-    executed = nbformat.read(run_notebook(source, tmp_path / "out" / "page.ipynb", given), as_version=4)
-    assert ("remove-cell" not in executed.cells[1].metadata["tags"]) == shown
+def test_the_page_shows_the_parameters_that_were_run(tmp_path):
+    """The cell of defaults holds what was chosen, comments as they were; the injected one is not shown."""
+    defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
+    source = _write(tmp_path / "page.ipynb", defaults, "print(words)")
+    target = run_notebook(source, tmp_path / "out" / "page.ipynb", {"n": 7, "build": "b", "words": 'ρ * "N"'})
+    executed = nbformat.read(target, as_version=4)
+    shown = 'n = 7\nbuild = ""\nwords = "ρ * \\"N\\""  # ρ, or "N"\nrest = None'
+    assert executed.cells[0].source == shown
+    assert executed.cells[2].outputs[0].text == 'ρ * "N"\n'
     assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1"]
 
 

@@ -210,6 +210,11 @@ def test_added_terms_of_a_specification_are_seen_first():
     assert abs(coef) < 0.005
     assert shown == pytest.approx(coef, rel=0.05)
     assert frame.set_index("Model").loc["Qwen3-8B"].tolist() == ["separation", *[""] * 8]
+    small = tables.print_added(fits, compare_fits(own, fits)).set_index("Model")
+    assert small.columns.tolist() == ["N", "95%, N", "d:N", "95%, d:N", "ΔAIC"]
+    low, high = map(float, small.loc["QwQ-32B", "95%, d:N"].split(" to "))
+    assert low < coef < high
+    assert small.loc["Qwen3-8B"].tolist() == ["separation", *[""] * 4]
 
 
 def test_a_frame_is_printed_column_by_column():

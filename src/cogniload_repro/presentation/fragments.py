@@ -14,10 +14,11 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
+from cogniload_repro.presentation.fit_text import caption_fits, summarise
 from cogniload_repro.presentation.interactive import answering_figure
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
-from cogniload_repro.presentation.tables import Table
+from cogniload_repro.presentation.tables import Table, print_added, print_fits
 from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
@@ -29,6 +30,9 @@ _ORIGINS = {
     "imported": "Scored here from model outputs that were read from files.",
     "": "This page rests on a table of counts that a reader supplied, and that does not say where it comes from.",
 }
+
+#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
+_NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,10 +151,34 @@ def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to sh
     """
     if frame.empty:
         return show_sentence(empty)
-    numbers = [column for column in frame.columns if pd.api.types.is_numeric_dtype(frame[column])]
+    numbers = [name for name in frame.columns if frame[name].astype("str").str.fullmatch(_NUMBERS).all()]
     return Fragment(
         markdown.table(frame, caption, right=numbers),
         f"<p>{html.escape(markdown.unescape(caption))}</p>{frame.to_html(index=False)}",
+    )
+
+
+def show_fits(fits: pd.DataFrame, compared: pd.DataFrame, cells: pd.DataFrame) -> Fragment:
+    """Return a reader's regression: what it comes to, the coefficients it adds with intervals, and all of it folded up.
+
+    Parameters
+    ----------
+    fits, compared : DataFrame
+        As `fits.fit` and `fits.compare_fits` return them.
+    cells : DataFrame
+        What was fitted.
+    """
+    added = show_frame(print_added(fits, compared), caption=caption_fits(fits, cells))
+    whole = show_frame(print_fits(fits, compared), caption=caption_fits(fits, cells))
+    return show_sentence(summarise(compared)) + added + fold(whole, "All coefficients, AIC and BIC")
+
+
+def fold(fragment: Fragment, title: str) -> Fragment:
+    """Return a fragment that shows only its title, our text, until it is opened."""
+    marks = markdown.fence(fragment.markdown, ":")
+    return Fragment(
+        f"{marks}{{dropdown}} {title}\n{fragment.markdown}\n{marks}",
+        f"<details><summary>{html.escape(title)}</summary>{fragment.html}</details>",
     )
 
 

@@ -1,5 +1,7 @@
 """Run a notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
 
+import ast
+import json
 import os
 import shutil
 import tempfile
@@ -138,23 +140,37 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
 
 
 def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
-    """Drop times, durations and random identifiers; keep the parameters.
-
-    The injected cell is part of the page where the parameters are, and more than the build folder was given.
-    """
+    """Drop times, durations and random identifiers; show the parameters that were run in the cell of defaults."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["cogniload"] = {"parameters": dict(values)}
-    shown = [cell for cell in notebook.cells if "parameters" in _tags(cell) and "remove-cell" not in _tags(cell)]
-    hidden = [] if shown and set(values) - {"build"} else ["remove-cell"]
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [_INJECTED, *hidden]
+            cell.metadata["tags"] = [_INJECTED, "remove-cell"]
+        elif "parameters" in _tags(cell):
+            cell.source = _set_parameters(cell.source, values)
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return notebook
+
+
+def _set_parameters(source: str, values: Mapping[str, object]) -> str:
+    """Return a cell of defaults with other values in their places, comments and all else as they were."""
+    lines = source.splitlines(keepends=True)
+    for statement in reversed(ast.parse(source).body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            old, name = statement.value, statement.targets[0].id
+            if name in values and name != "build" and old.lineno == old.end_lineno:
+                line = lines[old.lineno - 1].encode()
+                start, end = line[: old.col_offset], line[old.end_col_offset :]
+                lines[old.lineno - 1] = (start + _translate(values[name]).encode() + end).decode()
+    return "".join(lines)
+
+
+def _translate(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _write(notebook: NotebookNode, target: Path) -> None:

@@ -15,6 +15,7 @@ from cogniload_repro.formats import (
     format_count,
     format_ecl50,
     format_id50,
+    format_interval,
     format_name,
     format_nt50,
     format_number,
@@ -231,6 +232,31 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
     return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
+def print_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return what a reader's regression has and the paper's has not, one row a model: the small table of `print_fits`.
+
+    Parameters
+    ----------
+    fits, compared : DataFrame
+        As `fits.fit` and `fits.compare_fits` return them.
+
+    Returns
+    -------
+    DataFrame
+        Strings: Model, each added coefficient with stars and its 95% interval, then ΔAIC (less the paper's). A fit that
+        failed shows its status and no number.
+    """
+    compared = compared.set_index("model").loc[order_models(compared["model"])]
+    columns = {}
+    for term, own in fits.groupby("term", sort=False):
+        if term and term not in PAPER_TERMS:
+            own = own.set_index("model")
+            columns[term] = own.apply(lambda row: format_starred(row["coef"], row["p"]), axis=1)
+            columns[f"95%, {term}"] = own.apply(lambda row: format_interval(row["low"], row["high"]), axis=1)
+    gain = format_frame(compared, {"daic": ("ΔAIC", "+.1f")}).set_index(compared.index)
+    return _finish_fits(pd.DataFrame(columns, index=compared.index).join(gain), compared)
+
+
 def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return a reader's regression beside its comparison with the paper's, one row a model.
 
@@ -253,7 +279,11 @@ def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     forms = {"daic": ("ΔAIC", "+.1f"), "dbic": ("ΔBIC", "+.1f"), "lr_p": ("p (LR)", ".2g"), "aic": ("AIC", ".1f")}
     criteria = format_frame(compared, forms).set_index(compared.index)
     added = [term for term in terms if term not in PAPER_TERMS]
-    table = texts[added].join([criteria, texts.drop(columns=added)]).loc[compared.index]
+    return _finish_fits(texts[added].join([criteria, texts.drop(columns=added)]).loc[compared.index], compared)
+
+
+def _finish_fits(table: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Put the status in place of numbers where a fit failed, and the models into a column."""
     failed = compared["status"] != "ok"
     table.loc[failed] = ""
     table.iloc[failed.to_numpy(), 0] = compared.loc[failed, "status"]
