@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from cogniload_repro.prompts import counts as tokens
 from cogniload_repro.prompts.tokenizers import find_tokenizers
-from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.catalog import draw_named, puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.storage import write_table
+from cogniload_repro.storage import DATA, write_table
 
 RATIOS = (5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0)
 
@@ -217,10 +217,40 @@ def test_another_vocabulary_is_counted_anew(files, monkeypatch):
     tokens.write_prompt_counts(puzzles, target, "")
     (known,) = tokens.find_tokenizers(["qwen"])
     other = type(known)(**vars(known) | {"sha256": hashlib.sha256(b"other").hexdigest()})
-    monkeypatch.setattr(tokens, "find_tokenizers", lambda names: [other])
+    monkeypatch.setattr(tokens, "find_tokenizers", lambda names=None: [other])
     tokens.write_prompt_counts(puzzles, target, "")
     assert log == ["qwen", "qwen"]
     assert json.loads(tokens.read_metadata(target)["tokenizers"]) == {"qwen": other.sha256}
+
+
+def test_committed_counts_of_the_same_texts_are_kept(files, monkeypatch):
+    """A build without tokenizers has the committed counts of its texts; asked again, it counts with what is there."""
+    puzzles, target, present, log = files
+    committed = target.with_name("committed.parquet")
+    tokens.write_prompt_counts(puzzles, committed, "")
+    monkeypatch.setattr(tokens, "COMMITTED", committed)
+    present.pop("qwen")
+    assert tokens.write_prompt_counts(puzzles, target, "") == ("qwen", "llama3")
+    assert log == ["qwen", "llama3"]
+    pd.testing.assert_frame_equal(pd.read_parquet(target), pd.read_parquet(committed))
+    assert tokens.write_prompt_counts(puzzles, target, "", again=True) == ("llama3",)
+
+
+@pytest.mark.slow
+def test_the_committed_counts_are_those_of_the_ports_puzzles():
+    """Names, order and texts of the 14,000 puzzles; and the counts, where the tokenizers are here."""
+    counts = pd.read_parquet(tokens.COMMITTED)
+    drawn = [draw_named(name) for name in counts["name"]]
+    digest = hashlib.sha256("\0".join(row["text"] for row in drawn).encode("utf-8")).hexdigest()
+    assert tokens.read_metadata(tokens.COMMITTED)["texts"] == digest
+    assert json.loads(tokens.read_metadata(tokens.COMMITTED)["tokenizers"]) == {
+        file.name: file.sha256 for file in find_tokenizers()
+    }
+    assert len(counts) == 14_000
+    some = pd.DataFrame(drawn[::200])
+    for name in tokens.present_tokenizers(DATA / "tokenizers"):
+        tokenizer = tokens.load_tokenizer(name, DATA / "tokenizers")
+        assert tokens.count_tokens(some["text"], tokenizer).tolist() == counts[name][::200].tolist()
 
 
 def test_without_tokenizers_there_are_no_counts(files):

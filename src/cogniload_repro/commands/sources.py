@@ -83,10 +83,21 @@ def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
 
 @click.command("count-tokens")
 @TOKENIZERS
+@click.option("--again", is_flag=True, help="Count all of them, also what is counted already or committed.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to; by default prompt_tokens.parquet of the build.",
+)
 @BUILD
-def count_tokens(tokenizers: Path, build: Path) -> None:
-    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet (half a minute, once)."""
+def count_tokens(tokenizers: Path, again: bool, out: Path | None, build: Path) -> None:
+    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet.
+
+    Counts of the same texts are kept, among them the committed ones of the port's 14,000 puzzles. These are made with
+    `make tokens` and `cogniload count-tokens --again --out data/prompt_tokens.parquet` (half a minute).
+    """
     from cogniload_repro.prompts.counts import write_prompt_counts
 
-    names = write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", tokenizers)
+    target = out or build / "prompt_tokens.parquet"
+    names = write_prompt_counts(build / "puzzles.parquet", target, tokenizers, again=again)
     say(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")

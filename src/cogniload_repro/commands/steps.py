@@ -29,7 +29,7 @@ _CORE = ("*.py", "commands/fetch.py", "puzzles/*.py", "outputs/*.py", "scoring/*
          *(f"statistics/{name}.py" for name in ("design", "likelihood", "accuracy", "capacity")))  # fmt: skip
 _PUBLISHED = ("published/iclr2026/*", "puzzle_ids*.csv", "reconstructed/cells.csv")
 _COMMITTED = (*_PUBLISHED, "reconstructed/*", "companions/*", "published/companions/*", "published/submission2025/*",
-              "tokenizers.json")  # fmt: skip
+              "tokenizers.json", "prompt_tokens.parquet")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def _scores_from(build: Build) -> dict[str, str]:
 
 
 def _prompts_from(build: Build) -> dict[str, str]:
-    return {"puzzles": build.files("outputs", "puzzles"), "tokenizers": build.data(["tokenizers/*"])}
+    counted = build.data(["tokenizers/*", "tokenizers.json", "prompt_tokens.parquet"])
+    return {"puzzles": build.files("outputs", "puzzles"), "tokenizers": counted}
 
 
 def _fidelity_from(build: Build) -> dict[str, str]:
@@ -157,10 +158,6 @@ def _book_from(build: Build) -> dict[str, str]:
     return {**tables_of(build), **chosen, "pages": build.manifest.digests(pages)}
 
 
-def _has_prompts(build: Build) -> bool:
-    return build.grid == "paper" and bool(_find(Path("data"), ["tokenizers/*"]))
-
-
 STEPS = (
     Step(
         "outputs",
@@ -183,7 +180,14 @@ STEPS = (
         lambda build: ["fit"],
         title="regressions",
     ),
-    Step("prompts", _prompts_from, ("prompt_tokens.parquet",), lambda build: ["count-tokens"], _has_prompts),
+    Step(
+        "prompts",
+        _prompts_from,
+        ("prompt_tokens.parquet",),
+        lambda build: ["count-tokens"],
+        lambda build: build.grid == "paper",
+        title="lengths of prompts",
+    ),
     Step("fidelity", _fidelity_from, ("fidelity.parquet", "fidelity.csv"), lambda build: ["compare"]),
     Step("regression", _regression_from, ("regression.csv",), _fit_own, lambda build: build.choices.own_fit),
     Step(

@@ -13,10 +13,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import DATA, read_metadata, write_table
 
 #: Columns of the table of counts that are not counts.
 KEYS = ["name", "N", "d", "ratio_pct"]
+#: The counts of the port's 14,000 puzzles, so that a build has them without a tokenizer.
+COMMITTED = DATA / "prompt_tokens.parquet"
 _BATCH = 500  # texts that a library gets at a time: enough for its threads, and bounded memory
 _SEED = 42
 
@@ -97,10 +99,13 @@ def _cut(text: str) -> list[str]:
     return [f" {first}", *rest]
 
 
-def write_prompt_counts(puzzles_path: str | Path, target: str | Path, folder: str | Path) -> tuple[str, ...]:
-    """Write the counts of a build's puzzles by all tokenizers that a folder holds; return the tokenizers' names.
+def write_prompt_counts(
+    puzzles_path: str | Path, target: str | Path, folder: str | Path, *, again: bool = False
+) -> tuple[str, ...]:
+    """Write the counts of a build's puzzles by all tokenizers that have counted them; return the tokenizers' names.
 
-    With none, the table has no counts. Counts that are there already are kept if texts and tokenizer are the same.
+    Counts of the same texts by the same tokenizer are kept, those of an earlier run and those of `COMMITTED`. With no
+    tokenizer, and texts that were not counted before, the table has no counts.
 
     Parameters
     ----------
@@ -110,18 +115,23 @@ def write_prompt_counts(puzzles_path: str | Path, target: str | Path, folder: st
         ``prompt_tokens.parquet`` of the build.
     folder : path
         Where `fetch_tokenizers` puts the files.
+    again : bool
+        Keep nothing, and count with the tokenizers of the folder alone.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
     digest = hashlib.sha256("\0".join(puzzles["text"]).encode("utf-8")).hexdigest()
-    names = present_tokenizers(folder)
-    sums = {file.name: file.sha256 for file in find_tokenizers(names)}
-    old, old_sums = _read_kept(Path(target), digest)
-    kept = [name for name in names if old_sums.get(name) == sums[name]]
-    new = count_prompts(puzzles, {name: load_tokenizer(name, folder) for name in names if name not in kept})
-    counts = new.assign(**{name: old[name].to_numpy() for name in kept})[[*KEYS, *names]]
+    sums = {file.name: file.sha256 for file in find_tokenizers()}
+    kept: dict[str, np.ndarray] = {}
+    for place in () if again else (Path(target), COMMITTED):
+        old, old_sums = _read_kept(place, digest)
+        kept |= {name: old[name].to_numpy() for name, own in old_sums.items() if sums.get(name) == own}
+    present = present_tokenizers(folder)
+    new = count_prompts(puzzles, {name: load_tokenizer(name, folder) for name in present if name not in kept})
+    names = [name for name in sums if name in kept or name in present]
+    counts = new.assign(**kept)[[*KEYS, *names]]
     metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}
-    write_table(target, counts, metadata | {"tokenizers": json.dumps(sums)})
-    return names
+    write_table(target, counts, metadata | {"tokenizers": json.dumps({name: sums[name] for name in names})})
+    return tuple(names)
 
 
 def load_prompt_counts(build: str | Path) -> pd.DataFrame:
