@@ -11,6 +11,8 @@ import pytest
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BUILT = ("data/build-mini/book/_build/html", "data/build/book/_build/html")
+#: The screen of a phone.
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 
 
 def book_html() -> Path | None:
@@ -80,3 +82,11 @@ def pytest_generate_tests(metafunc):
             if file.name != "index.html" and "_static" not in file.parts
         ]
         metafunc.parametrize("page", pages or ["(no book)"])
+
+
+@pytest.fixture
+def phone(browser):
+    """The browser with the screen of a phone."""
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
 _NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "15_perturbations", "17_ontology"))
-_PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 #: A picture whose place a figure that answers has taken has the size of that.
 _PICTURES = """
     const shown = (i) => i.closest("figure.answered")?.previousElementSibling.querySelector(".figure-panels") ?? i;
@@ -27,14 +26,6 @@ _UNSET_MATH = """
         - document.querySelectorAll("article .math > mjx-container").length;
 """
 _OVERHANG = "return document.documentElement.scrollWidth - window.innerWidth;"
-
-
-@pytest.fixture
-def phone(browser):
-    """The browser with the screen of a phone."""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", _PHONE)
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def _open(browser, address):
@@ -83,7 +74,7 @@ def test_page_loads_cleanly_from_this_host(browser, site, page):
 def test_page_fits_a_phone(phone, site, page):
     """At 390 px nothing makes the page scroll sideways, and every picture still has a size."""
     _open(phone, f"{site}/{page}")
-    assert phone.execute_script("return window.innerWidth") == _PHONE["width"]
+    assert phone.execute_script("return window.innerWidth") == 390
     assert phone.execute_script(_OVERHANG) <= 0
     assert all(has_size for _, has_size, _ in phone.execute_script(_PICTURES))
 
@@ -97,6 +88,17 @@ def test_search_finds_a_model_without_network(browser, site):
     WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
     found = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#search-results li a")]
     assert all(address.startswith(site) for address in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [("ECL50", "04_glm"), ("interaction", "05_interactions"), ("tokenizer", "08_tokens"), ("gpt-5", "04_glm")],
+)
+def test_search_finds_terms_from_a_file(browser, html, words, page):
+    """Without a server too, a reader finds the page on a term."""
+    _open(browser, f"{html.resolve().as_uri()}/search.html?q={words}")
+    link = f"#search-results li a[href*='notebooks/{page}.html']"
+    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
 
 
 def test_pages_with_results_say_where_the_data_come_from(html, page):

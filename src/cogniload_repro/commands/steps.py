@@ -154,7 +154,7 @@ def tables_of(build: Build) -> dict[str, str]:
 def _book_from(build: Build) -> dict[str, str]:
     chosen = {"chosen": _regression_from(build)["chosen"], "table": _own_table(build)}
     pages = [path for path in _find(Path("book"), ["**/*"]) if "_build" not in path.parts]
-    pages += _find(Path("notebooks"), ["*.ipynb"])
+    pages += [*_find(Path("notebooks"), ["*.ipynb"]), Path("docs/benchmarks.md"), Path("pyproject.toml")]
     return {**tables_of(build), **chosen, "pages": build.manifest.digests(pages)}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from cogniload_repro import __version__
 from cogniload_repro.files import write_whole
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
@@ -27,7 +28,13 @@ _RESULTS = {
 }
 
 #: Pages that are made while the book is staged.
-_GENERATED = ("api",)
+_GENERATED = ("api", "versions")
+#: What these are made from, beside the package.
+_MADE_FROM = (
+    _SOURCES.with_name("pyproject.toml"),
+    _SOURCES.parent / "docs" / "benchmarks.md",
+    Path(yaml.__file__).parents[1],
+)
 #: What the scripts of a page work on, by the names under which they find it.
 _DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/04_glm": ("numbers",)}
 #: Folders of the sources that no page is made from.
@@ -90,7 +97,7 @@ def stage_book(
     for folder, patterns in _RESULTS.items():
         files |= {Path(folder, file.name): file for file in _results(build, patterns)}
     config = files.pop(Path("_config.yml"))
-    write_whole(staged / "_config.yml", _announce(config.read_text(encoding="utf-8"), notice))
+    write_whole(staged / "_config.yml", _configure(config.read_text(encoding="utf-8"), notice))
     for place, file in files.items():
         target = staged / place
         if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
@@ -99,7 +106,7 @@ def stage_book(
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
     made = {Path(f"{page}.md"): page for page in _pages(toc) if page in _GENERATED}
     for place, page in made.items():
-        if not _is_current(staged / place):
+        if not _is_current(staged / place, *_MADE_FROM):
             write_whole(staged / place, _generate(page))
     for name in dict.fromkeys(name for page in _pages(toc) for name in _DATA.get(page, ())):
         place = Path("_scripts", "instruments", f"{name}-data.js")
@@ -177,8 +184,9 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
 def _generate(page: str) -> str:
     """Return a page that is made here, as MyST Markdown."""
     from cogniload_repro.presentation.api_page import api_page  # it imports all that is public
+    from cogniload_repro.presentation.versions_page import versions_page
 
-    return {"api": api_page}[page]()
+    return {"api": api_page, "versions": versions_page}[page]()
 
 
 def _gather(name: str, build: Path) -> str:
@@ -219,8 +227,9 @@ def _read_frame(staged: Path) -> str:
     return json.dumps(frame, indent=1)
 
 
-def _announce(config: str, notice: str) -> str:
-    """Return the configuration with a notice for the top of every page, shown letter by letter."""
+def _configure(config: str, notice: str) -> str:
+    """Return the configuration with this version for the foot of every page and a notice for its top, as it stands."""
+    config = config.replace("{version}", __version__)
     if not notice:
         return config
     settings = yaml.safe_load(config)

@@ -36,13 +36,36 @@ def follows(checks: pd.DataFrame) -> pd.Series:
     return stars | points | (checks["table"] == "prose")
 
 
+def summarise(checks: pd.DataFrame) -> str:
+    """Return the scoreboard in a sentence or two: what could have come out otherwise, each number counted once."""
+    own = checks[checks["kind"].isin(["derived", "independent"]) & ~follows(checks)]
+    counts = {kind: rows["verdict"].value_counts() for kind, rows in own.groupby("kind")}
+    parts, derived, lengths = [], counts.get("derived"), counts.get("independent")
+    if derived is not None:
+        parts.append(
+            f"Of {derived.sum():,} printed coefficients that could have come out otherwise, "
+            f"{derived.get('exact', 0):,} come out to the digit{_name_uncomputed(derived)}."
+        )
+    if lengths is not None:
+        parts.append(
+            f"Of {lengths.sum():,} printed prompt lengths, held against puzzles drawn anew, "
+            f"{lengths.get('within', 0):,} lie within sampling error{_name_uncomputed(lengths)}."
+        )
+    return " ".join(parts) or "Nothing that the paper prints is put to the test by these outputs."
+
+
+def _name_uncomputed(counts: pd.Series) -> str:
+    unknown = counts.get("not_computable", 0)
+    return f"; {unknown:,} cannot be computed here" if unknown else ""
+
+
 def show_scoreboard(checks: pd.DataFrame) -> Fragment:
     """Return one row a table and kind: the numbers printed there and how many have each verdict that is given."""
     board = scoreboard(checks)
     if not board["within"].any():  # samples are compared only where tokenizers have been fetched
         board = board.drop(columns="within")
     board = board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
-    board["Where"] = board["Where"].map(_title)
+    board["Where"] = board["Where"].map(title)
     return show_frame(board, caption="Printed numbers by table and kind of evidence, and how many of them come out.")
 
 
@@ -50,10 +73,10 @@ def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
     """Return what became of one table's numbers: a sentence with counts, and each that came out otherwise."""
     own = checks[checks["table"] == table]
     parts = [_count(rows["verdict"], kind) for kind, rows in own.groupby("kind", sort=False)]
-    sentence = f"**{_title(table)}**: {'; '.join(parts)}."
+    sentence = f"**{title(table)}**: {'; '.join(parts)}."
     summary = Fragment(sentence, f"<p>{sentence}</p>")
     missed = own[own["verdict"].isin(["unit", "differs"])]
-    return summary if missed.empty else summary + _listing(missed, f"{_title(table)}: numbers that are not exact")
+    return summary if missed.empty else summary + _listing(missed, f"{title(table)}: numbers that are not exact")
 
 
 def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
@@ -81,7 +104,7 @@ def show_unknown(checks: pd.DataFrame) -> Fragment:
         return _NONE
     groups = rows.groupby(["table", "reason"], sort=False)
     listed = groups["model"].agg(numbers="size", models=_name_models).reset_index()
-    listed["table"] = listed["table"].map(_title)
+    listed["table"] = listed["table"].map(title)
     listed = listed[["table", "numbers", "models", "reason"]].set_axis(["Where", "Numbers", "Models", "Why"], axis=1)
     return _cut(listed, "Numbers that cannot be computed")
 
@@ -100,7 +123,7 @@ def _name_models(names: pd.Series) -> str:
 
 
 def _listing(rows: pd.DataFrame, caption: str) -> Fragment:
-    listed = rows.assign(table=rows["table"].map(_title), verdict=rows["verdict"].str.replace("_", " "))
+    listed = rows.assign(table=rows["table"].map(title), verdict=rows["verdict"].str.replace("_", " "))
     return _cut(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption)
 
 
@@ -112,5 +135,6 @@ def _cut(rows: pd.DataFrame, caption: str) -> Fragment:
     return show_frame(rows.head(LONGEST), caption=f"{caption}.")
 
 
-def _title(table: str) -> str:
+def title(table: str) -> str:
+    """Return the name of a table, or of the prose, as headings have it."""
     return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
