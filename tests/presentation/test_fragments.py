@@ -147,6 +147,7 @@ def test_columns_of_numbers_stand_to_the_right():
     })  # fmt: skip
     rule = next(line for line in pages.show_frame(frame, caption="x").markdown.splitlines() if line.startswith("| :--"))
     assert rule == "| :-- | --: | --: | --: | :-- | --: |"
+    assert "| --: | --: |" in pages.show_frame(pd.DataFrame([[1, 2]], columns=["p", "p"]), caption="x").markdown
 
 
 def test_what_is_folded_up_is_there():

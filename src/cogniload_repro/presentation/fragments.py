@@ -151,7 +151,8 @@ def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to sh
     """
     if frame.empty:
         return show_sentence(empty)
-    numbers = [name for name in frame.columns if frame[name].astype("str").str.fullmatch(_NUMBERS).all()]
+    columns = [frame.iloc[:, place].astype("str").str for place in range(frame.shape[1])]  # names may repeat
+    numbers = [name for name, own in zip(frame.columns, columns, strict=True) if own.fullmatch(_NUMBERS).all()]
     return Fragment(
         markdown.table(frame, caption, right=numbers),
         f"<p>{html.escape(markdown.unescape(caption))}</p>{frame.to_html(index=False)}",
