@@ -66,7 +66,7 @@ def test_a_trace_that_is_not_closed_has_no_answer(response):
     assert take_answer(response) is None
 
 
-@given(reasoning=st.text(st.characters(exclude_characters="/_|")), answer=st.text(st.characters(exclude_characters="<[◁a")))
+@given(st.text(st.characters(exclude_characters="/_|")), st.text(st.characters(exclude_characters="<[◁a")))
 def test_what_is_joined_comes_apart(reasoning, answer):
     """An answer is found again behind its reasoning, and its absence is seen."""
     found = take_answer(join_reasoning(reasoning, answer))

@@ -58,7 +58,7 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     }  # fmt: skip
     assert counts.loc["mine"].drop("complete").to_dict() == {
         "unclosed_trace": 0, "duplicates": 1,
-        "responses": 5, "cells": 2, "outside": 0, "fewest": 2, "most": 3, "missing": 0,
+        "responses": 5, "cells": 2, "outside": 0, "fewest": 2, "most": 3, "missing": 1,
         "prompt_counts": 5, "response_counts": 5, "empty": 5,
     }  # fmt: skip
     assert counts["complete"].isna().tolist() == [False, True]
