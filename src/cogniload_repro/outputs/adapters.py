@@ -121,6 +121,7 @@ def _harness_rows(sample: Mapping, model: str | None) -> Iterator[Row]:
         [(text, None) for text in texts],
         model=model,
         **_identify(prompts),
+        perturbation=doc.get("perturbation") or None,
         max_tokens=asked.get("max_gen_toks", asked.get("max_tokens")),
         **{key: asked.get(key) for key in ("temperature", "top_p")},
     )

@@ -56,6 +56,7 @@ READINGS = {
 }
 
 
+_SENTENCE_CHARS = 400
 _UNSURE = re.compile(
     r"\b(?:not\s+(?:\w+\s+)?(?:sure|certain|clear|enough\s+information)|un(?:sure|certain|clear|able\s+to)|no\s+idea"
     r"|(?:not|can(?:no|['’])t|don['’]t|couldn['’]t)\s+(?:be\s+)?(?:know|tell|say|determined?|decided?|concluded?|answer)"
@@ -214,7 +215,8 @@ def is_unsure(answer: str) -> bool:
     >>> is_unsure("Raymond wears red.\\nI am not sure."), is_unsure("I was not sure at first.\\nRaymond: red")
     (True, False)
     """
-    return _UNSURE.search(take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])) is not None
+    last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
+    return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
 
 
 def _judge(
