@@ -69,7 +69,7 @@ def _narrow_range(found: Mapping) -> str:
     )
 
 
-def _u_shape(found: dict) -> str:
+def _u_shape(found: Mapping) -> str:
     against = f"at most {found['against']} bend" if found["against"] else "none bends"
     return (
         f"A fall at 5% and a rise at 95% are both significant in {found['raw']} of {found['models']} "
