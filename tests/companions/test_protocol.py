@@ -11,6 +11,7 @@ from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, res
 from cogniload_repro.companions.protocol import (
     boxed_answers,
     is_last_solved,
+    list_queries,
     overload_prompt,
     protocol_prompt,
     split_perturbations,
@@ -79,30 +80,30 @@ def test_boxes_nest():
 def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
     """Every puzzle has one query, from which it comes back; its partner is another one of its cell."""
     write_set(tmp_path, kind, CELLS, 3, 5)
-    assert write_queries(tmp_path, "interleave_word") == 6
+    assert write_queries(tmp_path, list_queries(tmp_path, "interleave_word")) == tmp_path / "queries.jsonl"
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     texts = {puzzle.name: prepare(puzzle.text) for puzzle in puzzles}
     for line in lines:
         woven = line["query"].partition("TRANSFORMED INPUT:\n")[2]
         assert restore("interleave_word", woven) == texts[line["name"]]
-    assert {line["name"] for line in lines} == set(texts)
+    assert {(line["name"], line["perturbation"]) for line in lines} == {(name, "interleave_word") for name in texts}
+    assert {query.name: query.text for query in list_queries(tmp_path)} == {one.name: one.text for one in puzzles}
 
 
 def test_overloads_stay_in_their_cell(tmp_path, puzzles):
     """The puzzles solved first are the ones before in the same cell, so that the cell's load is the same."""
     write_set(tmp_path, "jsonl", CELLS, 3, 5)
-    write_queries(tmp_path, overload=3)
-    first = json.loads((tmp_path / "queries.jsonl").read_text().splitlines()[0])
-    assert first["query"] == overload_prompt([puzzles[at].text for at in (1, 2, 0)])
+    first = next(list_queries(tmp_path, overload=3))
+    assert first == (puzzles[0].name, "overload_3", overload_prompt([puzzles[at].text for at in (1, 2, 0)]))
     with pytest.raises(ValueError, match="3 puzzles of 4"):
-        write_queries(tmp_path, overload=4)
+        list(list_queries(tmp_path, overload=4))
 
 
-@pytest.mark.parametrize("choice", [(None, 1), ("reverse_words", 2), (None, 0)])
+@pytest.mark.parametrize("choice", [("reverse_words", 2), (None, 0)])
 def test_one_kind_of_query_at_a_time(tmp_path, choice):
-    """Perturbation and overload are two experiments, and neither is none."""
+    """Perturbation and overload are two experiments."""
     with pytest.raises(ValueError, match="choose one of both"):
-        write_queries(tmp_path, *choice)
+        next(list_queries(tmp_path, *choice))
 
 
 def test_perturbation_is_a_factor_of_the_regression(tmp_path):

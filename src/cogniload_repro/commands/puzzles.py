@@ -46,23 +46,35 @@ from cogniload_repro.escapes import for_terminal
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["parquet", "jsonl", "layout"]),
+    type=click.Choice(["parquet", "jsonl", "layout", "openai-batch", "chat", "lm-eval", "huggingface"]),
     default="parquet",
     show_default=True,
-    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release.",
+    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release. The others are puzzles.parquet and, "
+    "for asking a model: requests-*.jsonl of OpenAI's batch endpoint; chat.jsonl with messages; a task folder of "
+    "lm-evaluation-harness; or a data set's card and Croissant description.",
+)
+@click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=32_768,
+    show_default=True,
+    help="For openai-batch: tokens of a response, reasoning included, at most. The paper's budget is as much for "
+    "prompt and response together; scoring applies it from the counts that come back. A lower limit cuts off answers "
+    "that the paper would have counted; a server whose window holds no more asks for one.",
 )
 @click.option(
     "--perturb",
     "perturbation",
     type=PERTURBATION,
-    help="Also write queries.jsonl, in which every prompt is encoded so that it is harder to read.",
+    help="Every prompt is encoded so that it is harder to read: in queries.jsonl, or in the requests.",
 )
 @click.option(
     "--overload",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Puzzles a query in queries.jsonl, of which the last one is scored.",
+    help="Puzzles a query, of which the last one is scored.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @JOBS
@@ -75,6 +87,8 @@ def puzzles(
     edition: str,
     key_order: str | None,
     kind: str,
+    model: str,
+    max_tokens: int,
     perturbation: str | None,
     overload: int,
     out: Path,
@@ -90,23 +104,46 @@ def puzzles(
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --format jsonl --out sets/small
       cogniload puzzles --edition elixir --out sets/elixir
+      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano --out sets/requests
+      cogniload puzzles --per-cell 10 --format chat --perturb rail_fence --out sets/rails
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
     """
+    from cogniload_repro.companions.protocol import check_condition
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
-    from cogniload_repro.puzzles.folders import write_set
+    from cogniload_repro.puzzles.folders import KINDS, write_set
 
     chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
+    check_condition(perturbation, overload)
+    if bool(model.strip()) != (kind == "openai-batch"):
+        raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
+    table = kind if kind in KINDS else "parquet"
     with (
         ended_by_hand("the same command goes on from here"),
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
-        count = write_set(out, kind, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
+        count = write_set(out, table, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    if perturbation or overload > 1:
-        from cogniload_repro.companions.protocol import write_queries
+    for path in _write_queries(out, kind, perturbation, overload, model, max_tokens):
+        say(f"wrote {path}")
 
-        say(f"{write_queries(out, perturbation, overload):,} queries in {out / 'queries.jsonl'}")
+
+def _write_queries(
+    out: Path, kind: str, perturbation: str | None, overload: int, model: str, max_tokens: int
+) -> list[Path]:
+    """Write what to ask a model about the puzzles of a set, in the chosen format."""
+    from cogniload_repro.companions import harness, hub, requests
+    from cogniload_repro.companions.protocol import list_queries, write_queries
+
+    queries = list_queries(out, perturbation, overload)
+    if kind == "openai-batch":
+        return requests.write_batches(out, queries, model, max_tokens)
+    if kind == "chat":
+        return [requests.write_chats(out, queries)]
+    if kind == "lm-eval":
+        return [harness.write_task(out, queries)]
+    written = [write_queries(out, queries)] if perturbation or overload > 1 else []
+    return [*written, *hub.write_data_set(out)] if kind == "huggingface" else written
 
 
 @click.command()

@@ -5,18 +5,18 @@ Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix 
 Prompts are worded anew.
 """
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
-from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
 _PROTOCOL = (
@@ -93,41 +93,58 @@ def boxed_answers(response: str) -> Iterator[str]:
                 break
 
 
-def write_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> int:
-    """Write ``queries.jsonl`` beside a set of puzzles: what to ask a model for each; return how many.
+class Query(NamedTuple):
+    """What a model is asked about one puzzle: the puzzle's name, the condition it is asked under, and the text.
 
-    The puzzles stay as they are, so that answers are scored and counted by cell as ever. The statements that a query
-    brings besides, woven in or solved first, are those before it in its own cell (N, d, needles), the last ones
-    before the first. Texts are prepared as the document prepares them.
+    The condition is empty for the puzzle as it is, a key of `PERTURBATIONS`, or ``overload_k`` for k puzzles at once.
+    """
+
+    name: str
+    condition: str
+    text: str
+
+
+def check_condition(perturbation: str | None, overload: int) -> None:
+    """Refuse to perturb and to overload at once: they are two experiments.
+
+    Raises
+    ------
+    ValueError
+        If both are asked for, or fewer puzzles a query than one.
+    """
+    if overload < 1 or (perturbation is not None and overload != 1):
+        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles a query: choose one of both")
+
+
+def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
+    """Yield what to ask a model for each puzzle of a set, cell by cell.
+
+    The statements that a query brings besides, woven in or solved first, are those before it in its own cell (N, d,
+    needles), the last ones before the first. Perturbed texts are prepared as the document prepares them.
 
     Parameters
     ----------
     folder : path
         A set in any form that `read_set` takes.
     perturbation : str, optional
-        A key of `PERTURBATIONS`.
+        A key of `PERTURBATIONS`; the puzzles as they are without.
     overload : int
         Puzzles a query, the puzzle itself last.
-
-    Returns
-    -------
-    int
-        Lines written: name, perturbation (null if none), overload, query.
 
     Raises
     ------
     ValueError
-        If both are asked for or neither, a cell has too few puzzles, or one cannot be read or perturbed.
+        If both are asked for, a cell has too few puzzles, or one cannot be read or perturbed.
     """
-    if (perturbation is not None) == (overload != 1) or overload < 1:
-        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles a query: choose one of both")
+    check_condition(perturbation, overload)
+    read = (_read_puzzle(where, item) for place in find_sets(folder) for where, item in read_set(place))
+    if perturbation is None and overload == 1:
+        yield from (Query(name, "", text) for name, text in read)
+        return
     cells: dict[tuple, list[tuple[str, str]]] = {}
-    for place in find_sets(folder):
-        for where, item in read_set(place):
-            name, text = _read_puzzle(where, item)
-            cells.setdefault(parse_name(name)[:3], []).append((name, text))
+    for name, text in read:
+        cells.setdefault(parse_name(name)[:3], []).append((name, text))
     needed = 1 if perturbation and not find_perturbation(perturbation).pairs else max(2, overload)
-    lines = []
     for cell, puzzles in cells.items():
         if len(puzzles) < needed:
             raise ValueError(
@@ -136,11 +153,21 @@ def write_queries(folder: str | Path, perturbation: str | None = None, overload:
         for place, (name, text) in enumerate(puzzles):
             if perturbation:
                 query = protocol_prompt(perturbation, prepare(text), prepare(puzzles[place - 1][1]))
+                yield Query(name, perturbation, query)
             else:
                 query = overload_prompt([puzzles[at][1] for at in range(place + 1 - overload, place + 1)])
-            lines.append({"name": name, "perturbation": perturbation, "overload": overload, "query": query})
-    write_whole(Path(folder) / "queries.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    return len(lines)
+                yield Query(name, f"overload_{overload}", query)
+
+
+def write_queries(folder: str | Path, queries: Iterable[Query]) -> Path:
+    """Write ``queries.jsonl`` beside a set of puzzles, and return it; in each line: name, perturbation, query.
+
+    The puzzles stay as they are, so that answers are scored and counted by cell as ever.
+    """
+    fields = ({"name": name, "perturbation": condition, "query": text} for name, condition, text in queries)
+    path = Path(folder) / "queries.jsonl"
+    write_jsonl(path, fields)
+    return path
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
@@ -154,7 +181,7 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The same rows, model without the addition, and perturbation: a key of `PERTURBATIONS`, or "" for none.
+        The same rows, model without the addition, and perturbation: the condition of the `Query`, "" for none.
 
     Examples
     --------
@@ -162,7 +189,7 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     >>> split_perturbations(cells).to_dict("list")
     {'model': ['mine', 'mine', 'mine (v2)'], 'perturbation': ['', 'rail_fence', '']}
     """
-    names = "|".join(map(re.escape, PERTURBATIONS))
+    names = "|".join([*PERTURBATIONS, r"overload_\d+"])
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
     split = cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
     split.attrs = dict(cells.attrs)

@@ -81,7 +81,8 @@ def _harness_rows(sample: Mapping, model: str | None) -> Iterator[Row]:
     for repeats in _list(sample["resps"]):
         texts += repeats if isinstance(repeats, list) else [repeats]
     prompts = [text for text in doc.values() if isinstance(text, str)]
-    yield from _rows(texts, model=model, **_identify(prompts))
+    asked = {"perturbation": doc["perturbation"]} if doc.get("perturbation") else {}
+    yield from _rows(texts, model=model, **asked, **_identify(prompts))
 
 
 def _inspect_rows(sample: Mapping, model: str | None) -> Iterator[Row]:

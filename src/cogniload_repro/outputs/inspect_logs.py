@@ -22,6 +22,9 @@ from cogniload_repro.records import (
     unpacked_limit,
 )
 
+#: Our own task, and the number in its versions, raised when prompts, verdicts or the order of draws change: answers no
+#: longer compare.
+TASK, COMPARABILITY = "cogniload", 1
 #: Most memory that a plain log may take, bytes: it is read whole.
 LOG_MEMORY_BYTES = 1_500_000_000
 
@@ -106,6 +109,13 @@ def _find_model(archive: zipfile.ZipFile) -> str | None:
 def _model_of(header: object) -> str | None:
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
         raise ValueError("not an Inspect log: it has no eval")
+    task, version = (str(header["eval"].get(key, "")) for key in ("task", "task_version"))
+    said = re.fullmatch(r"(\d+)-[A-Z]+", version)
+    if task.rpartition("/")[2] == TASK and said and int(said[1]) != COMPARABILITY:
+        raise ValueError(
+            f"its answers were asked for under comparability version {said[1]} of the task {TASK}, and do not compare "
+            f"with those of version {COMPARABILITY}; evaluate again, or read it with the release that it is from"
+        )
     return header["eval"].get("model")
 
 

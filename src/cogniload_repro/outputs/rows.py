@@ -139,7 +139,7 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
         if not _is_safe(fields[name], slash=name == "model"):
             return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
     if perturbation := fields.get(PERTURBATION):
-        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}", perturbation)):
+        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}[0-9]{0,4}", perturbation)):
             return WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence"
         fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
