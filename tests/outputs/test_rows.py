@@ -192,7 +192,9 @@ def test_settings_of_a_log_come_with_its_responses(tmp_path):
     header = make_header()
     header["eval"]["model_generate_config"] = {"max_tokens": 100, "temperature": 0.6}
     header["plan"] = {"config": {"max_tokens": 16_000, "reasoning_effort": "high"}}
-    (row,) = read_outputs(write_archive(tmp_path / "run.eval", [make_sample(NAME)], header), Catalog())
+    samples = [make_sample(NAME), make_sample("20_1_1_586907_purple", metadata={"max_tokens": 31_000})]
+    row, own = read_outputs(write_archive(tmp_path / "run.eval", samples, header), Catalog())
+    assert own.settings == row.settings | {"max_tokens": "31000"}  # a solver's own, which goes by the prompt
     assert row.settings == {
         "provider": "openai", "version": "gpt-5-2025-08-07", "date": "2026-01-01", "effort": "high",
         "temperature": "0.6", "max_tokens": "16000",

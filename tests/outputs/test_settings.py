@@ -24,12 +24,13 @@ def test_settings_are_short_text(fields, told):
 
 
 def test_values_are_counted_by_model():
-    """A model may have been asked in several ways; of very many values, the first are kept."""
+    """A model may have been asked in several ways; very many numbers are a range."""
     tally = SettingsTally()
     for number in range(100):
-        tally.add("a", {"max_tokens": str(number), "effort": "high"})
+        tally.add("a", {"max_tokens": str(number), "effort": "high", "version": f"v{number}"})
     tally.add("b", {})
     counts = tally.by_model()
     assert counts["a"]["effort"] == {"high": 100}
-    assert len(counts["a"]["max_tokens"]) == 20
+    assert counts["a"]["max_tokens"] == {"0 to 99": 100}
+    assert len(counts["a"]["version"]) == 20
     assert list(counts) == ["a"]

@@ -138,12 +138,13 @@ def _inspect_rows(sample: Mapping, model: str | None, asked: Mapping[str, object
         users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
         prompt = _message_text(users[-1]) if users else None
     usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
+    own_limit = {key: metadata[key] for key in ("max_tokens",) if key in metadata}  # a solver may give each request one
     answers = [_read_choice(choice, "stop_reason") for choice in map(_mapping, output["choices"])]
     if limit := _mapping(sample.get("limit")).get("type"):  # the harness stopped it, whatever the model's last word was
         answers = [(text, f"{limit}_limit") for text, _ in answers]
     yield from _rows(
         answers,
-        **{**asked, "model": model, "version": output.get("model")},
+        **{**asked, **own_limit, "model": model, "version": output.get("model")},
         prompt_tokens=_sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
         response_tokens=usage.get("output_tokens"),
         **_identify([sample.get("id"), *metadata.values(), prompt]),

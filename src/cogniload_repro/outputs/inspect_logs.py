@@ -22,6 +22,9 @@ from cogniload_repro.records import (
     unpacked_limit,
 )
 
+#: Our own task, and the number in its versions, raised when prompts, verdicts or the order of draws change: answers no
+#: longer compare.
+TASK, COMPARABILITY = "cogniload", 1
 #: Most memory that a plain log may take, bytes: it is read whole.
 LOG_MEMORY_BYTES = 1_500_000_000
 
@@ -109,22 +112,27 @@ def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
     """Return the model of a log, and how it was asked: what the plan says goes before the model's own settings."""
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
         raise ValueError("not an Inspect log: it has no eval")
-    about, plan = header["eval"], header.get("plan")
-    configs = about.get("model_generate_config"), plan.get("config") if isinstance(plan, dict) else None
-    asked = {
-        key: value
-        for config in configs
-        if isinstance(config, dict)
-        for key, value in config.items()
-        if value is not None
-    }
-    model = about.get("model")
+    about, plan = header["eval"], _mapping(header.get("plan"))
+    task, version = (str(about.get(key, "")) for key in ("task", "task_version"))
+    said = re.fullmatch(r"(\d+)-[A-Z]+", version)
+    if task.rpartition("/")[2] == TASK and said and int(said[1]) != COMPARABILITY:
+        raise ValueError(
+            f"its answers were asked for under comparability version {said[1]} of the task {TASK}, and do not compare "
+            f"with those of version {COMPARABILITY}; evaluate again, or read it with the release that it is from"
+        )
+    configs = _mapping(about.get("model_generate_config")), _mapping(plan.get("config"))
+    asked = {key: value for config in configs for key, value in config.items() if value is not None}
+    model, told = about.get("model"), _mapping(about.get("metadata"))
     return model, {
         "provider": model.partition("/")[0] if isinstance(model, str) and "/" in model else None,
         "date": about.get("created"),
-        "effort": asked.get("reasoning_effort", asked.get("reasoning_tokens")),
+        "effort": asked.get("reasoning_effort") or told.get("effort") or asked.get("reasoning_tokens"),
         **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
     }
+
+
+def _mapping(value: object) -> Mapping:
+    return value if isinstance(value, dict) else {}
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

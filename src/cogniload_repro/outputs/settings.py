@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_MOST_VALUES, _LONGEST = 20, 100
+_MOST_VALUES, _MOST_TOLD, _LONGEST = 10_000, 20, 100
 
 
 def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
@@ -28,7 +28,7 @@ def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 class SettingsTally:
-    """Counts by model how often each setting had which value; beyond some values, others are left out."""
+    """Counts by model how often each setting had which value; very many numbers are told as their range."""
 
     def __init__(self) -> None:
         self._counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -43,9 +43,17 @@ class SettingsTally:
     def by_model(self) -> dict[str, dict[str, dict[str, int]]]:
         """Return responses by model, setting and value, the names in order."""
         return {
-            model: {name: dict(sorted(settings[name].items())) for name in SETTINGS if name in settings}
+            model: {name: _sum_up(settings[name]) for name in SETTINGS if name in settings}
             for model, settings in sorted(self._counts.items())
         }
+
+
+def _sum_up(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return responses by value in order; of too many numbers their range, of too many words the first ones."""
+    if len(counts) > _MOST_TOLD and all(value.isdecimal() for value in counts):
+        numbers = sorted(map(int, counts))
+        return {f"{numbers[0]} to {numbers[-1]}": sum(counts.values())}
+    return dict(sorted(counts.items())[:_MOST_TOLD])
 
 
 def _read_day(value: object) -> object:
