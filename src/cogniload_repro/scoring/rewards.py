@@ -1,0 +1,111 @@
+"""A puzzle as a task to learn from: the reward of a response, and what is true after every statement.
+
+The paper proposes its puzzles for reinforcement learning on verifiable rewards, of answers and of steps (section 4).
+"""
+
+from collections.abc import Iterable
+
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.statement import State
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
+
+
+def reward(
+    puzzle: Puzzle, response: str, *, prompt_tokens: int | None = None, response_tokens: int | None = None
+) -> float:
+    """Return 1.0 for a response that the paper's scorer calls correct (Appendix D), and 0.0 for any other.
+
+    There is nothing in between: the scorer reads the end of a response, and an answer has no parts. It looks at the
+    lines that name the person of interest, so one that hedges after a right line is correct too. With both counts of
+    tokens, a response beyond the context budget earns nothing.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+        As `draw_puzzle` or `read_puzzle` returns it. Read from a text, it knows only the values that occur there.
+    response : str
+        All that the model wrote, reasoning included.
+    prompt_tokens, response_tokens : int, optional
+        As for `score_response`.
+
+    Raises
+    ------
+    ValueError
+        If the response is not text.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
+    >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
+    1.0
+    >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing a hat.")
+    0.0
+    """
+    bucket = score_response(
+        response,
+        poi=puzzle.poi,
+        gold=puzzle.solution,
+        domain=puzzle.domains[puzzle.category],
+        category=puzzle.category,
+        prompt_tokens=prompt_tokens,
+        response_tokens=response_tokens,
+    )
+    return float(bucket in CORRECT_BUCKETS)
+
+
+def trace(puzzle: Puzzle) -> list[dict[str, State]]:
+    """Return everybody's state after each statement, in the order of the text; the last one holds the answer.
+
+    Only people of whom the text tells something are in it: nobody can know the others.
+
+    Returns
+    -------
+    list of dict
+        For each of the N statements the values by category, by person.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.draw_puzzle(N=3, d=1, needles=1, puzzle_id=7)
+    >>> [step[puzzle.poi][puzzle.category] for step in cl.trace(puzzle)][-1] == puzzle.solution
+    True
+    """
+    told = [puzzle.people[person] for person, _ in puzzle.lines]
+    _, *steps = puzzle.states()
+    return [{person: dict(states[person]) for person in told} for states in steps]
+
+
+def trace_credit(puzzle: Puzzle, claimed: Iterable[object]) -> float:
+    """Return how far a claimed trace goes without an error: right steps before the first wrong one, over N.
+
+    This is well defined because a state follows from the one before and a statement alone, and cannot be had for
+    nothing, because every statement of a drawn puzzle changes somebody. A step is right if it equals that of `trace`.
+    What comes after an error or after the last statement counts for nothing; whatever a model writes, nothing is
+    raised.
+
+    Parameters
+    ----------
+    puzzle : Puzzle
+    claimed : iterable
+        For each statement the values by category, by person, such as parsed from a model's JSON.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.draw_puzzle(N=4, d=1, needles=1, puzzle_id=7)
+    >>> cl.trace_credit(puzzle, cl.trace(puzzle)), cl.trace_credit(puzzle, cl.trace(puzzle)[:3])
+    (1.0, 0.75)
+    """
+    steps = trace(puzzle)
+    right = 0
+    for step, own in zip(steps, claimed, strict=False):
+        if own != step:
+            break
+        right += 1
+    return right / len(steps)
