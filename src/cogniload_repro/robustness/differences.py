@@ -75,7 +75,7 @@ def compare_models(
     DataFrame
         One row a level: the columns; cells, n_first, n_second (answers); accuracy_first, accuracy_second (means over
         the cells that both have); difference, low, high, p and p_alike of `Difference`; p_holm, corrected for all rows;
-        verdict by p_holm, one of `VERDICTS`.
+        verdict, one of `VERDICTS`, by both p-values so corrected.
 
     Raises
     ------
@@ -93,9 +93,7 @@ def compare_models(
         counts = {"cells": len(own), "n_first": sides[0][1].sum(), "n_second": sides[1][1].sum()}
         means = {f"accuracy_{word}": np.mean(k / n) for word, (k, n) in zip(("first", "second"), sides, strict=True)}
         rows.append(dict(zip(by, level, strict=True)) | counts | means | _difference(sides, margin)._asdict())
-    table = pd.DataFrame(rows)
-    table["p_holm"] = correct_holm(table["p"])
-    return table.assign(verdict=[judge(*pair) for pair in zip(table["p_holm"], table["p_alike"], strict=True)])
+    return _judge_rows(pd.DataFrame(rows))
 
 
 def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
@@ -105,7 +103,7 @@ def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     -------
     DataFrame
         One row a pair that has cells in common, the more accurate model first: first, second; cells; difference, low,
-        high, p, p_alike of `Difference`; p_holm, corrected for all pairs; verdict; and by N ``at_N`` and ``apart_N``,
+        high, p, p_alike of `Difference`; p_holm and verdict, corrected for all pairs; by N ``at_N`` and ``apart_N``:
         the difference there, and whether it is significant after correction for the levels of the pair.
     """
     wide = _side_by_side(cells)
@@ -126,8 +124,7 @@ def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
             row |= {f"at_{lengths[at][0]}": one.difference, f"apart_{lengths[at][0]}": is_apart}
         rows.append(row)
     table = pd.DataFrame(rows, columns=None if rows else ["first", "second", "cells", *Difference._fields])
-    table["p_holm"] = correct_holm(table["p"])
-    return table.assign(verdict=[judge(*pair) for pair in zip(table["p_holm"], table["p_alike"], strict=True)])
+    return _judge_rows(table)
 
 
 def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
@@ -170,6 +167,12 @@ def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN)
     reach = norm.ppf(1 - ALPHA / 2) * se
     found = Difference((alone - against) / len(pair), middle - reach, middle + reach, p, _alike(middle, se, margin))
     return counts, found
+
+
+def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Add p_holm and the verdicts, both questions corrected for all rows."""
+    p_holm, p_alike = correct_holm(table["p"]), correct_holm(table["p_alike"])
+    return table.assign(p_holm=p_holm, verdict=[judge(*pair) for pair in zip(p_holm, p_alike, strict=True)])
 
 
 def _shared_cells(cells: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
