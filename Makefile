@@ -26,10 +26,12 @@ ifeq ($(VENV),)
 PY := $(PYTHON)
 ENV :=
 LAB_ENV :=
+EVALUATE_ENV :=
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
 LAB_ENV := $(VENV)-lab/.ready
+EVALUATE_ENV := $(VENV)-evaluate/.ready
 endif
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
@@ -47,7 +49,7 @@ $(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini)
 endif
 .NOTPARALLEL:
 
-.PHONY: help env lab tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow lint format bench reconstruct clean distclean
+.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -91,10 +93,20 @@ $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
 	@"$(PY)" -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> "$$("$(@D)/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")/cogniload.pth"
 	@touch $@
+
+# another one for Inspect, which wants other versions of what the rest uses
+$(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
+	@echo "== Inspect in $(@D) (once)"
+	"$(PYTHON)" -m venv --without-pip $(@D)
+	@$(call install,$(@D),-r requirements-evaluate.lock)
+	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
+	@touch $@
 endif
 
 lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m cogniload_repro lab --build "$(BUILD)" $(LAB)
+
+evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
 tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
 	@$(COGNILOAD) fetch-tokenizers
@@ -136,6 +148,9 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction made again
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
 
+test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect, the slow ones too
+	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation
+
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
 
@@ -151,5 +166,5 @@ clean:  ## remove everything built, your choices with it; .venv and downloads st
 	done
 	@rmdir data/build data/build-mini 2>/dev/null || true
 
-distclean: clean  ## clean, and remove .venv and JupyterLab's
-	rm -rf .venv .venv-lab
+distclean: clean  ## clean, and remove .venv, JupyterLab's and Inspect's
+	rm -rf .venv .venv-lab .venv-evaluate

@@ -1,0 +1,71 @@
+"""How many tokens an answer may have: what the paper's context leaves beside the prompt (Appendix D.3)."""
+
+import re
+from functools import cache
+from math import floor
+from pathlib import Path
+
+from cogniload_repro.prompts.counts import count_tokens
+from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
+from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
+
+# Words, digits, other symbols and line ends: tokenizers have about one token for each where the words are common. The
+# mean prompts of Tables 7 to 10 have at least 0.91 tokens a piece, whatever model and cell.
+_PIECES = re.compile(r"[^\W\d]+|\d|[^\w\s]|\n+")
+_LEAST = 0.91
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a puzzle has for any of the paper's tokenizers, rather too few than too many.
+
+    With too few, an answer may be longer than the paper's context allows; whether it was is then told by the counts of
+    the provider. With too many it would be cut off where the paper's was not, and nothing would tell.
+    """
+    return floor(_LEAST * len(_PIECES.findall(text)))
+
+
+def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:
+    """Return the tokens of a prompt and how they were counted: the name of a tokenizer, or "estimate".
+
+    Parameters
+    ----------
+    text : str
+    model : str
+        As Inspect names it, such as ``vllm/Qwen/Qwen3-32B``; its last part may be one of the paper's models.
+    folder : path
+        Where ``cogniload fetch-tokenizers`` has put the tokenizers' files; without them, all is estimated.
+    """
+    name = _find_tokenizer(model.rpartition("/")[2].lower(), str(folder))
+    if name is None:
+        return estimate_tokens(text), "estimate"
+    return int(count_tokens([text], _load(name, str(folder)))[0]), name
+
+
+def answer_budget(prompt_tokens: int) -> int:
+    """Return how many tokens an answer to a prompt may have.
+
+    Raises
+    ------
+    ValueError
+        If the prompt alone fills the paper's context.
+    """
+    left = CONTEXT_TOKENS - RESERVED_TOKENS - prompt_tokens
+    if left < 1:
+        raise ValueError(
+            f"a prompt of about {prompt_tokens:,} tokens fills the paper's context of {CONTEXT_TOKENS:,}; "
+            "take fewer statements or a lower d"
+        )
+    return left
+
+
+@cache
+def _find_tokenizer(model: str, folder: str) -> str | None:
+    for file in find_tokenizers(present_tokenizers(folder)):
+        if model in map(str.lower, file.models):
+            return file.name
+    return None
+
+
+@cache
+def _load(name: str, folder: str) -> object:
+    return load_tokenizer(name, folder)

@@ -1,0 +1,253 @@
+"""The benchmark as a task of the Inspect framework: ``inspect eval cogniload_repro/cogniload``.
+
+Inspect asks the model, keeps the log and takes up runs that were stopped; prompts, budgets, verdicts and numbers are
+those of this package. Needs the extra ``evaluate``.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from inspect_ai import SampleSource, Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalSample
+from inspect_ai.model import GenerateConfig
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from cogniload_repro.evaluation import judging
+from cogniload_repro.evaluation.adaptive import measure_width, next_batch
+from cogniload_repro.evaluation.budget import answer_budget, count_prompt, estimate_tokens
+from cogniload_repro.evaluation.forms import draw_form, draw_puzzles, plan_form
+from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, check_count
+from cogniload_repro.outputs.adapters import adapt_record
+from cogniload_repro.outputs.inspect_logs import COMPARABILITY
+from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
+from cogniload_repro.puzzles.ids import SEED
+from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, CORRECT_BUCKETS, explain_response
+
+#: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
+INTERFACE = "A"
+#: What a sample says of its puzzle.
+_FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
+#: No effort is stated in the paper but this, of the gpt-5 family (Table 1).
+_EFFORT = "medium"
+
+
+@task
+def cogniload(
+    form: str = "short",
+    grid: str | None = None,
+    per_cell: int = 10,
+    seed: int = SEED,
+    rounding: str = "paper",
+    edition: str = "port",
+    effort: str = _EFFORT,
+    max_tokens: int | None = None,
+    tokenizers: str = "data/tokenizers",
+    width: float = 0.1,
+    puzzles: int = 280,
+    tokens: int | None = None,
+    batch: int = 35,
+) -> Task:
+    """Ask a model CogniLoad's puzzles.
+
+    Parameters
+    ----------
+    form : {"short", "paper", "mini", "adaptive"}
+        280 puzzles that settle ECL50 and ID50; the paper's 140 cells or 18 of them, `per_cell` puzzles each; puzzles
+        chosen by the answers so far.
+    grid : str, optional
+        Other cells, such as ``N=20:50,ratio=5,d=3``, in place of the form's.
+    per_cell : int
+        Puzzles a cell: 10 or 100 as in the paper.
+    seed : int
+        42 asks the default set; any other one fresh puzzles.
+    rounding : {"paper", "port"}
+        Rule for the number of needles.
+    edition : str
+        Edition of the generator.
+    effort : str
+        Effort of reasoning, always told to the provider (the paper's for gpt-5 is "medium"); "unset" tells it nothing.
+    max_tokens : int, optional
+        Fewer tokens an answer than the paper's context leaves, for models that allow no more.
+    tokenizers : str
+        Folder in which prompts' tokenizers may lie; elsewhere tokens of prompts are estimated.
+    width, puzzles, tokens, batch
+        For the adaptive form. It stops when the 95% interval of log10 ECL50 is as narrow as `width`, or before a batch
+        that would exceed `puzzles`, or after `tokens` tokens of answers; it asks `batch` puzzles at a time.
+    """
+    if rounding not in ROUNDINGS:
+        raise ValueError(f"rounding is {rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
+    limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
+    drawn = resolve_edition(edition)
+    asked = form if grid is None else "grid"
+    adapts = asked == "adaptive"
+    if adapts and rounding != "paper":
+        raise ValueError("the adaptive form asks the paper's cells, whose rounding is paper; leave rounding out")
+
+    if adapts:
+        dataset: SampleSource | MemoryDataset = Adaptive(seed, drawn, width, puzzles, tokens, batch)
+    else:
+        rows = draw_form(plan_form(form, per_cell, rounding, grid), seed, drawn)
+        dataset = MemoryDataset([make_sample(row) for row in rows], name=f"cogniload-{asked}")
+    # the short form's cells have unequal numbers of puzzles, so that its accuracies by one load would mix the others
+    averaged = {"adaptive": [], "short": [accuracy()]}.get(asked, [accuracy(), by_load()])
+    return Task(
+        dataset=dataset,
+        solver=ask(limit, tokenizers),
+        scorer=verdict(),
+        metrics=[*averaged, points(), grid_worth(), cut_off(), buckets()],
+        config=GenerateConfig(reasoning_effort=None if effort == "unset" else effort),  # type: ignore[arg-type]
+        version=f"{COMPARABILITY}-{INTERFACE}",
+        metadata={"form": asked, "effort": effort, "context": CONTEXT_TOKENS},
+    )
+
+
+def make_sample(row: dict) -> Sample:
+    """Return a puzzle as a sample: its text is the only message, its name the id.
+
+    Raises
+    ------
+    ValueError
+        If the text alone fills the paper's context.
+    """
+    answer_budget(estimate_tokens(row["text"]))
+    return Sample(id=row["name"], input=row["text"], target=row["gold"], metadata={name: row[name] for name in _FACTS})
+
+
+@solver
+def ask(limit: int | None = None, tokenizers: str = "data/tokenizers") -> Solver:
+    """Ask once, with the tokens that the paper's context leaves for this answer, or fewer where there is a limit."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.epoch > 1:
+            raise ValueError("each puzzle is asked once; run without --epochs, and take a larger form for more answers")
+        prompt_tokens, counted_by = count_prompt(state.input_text, str(state.model), tokenizers)
+        budget = answer_budget(prompt_tokens)
+        state.metadata |= {"max_tokens": min(budget, limit or budget), "prompt_counted_by": counted_by}
+        return await generate(state, max_tokens=state.metadata["max_tokens"])
+
+    return solve
+
+
+@scorer(metrics=[])
+def verdict() -> Scorer:
+    """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        output = state.output.model_dump(exclude_none=True)
+        (row,) = adapt_record({"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model))
+        if not isinstance(row, dict):
+            return Score.unscored(reason="no_response", explanation=": ".join(row))
+        about = {name: state.metadata[name] for name in _FACTS}
+        tokens = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
+        found = explain_response(
+            row["response"], poi=about["poi"], gold=target.text, domain=about["domain"], category=about["category"],
+            prompt_tokens=tokens["prompt_tokens"], response_tokens=tokens["response_tokens"],
+        )  # fmt: skip
+        facts = {name: about[name] for name in ("N", "d", "ratio_pct", "rho")}
+        return Score(
+            value="C" if found.bucket in CORRECT_BUCKETS else "I",
+            answer=found.answer,
+            explanation=found.window,
+            reason=found.bucket,
+            metadata=facts | tokens | {"bucket": found.bucket, "stop_reason": state.output.stop_reason},
+        )
+
+    return score
+
+
+def _measured(function: Callable[[judging.Judged], dict[str, float]]) -> Metric:
+    def measure(scores: list[SampleScore]) -> Value:
+        judged = [one.score.metadata for one in scores if one.score.metadata]
+        return dict(function(judged)) if judged else {}
+
+    return measure
+
+
+@metric
+def accuracy() -> Metric:
+    """Accuracy with its 90% Wilson interval."""
+    return _measured(judging.measure_accuracy)
+
+
+@metric
+def by_load() -> Metric:
+    """Accuracy by d, N and rho."""
+    return _measured(judging.split_accuracy)
+
+
+@metric
+def points() -> Metric:
+    """ECL50, NT50 and ID50 with 95% profile intervals."""
+    return _measured(judging.locate_points)
+
+
+@metric
+def grid_worth() -> Metric:
+    """How many puzzles on the whole grid would have settled as much."""
+    return _measured(judging.equate_grid)
+
+
+@metric
+def cut_off() -> Metric:
+    """Share of answers that were cut off."""
+    return _measured(judging.share_cut)
+
+
+@metric
+def buckets() -> Metric:
+    """Shares of the eight buckets."""
+    return _measured(judging.share_buckets)
+
+
+class Adaptive(SampleSource):
+    """Samples chosen by the answers so far; see `cogniload_repro.evaluation.adaptive`."""
+
+    def __init__(
+        self,
+        seed: int = SEED,
+        edition: Edition = PORT,
+        width: float = 0.1,
+        puzzles: int = 280,
+        tokens: int | None = None,
+        batch: int = 35,
+    ):
+        if not width > 0:
+            raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
+        self._seed, self._edition, self._width = seed, edition, width
+        self._puzzles, self._batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
+        self._tokens = None if tokens is None else check_count("tokens", tokens, 1)
+        self._places = {(cell.N, cell.ratio_pct, cell.d): place for place, cell in enumerate(PAPER_GRID)}
+        self._given, self._asked, self._correct = (np.zeros(len(PAPER_GRID), dtype=np.int64) for _ in range(3))
+        self._spent = 0
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first batch."""
+        return list(self._next())
+
+    async def next_samples(self) -> list[Sample] | None:
+        """Return the next batch, or None when enough is known or spent."""
+        narrow = measure_width(self._asked, self._correct) <= self._width
+        spent = self._tokens is not None and self._spent >= self._tokens
+        return None if narrow or spent else list(self._next()) or None
+
+    async def sample_complete(self, sample: EvalSample) -> None:
+        """Count an answer; one that failed was not given."""
+        score = (sample.scores or {}).get("verdict")
+        if sample.error is None and score is not None and score.metadata:
+            place = self._places[tuple(sample.metadata[name] for name in ("N", "ratio_pct", "d"))]
+            self._asked[place] += 1
+            self._correct[place] += score.metadata["bucket"] in CORRECT_BUCKETS
+            self._spent += score.metadata["response_tokens"] or 0
+
+    def _next(self) -> Iterator[Sample]:
+        """Give the puzzles of the next batch; their places in a cell follow from how many it had before."""
+        left = self._puzzles - int(self._given.sum())
+        if left < 1:
+            return
+        counts = next_batch(self._asked, self._correct, min(self._batch, left), self._seed)
+        for cell, start, count in zip(PAPER_GRID, self._given.tolist(), counts.tolist(), strict=True):
+            for row in draw_puzzles(cell, start, start + count, self._seed, self._edition):
+                yield make_sample(row)
+        self._given += counts

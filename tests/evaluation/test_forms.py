@@ -1,0 +1,88 @@
+"""Forms: their puzzles, the same ones every time, and fresh ones for another seed."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from cogniload_repro.evaluation.forms import (
+    SHORT,
+    derive_short,
+    draw_form,
+    draw_puzzles,
+    frame_counts,
+    paper_curves,
+    plan_form,
+    read_short,
+)
+from cogniload_repro.evaluation.precision import CELLS, variances
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell
+from cogniload_repro.outputs.inspect_logs import COMPARABILITY
+from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.ids import read_manifest
+from cogniload_repro.scoring.verdict import score_response
+
+
+def test_the_short_form_is_what_the_code_derives():
+    """The committed table is the one that comes out, row for row: 280 puzzles, every cell, most on eight of them."""
+    counts = read_short()
+    derived = frame_counts(derive_short())
+    assert [(c.N, c.ratio_pct, c.d, n) for c, n in counts.items()] == list(derived.itertuples(index=False, name=None))
+    assert set(counts) == set(PAPER_GRID)
+    assert sum(counts.values()) == SHORT
+    assert sum(count > 1 for count in counts.values()) == 8
+
+
+def test_the_short_form_says_as_much_as_twice_its_puzzles_on_the_grid():
+    """On average over the 22 models, for ECL50 and ID50 each; for no model less than the grid."""
+    short = np.array([read_short()[cell] for cell in PAPER_GRID])
+    gain = variances(paper_curves(), np.full(len(CELLS), 2)) / variances(paper_curves(), short)
+    assert (gain.mean(axis=0) > 1.9).all()
+    assert gain.min() > 1
+
+
+def test_seed_42_is_the_default_set():
+    """The first puzzles of a cell are those that the paper's set begins with."""
+    cell, ids = PAPER_GRID[3], read_manifest()[PAPER_GRID[3]]
+    assert [row["puzzle_id"] for row in draw_puzzles(cell, 0, 4)] == ids[:4]
+    assert [row["puzzle_id"] for row in draw_puzzles(cell, 2, 4)] == ids[2:4]
+
+
+def test_a_place_is_one_puzzle_for_ever():
+    """What is asked later or beside it changes nothing; another seed gives others, and so do places beyond the set."""
+    cell = Cell(20, 50, 1)
+    names = [row["name"] for row in draw_puzzles(cell, 0, 6, seed=7)]
+    assert [row["name"] for row in draw_puzzles(cell, 4, 6, seed=7)] == names[4:]
+    assert not set(names) & {row["name"] for row in draw_puzzles(cell, 0, 6)}
+    assert len({row["name"] for row in draw_puzzles(cell, 98, 102)}) == 4
+    assert len(list(draw_form(plan_form("mini", 2), seed=7))) == 2 * len(MINI_GRID)
+
+
+def test_what_cannot_be_asked_is_refused():
+    """Elixir's puzzles beyond its default set, unknown forms and grids: a sentence each."""
+    elixir = resolve_edition("elixir-1.14")
+    assert len(list(draw_puzzles(Cell(20, 50, 1), 0, 2, edition=elixir))) == 2
+    with pytest.raises(ValueError, match=r"default set only.*take edition port"):
+        list(draw_puzzles(Cell(20, 50, 1), 0, 2, seed=7, edition=elixir))
+    with pytest.raises(ValueError, match="choose one of: paper, mini, short, adaptive"):
+        plan_form("long")
+    with pytest.raises(ValueError, match="per_cell is 0"):
+        plan_form("mini", 0)
+    assert list(plan_form("short", grid="N=20,ratio=5,d=3", per_cell=4).items()) == [(Cell(20, 5, 3), 4)]
+
+
+def test_whatever_makes_answers_incomparable_raises_the_version():
+    """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
+
+    When this fails, and the change is meant, raise COMPARABILITY in outputs/inspect_logs.py and enter the new digest.
+    """
+    rows = [row for seed in (42, 7) for row in draw_form(plan_form("mini", 1), seed)]
+    said = []
+    for row in rows:
+        ends = [f"{row['poi']} is wearing {value}, eats {value}." for value in row["domain"]]
+        for response in (*ends, "", "I am not sure.", f"{ends[0]}\n{ends[-1]}\n(done)"):
+            facts = {key: row[key] for key in ("poi", "gold", "domain", "category")}
+            said.append(score_response(response, **facts))
+    digest = hashlib.sha256(json.dumps([[row["text"] for row in rows], said]).encode()).hexdigest()[:16]
+    assert (COMPARABILITY, digest) == (1, "14113d95890255da")

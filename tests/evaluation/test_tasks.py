@@ -1,0 +1,165 @@
+"""The task in Inspect itself, asked of its mock model; skipped where Inspect is not installed."""
+
+import math
+import random
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
+
+from inspect_ai import eval as evaluate
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
+
+from cogniload_repro.evaluation.budget import estimate_tokens
+from cogniload_repro.evaluation.tasks import cogniload
+from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.scoring.scores import score_partition
+
+ASKED = []
+
+
+def answer(messages, tools, tool_choice, config):
+    """Solve a puzzle, wrongly the more often the harder it is; think in a part of its own; say what was used."""
+    (message,) = messages
+    puzzle = parse_puzzle(message.text)
+    others = [value for value in puzzle.domains[puzzle.category] if value != puzzle.solution]
+    rate = 1 / (1 + math.exp(0.3 * puzzle.d + 0.01 * puzzle.N - 3))
+    value = puzzle.solution if random.Random(message.text).random() < rate else others[0]
+    said = f"{puzzle.poi} is wearing, in, at, eats, watches, listens to, reads, has hair {value}."
+    output = ModelOutput.from_content("mock", "")
+    output.choices[0].message.content = [ContentReasoning(reasoning="One by one."), ContentText(text=said)]
+    output.usage = ModelUsage(input_tokens=500, output_tokens=900, total_tokens=1400)
+    ASKED.append((message.role, message.text, config.max_tokens, config.reasoning_effort))
+    return output
+
+
+def run(folder, *, outputs=answer, **options):
+    """Evaluate the mock model, and return the log."""
+    ASKED.clear()
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    keywords = {name: options.pop(name) for name in ("epochs", "limit") if name in options}
+    return evaluate(cogniload(**options), model=model, log_dir=str(folder), display="none", **keywords)[0]
+
+
+def metrics(log):
+    """Numbers of a log by their names."""
+    return {name: one.value for score in log.results.scores for name, one in score.metrics.items()}
+
+
+@pytest.fixture(scope="module")
+def mini(tmp_path_factory):
+    """A log of the mini form, two puzzles a cell."""
+    return run(tmp_path_factory.mktemp("logs"), form="mini", per_cell=2)
+
+
+def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
+    """The text is the only message; the budget is what the context leaves; the version says what compares."""
+    assert mini.status == "success"
+    assert mini.eval.task_version == "1-A"
+    assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
+    assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
+    assert all(budget == 32_748 - estimate_tokens(text) for _, text, budget, _ in ASKED)
+    texts = {sample.input: sample.id for sample in mini.samples}
+    assert all(texts[text] for _, text, _, _ in ASKED)
+
+
+def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
+    """Bucket, window and answer of each sample are those of the chain: what was evaluated is what the book shows."""
+    source = shutil.copy(mini.location, tmp_path / "x.eval")
+    report = import_outputs(source, tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet")
+    assert (dict(report.responses), dict(report.rejected)) == ({"mockllm/model": 36}, {})
+    (partition,) = (tmp_path / "outputs").glob("*.parquet")
+    score_partition(partition, tmp_path / "puzzles.parquet", tmp_path / "scores.parquet")
+    scored = {row["name"]: row for row in pq.read_table(tmp_path / "scores.parquet").to_pylist()}
+    for sample in mini.samples:
+        own, row = sample.scores["verdict"], scored[sample.id]
+        assert (own.reason, own.explanation, own.answer) == (row["bucket"], row["window"], row["answer"])
+        assert (own.value == "C") == row["correct"]
+    right = sum(row["correct"] for row in scored.values())
+    assert metrics(mini)["accuracy"] == right / 36
+    assert {"d=5", "N=50", "rho=95%", "cut_off", "wrong_logic", "accuracy_low"} <= set(metrics(mini))
+
+
+@pytest.mark.slow
+def test_the_short_form_has_points_and_one_accuracy(tmp_path):
+    """280 puzzles; no accuracy by single loads, which its cells would confound."""
+    log = run(tmp_path, form="short", seed=7)
+    found = metrics(log)
+    assert len({sample.id for sample in log.samples}) == 280
+    assert {"accuracy", "ecl50", "id50", "grid_puzzles_ecl50"} <= set(found)
+    assert not [name for name in found if "=" in name]
+
+
+def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
+    """It stops at the number of puzzles, none twice; no accuracy is printed."""
+    log = run(tmp_path, form="adaptive", puzzles=50, batch=20)
+    assert log.status == "success"
+    assert len({sample.id for sample in log.samples}) == len(log.samples) == 50
+    assert not [name for name in metrics(log) if name.startswith("accuracy")]
+
+
+def test_an_adaptive_run_stops_when_enough_is_known_or_spent(tmp_path):
+    """At a wide target after few batches; at a token budget after the batch that reaches it."""
+    assert len(run(tmp_path, form="adaptive", width=30.0, batch=35).samples) < 200
+    assert len(run(tmp_path, form="adaptive", tokens=900 * 21, batch=20).samples) == 40
+
+
+def test_cut_off_answers_are_counted_whatever_their_verdict(tmp_path):
+    """Tokens used up, or the context: one share."""
+
+    def cut(messages, tools, tool_choice, config):
+        output = answer(messages, tools, tool_choice, config)
+        output.choices[0].stop_reason = ("stop", "max_tokens", "model_length", "stop")[len(ASKED) % 4]
+        return output
+
+    log = run(tmp_path, outputs=cut, form="mini", per_cell=2)
+    assert metrics(log)["cut_off"] == 0.5
+    assert metrics(log)["accuracy"] > 0.5
+
+
+def test_a_lower_limit_and_no_effort_are_taken_as_they_are(tmp_path):
+    """For models that allow fewer tokens, or know no effort."""
+    run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=2, max_tokens=100, effort="unset")
+    assert [(budget, effort) for _, _, budget, effort in ASKED] == [(100, None)] * 2
+
+
+def test_a_second_epoch_is_refused(tmp_path):
+    """A puzzle answered twice would count twice: the run ends with a sentence."""
+    log = run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=2, epochs=2)
+    assert log.status == "error"
+    assert "each puzzle is asked once" in log.error.message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "long"}, "form is 'long'; choose one of"),
+        ({"rounding": "up"}, "rounding is 'up'"),
+        ({"form": "adaptive", "rounding": "port"}, "leave rounding out"),
+        ({"form": "adaptive", "width": 0}, "width is 0"),
+        ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
+        ({"max_tokens": 0}, "max_tokens is 0"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, message):
+    """A sentence when the task is made."""
+    with pytest.raises(ValueError, match=message):
+        cogniload(**options)
+
+
+def test_answers_of_another_comparability_version_are_not_read(mini, tmp_path):
+    """Neither alone nor beside others; the interface's letter is no matter."""
+    log = read_eval_log(mini.location)
+    for version, accepted in (("1-B", 36), ("0-A", 0)):
+        log.eval.task_version = version
+        folder = tmp_path / version
+        write_eval_log(log, str(folder / "x.eval"))
+        report = import_outputs(folder, folder / "outputs", folder / "puzzles.parquet", folder / "rejected.parquet")
+        assert sum(report.responses.values()) == accepted
+        if not accepted:
+            (rejected,) = pq.read_table(folder / "rejected.parquet").to_pylist()
+            assert "comparability version 0 of the task cogniload" in rejected["detail"]
