@@ -91,13 +91,13 @@ def test_search_finds_a_model_without_network(browser, site):
 
 
 @pytest.mark.parametrize(
-    ("words", "page"),
+    ("words", "chapter"),
     [("ECL50", "04_glm"), ("interaction", "05_interactions"), ("tokenizer", "08_tokens"), ("gpt-5", "04_glm")],
 )
-def test_search_finds_terms_from_a_file(browser, html, words, page):
+def test_search_finds_terms_from_a_file(browser, html, words, chapter):
     """Without a server too, a reader finds the page on a term."""
     _open(browser, f"{html.resolve().as_uri()}/search.html?q={words}")
-    link = f"#search-results li a[href*='notebooks/{page}.html']"
+    link = f"#search-results li a[href*='notebooks/{chapter}.html']"
     WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
 
 
