@@ -36,7 +36,7 @@ _EFFORT = "medium"
 @task
 def cogniload(
     form: str = "short",
-    grid: str | None = None,
+    grid: str | list[str] | None = None,
     per_cell: int = 10,
     seed: int = SEED,
     rounding: str = "paper",
@@ -78,6 +78,7 @@ def cogniload(
     """
     if rounding not in ROUNDINGS:
         raise ValueError(f"rounding is {rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
+    grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     drawn = resolve_edition(edition)
     asked = form if grid is None else "grid"

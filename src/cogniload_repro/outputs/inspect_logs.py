@@ -59,7 +59,8 @@ def read_archive(path: Path) -> Iterator[Sample | Exception]:
     try:
         with open_zip(path) as archive:
             model, left = _find_model(archive), unpacked_limit()
-            for info in archive.infolist():
+            # a run that was taken up again has samples of both attempts under one name, of which the last counts
+            for info in {info.filename: info for info in archive.infolist()}.values():
                 left -= info.file_size
                 if left < 0:
                     raise ValueError(over_limit(path.name))
