@@ -12,6 +12,7 @@ minutes of processor time.
 """
 
 import argparse
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -36,7 +37,7 @@ COLUMNS = ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "
 def count_set(rows, tokenizers: dict) -> pd.DataFrame:
     """Count the tokens of drawn rows, a few at a time so that texts need not be in memory together."""
     rows, counted = iter(rows), []
-    while batch := [row for row, _ in zip(rows, range(5_000), strict=False)]:
+    while batch := list(islice(rows, 5_000)):
         counted.append(count_prompts(pd.DataFrame(batch)[[*KEYS, "text"]], tokenizers))
     return pd.concat(counted, ignore_index=True)
 

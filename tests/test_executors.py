@@ -37,7 +37,8 @@ def build(tmp_path_factory):
     write_table(folder / "puzzles.parquet", rows_table(map(draw_named, NAMES)), LABEL)
     for model in MODELS:
         answers = [f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)]
-        columns = [[model] * ROWS, [NAMES[row % 2] for row in range(ROWS)], answers, [500] * ROWS, [None] * ROWS]
+        columns = [[model] * ROWS, [NAMES[row % 2] for row in range(ROWS)], answers, [500] * ROWS]
+        columns += [[None] * ROWS] * 2
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
         write_table(folder / f"outputs/{model}.parquet", table, LABEL)
     return folder
@@ -205,8 +206,11 @@ def test_a_scheduler_that_is_not_there_is_named(start, monkeypatch):
 
 
 @pytest.fixture
-def alone(start, tmp_path, monkeypatch):
-    """A scheduler with one worker, both for a test to stop, and little patience: address and processes."""
+def alone(request, start, tmp_path, monkeypatch):
+    """A scheduler with one worker, both for a test to stop, and little patience: address and processes.
+
+    A parameter is the worker's memory limit.
+    """
     monkeypatch.setattr(executors, "PATIENCE_S", 2.0)
     monkeypatch.setattr(executors, "_LOOK_S", 0.2)
     monkeypatch.setattr(executors, "_ANSWER_S", 5.0)
@@ -215,7 +219,7 @@ def alone(start, tmp_path, monkeypatch):
     file = tmp_path / "s.json"
     scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
     options = ("--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
-    worker = start("worker", *options)
+    worker = start("worker", *options, "--memory-limit", getattr(request, "param", "0"))
     while not file.exists():
         time.sleep(0.05)
     with Client(scheduler_file=str(file), set_as_default=False) as client:
@@ -252,6 +256,13 @@ def test_a_cluster_that_stops_working_is_left(alone, victim, number, sentence):
     with pytest.raises(ValueError, match=sentence):
         work()
     assert time.monotonic() - begin < 40
+
+
+@pytest.mark.parametrize("alone", ["20 MB"], indirect=True)
+def test_a_cluster_whose_workers_are_all_paused_is_left(alone):
+    """A worker that has no memory left takes no tasks, and says so to nobody who waits."""
+    with pytest.raises(ValueError, match="all are paused"), open_executor(1, alone[0]) as executor:
+        executor.submit(time.sleep, 0).result(60)
 
 
 def test_a_worker_without_this_package_is_named(start, tmp_path, monkeypatch):

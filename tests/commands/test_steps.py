@@ -298,3 +298,16 @@ def test_steps_stand_in_their_order():
     ]
     assert asked == sorted(asked, key=NAMES.index)
     assert set(asked) <= set(NAMES)
+
+
+def test_clean_leaves_downloads_and_environments(tmp_path):
+    """What is a download stays, with its folder; everything else of both builds goes."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    kept = {tmp_path / "data/build/downloads/outputs.zip", tmp_path / ".venv/.ready", tmp_path / "data/models.csv"}
+    gone = {tmp_path / "data/build/cells.csv", tmp_path / "data/build/.manifest.json", tmp_path / "data/build-mini/a/b"}
+    for path in kept | gone:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept | {tmp_path / "Makefile"}
+    assert not (tmp_path / "data/build-mini").exists()

@@ -14,6 +14,8 @@ from cogniload_repro.schemas import OUTPUTS
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
+TRACE = "<think>\nI compared."
+
 
 def read(path):
     """The rows of a log, and the refusals with the sample's number."""
@@ -39,6 +41,7 @@ def test_a_log_is_read(tmp_path, ending):
             "response": "Sue wears red.",
             "prompt_tokens": 500,
             "response_tokens": 900,
+            "stopped": "stop",
         }
         for name in NAMES
     ]
@@ -56,10 +59,16 @@ def test_older_archives_are_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("parts", "response"),
     [
-        ([{"type": "reasoning", "reasoning": "Red?"}, {"type": "text", "text": "Blue."}], "Red?\n\nBlue."),
-        ([{"type": "reasoning", "reasoning": "eNrT0", "redacted": True, "summary": "I compared."}], "I compared."),
+        (
+            [{"type": "reasoning", "reasoning": "I compared."}, {"type": "text", "text": "Blue."}],
+            "<think>\nI compared.\n</think>\n\nBlue.",
+        ),
+        (
+            [{"type": "reasoning", "reasoning": "eNrT0", "redacted": True, "summary": "I compared."}],
+            TRACE,
+        ),
         ([{"type": "reasoning", "reasoning": "eNrT0", "redacted": True}, {"type": "text", "text": "Blue."}], "Blue."),
-        ([{"type": "reasoning", "reasoning": "", "summary": "I compared."}], "I compared."),
+        ([{"type": "reasoning", "reasoning": "", "summary": "I compared."}], TRACE),
         ([], ""),
         ("", ""),
     ],

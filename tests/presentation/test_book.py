@@ -3,6 +3,9 @@
 import hashlib
 import re
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -173,3 +176,21 @@ def test_prose_pages_type_no_result():
         text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
         text = re.sub(r"CC BY \d\.\d|Apache \d\.\d|[Ss]ections? \d(\.\d)*", "", text)
         assert not re.search(r"\d\.\d|\d+ (models|of \d+|puzzles|answers)|\d,\d{3}", text), page.name
+
+
+def test_a_builder_ends_with_whoever_waits_for_the_book(sources, build):
+    """Left alone it would write on beside the next one, into the same folder."""
+    stage_book(build, sources)
+    script = f"from cogniload_repro.presentation.book import build_book; build_book({str(build)!r})"
+    waiting = subprocess.Popen([sys.executable, "-c", script])
+    new = build / "book-next"
+    while not new.exists() and waiting.poll() is None:
+        time.sleep(0.005)
+    children = Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children").read_text().split()
+    waiting.kill()
+    waiting.wait()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert children
+    assert not (new / "_build" / "html" / "index.html").exists()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from samples import table_of
 
 from cogniload_repro.puzzles import measure as checks
+from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 _spec = importlib.util.spec_from_file_location(
@@ -50,6 +51,17 @@ class CountingRandom(random.Random):
 
     def getrandbits(self, k):  # without it, every other draw would go through `random`
         return super().getrandbits(k)
+
+
+@pytest.mark.parametrize("edition", ["port", "elixir-1.14", "elixir-1.17"])
+def test_puzzles_of_every_edition_are_measured(edition):
+    """The edition that fits is found, and nothing of its puzzles is left out."""
+    cells = product((20, 40), (1, 4), (10, 90), range(100_001, 100_004))
+    rows = [puzzle_row(draw_puzzle(N, d, N * ratio // 100, one, edition=edition)) for N, d, ratio, one in cells]
+    found = checks.measure_puzzles(pd.DataFrame(rows), 3)
+    assert str(found.edition) == edition
+    assert len(found.puzzles) == found.asked == len(rows)
+    assert (found.puzzles["needles"] == found.statements.groupby("puzzle")["needle"].sum()).all()
 
 
 @settings(max_examples=40, deadline=None)

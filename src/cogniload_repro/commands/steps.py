@@ -20,7 +20,8 @@ from cogniload_repro.commands.options import say
 
 #: Folder of a build in which outputs are made before they take their places.
 STAGE = ".outputs-next"
-#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...]}`` each.
+#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...], "settings": {...}}``
+#: each, the settings as an import's report has them.
 SOURCES = "sources.json"
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import yaml
@@ -34,12 +34,14 @@ _DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/0
 _LEFT = ("_build", "__pycache__")
 
 #: Imports what every book needs, and builds one when a line on its input says which; no line, no book.
+#: Its input stays open as long as somebody waits for the book; left alone it would go on in the next one's folder.
 _BUILDER = """
-import json, sys
+import json, os, sys, threading
 import jupyter_book.cli.main, jupyter_book.sphinx
 import bs4, myst_nb.sphinx_ext, sphinx.builders.html, sphinx_book_theme, sphinx_design, sphinx_togglebutton
 import sphinxcontrib.bibtex
 if line := sys.stdin.readline():
+    threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
     sys.argv = ["jupyter-book", *json.loads(line)]
     jupyter_book.cli.main.main()
 """
@@ -159,7 +161,7 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
             style.unlink()  # written last, so that links to one that is there already would be others
     arguments = ["build", str(staged), "--path-output", str(new), *_STRICT]
     with nullcontext(builder) if builder else start_builder() as builder:
-        log, _ = builder.communicate(json.dumps(arguments) + "\n")
+        log = _order(builder, arguments)
     if builder.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
         raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(log)}")
@@ -172,6 +174,15 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
     index = staged / "_build" / "html" / "index.html"
     os.utime(index)  # it may not have been written again, and make compares times
     return index
+
+
+def _order(builder: subprocess.Popen, arguments: list[str]) -> str:
+    """Let a builder build, and return what it says."""
+    with suppress(BrokenPipeError):  # it has come to nothing already, and has said why
+        print(json.dumps(arguments), file=builder.stdin, flush=True)
+    log = "".join(builder.stdout or ())
+    builder.wait()
+    return log
 
 
 def _generate(page: str) -> str:

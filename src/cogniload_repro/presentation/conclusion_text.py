@@ -69,6 +69,15 @@ def _narrow_range(found: Mapping) -> str:
     )
 
 
+def _u_shape(found: Mapping) -> str:
+    against = f"at most {found['against']} bend" if found["against"] else "none bends"
+    return (
+        f"A fall at 5% and a rise at 95% are both significant in {found['raw']} of {found['models']} "
+        f"({found['shaped']} after Holm); {against} the other way. The quadratic term is significant in "
+        f"{found['bent']}."
+    )
+
+
 def _trough(found: Mapping) -> str:
     lowest = ", ".join(f"{level:.0%} in {count}" for level, count in sorted(found["lowest"].items()))
     return (
@@ -141,10 +150,7 @@ _SENTENCES: dict[str, Callable[[Mapping], str]] = {
     ),
     "nt50_meaning": _nt50_meaning,
     "narrow_range": _narrow_range,
-    "u_shape": (
-        "A fall at 5% and a rise at 95% are both significant in {raw} of {models} ({shaped} after Holm); no more than "
-        "{against} bend the other way. The quadratic term is significant in {bent}."
-    ).format_map,
+    "u_shape": _u_shape,
     "trough": _trough,
     "d_by_N": _in_models,
     "d_by_N_leaders": _undetected,

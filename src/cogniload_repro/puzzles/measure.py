@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import Failure, draw_puzzle
 from cogniload_repro.puzzles.ontology import CATEGORIES
+from cogniload_repro.puzzles.origin import find_edition
 from cogniload_repro.puzzles.puzzle import Move, Puzzle
 
 #: Why an attempt fails, in the order of the checks.
@@ -47,29 +49,35 @@ class Measures(NamedTuple):
         One row a failed attempt: puzzle, place, needle, conditions, updates, reason (of `REASONS`), alike (others
         who would have equalled the PoI), others (their number); and N, d, ratio_pct.
     asked : int
-        How many puzzles were to be measured; those left out are not drawn from their ids by this package.
+        How many puzzles were to be measured; those left out are not drawn from their ids by the edition.
+    edition : Edition
+        The edition of the generator that they were drawn again with.
     """
 
     puzzles: pd.DataFrame
     statements: pd.DataFrame
     failures: pd.DataFrame
     asked: int
+    edition: Edition
 
 
 def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
-    """Measure the first puzzles of every cell of a set.
+    """Measure the first puzzles of every cell of a set, drawn again by the edition that draws most cells' first one.
 
     Parameters
     ----------
     table : DataFrame
-        Columns N, d, ratio_pct, needles, puzzle_id, text of a puzzles table.
+        Columns name, N, d, ratio_pct, needles, puzzle_id, text of a puzzles table.
     per_cell : int
         At most so many of each (N, d, ratio_pct).
     """
     chosen = table.groupby(CELL, sort=False).head(per_cell)
+    first = chosen.drop_duplicates(CELL)
+    fits = find_edition(first["name"], dict(zip(first["name"], first["text"], strict=True)))
+    edition = fits[0].edition if fits else PORT
     puzzles, statements, failures = list[tuple](), list[tuple](), list[tuple]()
     for row in chosen.itertuples():
-        if (drawn := _draw_again(row)) is None:
+        if (drawn := _draw_again(row, edition)) is None:
             continue
         puzzle, failed = drawn
         number, history = len(puzzles), list(replay_places(puzzle))
@@ -81,7 +89,7 @@ def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
         pd.DataFrame(rows, columns=names).astype({"puzzle": int, "needle": bool}).join(cast[CELL], on="puzzle")
         for rows, names in ((statements, _STATEMENTS), (failures, _FAILURES))
     )
-    return Measures(cast, next(parts), next(parts), len(chosen))
+    return Measures(cast, next(parts), next(parts), len(chosen), edition)
 
 
 def replay_places(puzzle: Puzzle) -> Iterator[States]:
@@ -235,11 +243,11 @@ def _test_types(measures: Measures, tried: pd.DataFrame) -> tuple[int, float, in
     return len(merged), float(surplus**2 / variance) if variance else 0.0, int(variance >= _FEWEST)
 
 
-def _draw_again(row) -> tuple[Puzzle, list[Failure]] | None:
+def _draw_again(row, edition: Edition) -> tuple[Puzzle, list[Failure]] | None:
     """Draw a puzzle of a table again, with its failed attempts; None if it comes out otherwise."""
     failed: list[Failure] = []
     try:
-        puzzle = draw_puzzle(row.N, row.d, row.needles, row.puzzle_id, failed)
+        puzzle = draw_puzzle(row.N, row.d, row.needles, row.puzzle_id, failed, edition=edition)
     except ValueError:
         return None
     return (puzzle, failed) if puzzle.text == row.text else None
