@@ -19,7 +19,7 @@ from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS,
     "--grid", default=None, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; by default as before."
 )
 @click.option("--max-rejected", type=click.IntRange(min=0), default=None, help="Rejected rows to put up with.")
-@click.option("--model", default=None, help="Model of rows that name none.")
+@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
 @click.option("--add", is_flag=True, help="Put the models of this source beside those of the others.")
 @NAMED_EDITION
 @KEY_ORDER
