@@ -201,3 +201,14 @@ def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content
     _, ((row, reason, detail),) = read(tmp_path / "run.json")
     assert (row, reason) == (0, "unreadable file")
     assert "convert it to .eval" in detail
+
+
+def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):
+    """The archive keeps what the first attempt left under the same name; the later one counts."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(NAMES[0], error={"message": "Cancelled"})])
+    again = json.dumps(make_sample(NAMES[0]))
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(f"samples/{NAMES[0]}_epoch_1.json", again)
+    found, refused = read(path)
+    assert [row["name"] for row in found] == [NAMES[0]]
+    assert refused == []
