@@ -212,3 +212,14 @@ def test_a_log_tells_the_limits_apart(tmp_path, reason, limit, stopped):
     sample["output"]["choices"][0]["stop_reason"] = reason
     (row,) = read_outputs(write_archive(tmp_path / "run.eval", [sample]), Catalog())
     assert row.stopped == stopped
+
+
+def test_a_model_may_be_called_otherwise(tmp_path):
+    """One name is exchanged for another, with the perturbation behind it; others stay, and a name must be there."""
+    rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": "other"}]
+    found = read_rows(tmp_path, *rows, model="mine=my/model")
+    assert [row.model for row in found] == ["my/model", "my/model (rail_fence)", "other"]
+    with pytest.raises(ValueError, match="no row is one of the model 'yours'"):
+        read_rows(tmp_path, *rows, model="yours=mine")
+    with pytest.raises(ValueError, match="OLD=NEW"):
+        read_rows(tmp_path, *rows, model="=mine")

@@ -11,7 +11,7 @@ from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITI
 
 @click.command()
 @click.argument("source")
-@click.option("--model", default=None, help="Model of rows that name none.")
+@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
 @NAMED_EDITION
 @KEY_ORDER
 @click.option("--json", "as_json", is_flag=True, help="For programs: by model stopped, unclosed_trace, missing, "

@@ -6,6 +6,7 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -69,7 +70,7 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
     model : str, optional
-        The model of rows that name none.
+        The model of rows that name none; or ``OLD=NEW``, another name for one.
 
     Yields
     ------
@@ -79,25 +80,55 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     Raises
     ------
     ValueError
-        If there is no such source or it holds no outputs.
+        If there is no such source, it holds no outputs, or none of a model that is to be called otherwise.
     """
     yield from read_layout(find_files(Path(source)), catalog, model=model)
 
 
 def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
     """Read the responses of a source whose files have been found; see `read_outputs`."""
+    naming = _Naming.read(model)
     seen: dict[str, set[int]] = defaultdict(set)
     texts = _Texts(layout, catalog)
     for path, entry in _entries(layout, catalog):
         fields = entry.fields or {}
         said = fields.pop("text", None)
-        found = entry.refusal or _name(fields, said, catalog) or _check(fields, model)
+        found = entry.refusal or _name(fields, said, catalog) or _check(naming.apply(fields))
         if not isinstance(found, Output):
             yield _reject(layout, path, entry, found)
         elif refusal := _check_puzzle(found, catalog, seen[found.model], partial(texts.check, said)):
             yield _reject(layout, path, entry, refusal, found.model)
         else:
             yield found
+    naming.check()
+
+
+@dataclass
+class _Naming:
+    """The name of models that have none, or another name for one of them."""
+
+    default: str | None = None
+    old: str | None = None
+    new: str = ""
+    met: bool = False
+
+    @classmethod
+    def read(cls, said: str | None) -> "_Naming":
+        old, renames, new = (said or "").partition("=")
+        if renames and not (old and new):
+            raise ValueError(f"the model is {said!r}; give a name for rows without one, or OLD=NEW")
+        return cls(old=old, new=new) if renames else cls(said)
+
+    def apply(self, fields: dict) -> dict:
+        model = fields.get("model")
+        if self.old is not None and model == self.old:
+            self.met = True
+            return fields | {"model": self.new}
+        return fields if model is not None or self.default is None else fields | {"model": self.default}
+
+    def check(self) -> None:
+        if self.old is not None and not self.met:
+            raise ValueError(f"no row is one of the model {self.old!r}, which was to be called {self.new!r}")
 
 
 def _reject(layout: Layout, path: Path, entry: Entry, refusal: Refusal, model: str | None = None) -> Rejected:
@@ -132,11 +163,9 @@ def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
     return None
 
 
-def _check(fields: dict, default_model: str | None) -> Output | Refusal:
+def _check(fields: dict) -> Output | Refusal:
     """Return the fields as a response if they are one."""
     fields = {name: value for name, value in fields.items() if value is not None}
-    if default_model is not None:
-        fields.setdefault("model", default_model)
     if isinstance(fields.get(REASONING), str) and isinstance(fields.get("response", ""), str):
         fields["response"] = join_reasoning(fields[REASONING], fields.get("response", ""))
     for name in ("model", "name", "response"):

@@ -85,7 +85,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
         One row a pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), se,
         z, p (two-sided), p_holm (family-wise error controlled), p_bh (false discovery rate), needed (puzzles per
         cell, the same for both, that show a difference of this size with power `POWER` at level `ALPHA`). Empty for
-        fewer than two models with a finite fit.
+        fewer than two models with a finite fit; models without the quantity are left out.
 
     Raises
     ------
@@ -94,7 +94,8 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
-    ranked = estimate_models(cells).sort_values(quantity, ascending=False, kind="stable")
+    ranked = estimate_models(cells).dropna(subset=[quantity, f"se_{quantity}"])
+    ranked = ranked.sort_values(quantity, ascending=False, kind="stable")
     rows = []
     for first, second in combinations(ranked.to_dict("records"), 2):
         difference = first[quantity] - second[quantity]

@@ -89,15 +89,15 @@ def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(counts).reindex(OTHERS).fillna(0).astype("int64").rename_axis("reading")
 
 
-def place_scores(build: str | Path, name: str) -> Path:
-    """Return the folder for scores and cells under a reading: another one's stand beside the default's, never instead.
+def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
+    """Return the folder for scores and cells under a reading; others than the build's chosen one stand beside its own.
 
     Raises
     ------
     ValueError
         If there is no such reading.
     """
-    return as_place(build) if find_reading(name) == PSEUDOCODE else as_place(build) / "readings" / name
+    return as_place(build) if find_reading(name) == find_reading(chosen) else as_place(build) / "readings" / name
 
 
 def read_all_ways(response: str, question: Question, **tokens: Any) -> list[str]:
