@@ -10,14 +10,14 @@ GRID ?= paper
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
-# SOURCE, MAX_REJECTED, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls;
+# SOURCE, MAX_REJECTED, READING, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls;
 # an empty one goes back to the default. MODEL names a model to add or to remove.
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
 # a reader's text goes to the command in the environment, as it stands: make does not expand it, no shell reads it
-CHOICES := SOURCE MAX_REJECTED FORMULA FAMILY DATA MODEL
+CHOICES := SOURCE MAX_REJECTED READING FORMULA FAMILY DATA MODEL
 $(foreach name,$(CHOICES),$(if $(filter undefined default,$(origin $(name))),,\
 	$(eval export COGNILOAD_CHOSEN_$(name) := $$(value $(name)))))
 unexport $(CHOICES)
@@ -64,6 +64,7 @@ help:  ## this list
 	@echo "Choices, kept for later calls; an empty one goes back to the paper's:"
 	@echo "  SOURCE=...         real outputs: a folder, file, archive or address; SOURCE=reconstructed goes back"
 	@echo "  MAX_REJECTED=n     rows of SOURCE that may be unusable; 0 by default"
+	@echo "  READING=...        how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
 	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
 	@echo "  FAMILY=...         logit, probit, cloglog or quasi-binomial"
 	@echo "  DATA=...           another table of cells for the regressions, CSV or Parquet"
@@ -149,7 +150,7 @@ test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction 
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
 
 test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect, the slow ones too
-	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation
+	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation tests/test_servers.py
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)

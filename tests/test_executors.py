@@ -37,7 +37,8 @@ def build(tmp_path_factory):
     write_table(folder / "puzzles.parquet", rows_table(map(draw_named, NAMES)), LABEL)
     for model in MODELS:
         answers = [f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)]
-        columns = [[model] * ROWS, [NAMES[row % 2] for row in range(ROWS)], answers, [500] * ROWS, [None] * ROWS]
+        columns = [[model] * ROWS, [NAMES[row % 2] for row in range(ROWS)], answers, [500] * ROWS]
+        columns += [[None] * ROWS] * 2
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
         write_table(folder / f"outputs/{model}.parquet", table, LABEL)
     return folder

@@ -124,7 +124,7 @@ def scored(tmp_path_factory):
         path.unlink()
     for model in "abc":
         rows = 10_000
-        columns = [[model] * rows, NAMES * (rows // 2), ["Raymond: red"] * rows, [1] * rows, [2] * rows]
+        columns = [[model] * rows, NAMES * (rows // 2), ["Raymond: red"] * rows, [1] * rows, [2] * rows, [None] * rows]
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
         write_table(folder / f"outputs/{model}.parquet", table, LABEL)
     assert run("score", "--build", folder, "--jobs", 1)[0] == 0

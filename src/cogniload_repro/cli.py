@@ -3,7 +3,7 @@
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, companions, puzzles, reproduce, sources
+from cogniload_repro.commands import book, chain, companions, comparison, evaluation, puzzles, reproduce, sources
 from cogniload_repro.escapes import for_terminal
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     """
 
 
-for _module in (reproduce, chain, book, puzzles, sources, companions):
+for _module in (reproduce, chain, book, puzzles, sources, comparison, companions, evaluation):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -40,7 +40,8 @@ PUZZLES = pa.schema(
     }
 )
 
-#: One row a response: name is the puzzle's, the token counts may be missing.
+#: One row a response: name is the puzzle's, the token counts may be missing, and so may why the model stopped (a word
+#: of `endings.STOPS`).
 OUTPUTS = pa.schema(
     {
         "model": pa.string(),
@@ -48,13 +49,18 @@ OUTPUTS = pa.schema(
         "response": pa.string(),
         "prompt_tokens": pa.int64(),
         "response_tokens": pa.int64(),
+        "stopped": pa.string(),
     }
 )
 
-#: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why.
-REJECTED = pa.schema({"file": pa.string(), "row": pa.int64(), "reason": pa.string(), "detail": pa.string()})
+#: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why; the model, if
+#: only its puzzle is the trouble.
+REJECTED = pa.schema(
+    {"file": pa.string(), "row": pa.int64(), "reason": pa.string(), "detail": pa.string(), "model": pa.string()}
+)
 
-#: One row a response: the bucket, and the window and answer that led to it.
+#: One row a response: the bucket, and the window and answer that led to it; whether its reasoning is not closed, the
+#: last sentence after it is right by itself, and says that the answer is not known.
 SCORES = pa.schema(
     {
         "model": pa.string(),
@@ -69,6 +75,10 @@ SCORES = pa.schema(
         "response_tokens": pa.int64(),
         "window": pa.string(),
         "answer": pa.string(),
+        "stopped": pa.string(),
+        "unclosed_trace": pa.bool_(),
+        "answer_correct": pa.bool_(),
+        "unsure": pa.bool_(),
     }
 )
 

@@ -104,6 +104,7 @@ def test_sources_are_added_and_removed(tmp_path):
         ({"formula": "correct ~ np.log(d - 1)", "data": TABLE}, "not finite"),
         ({"family": "normal"}, "no family 'normal'"),
         ({"data": "nowhere.csv"}, "no table of cells at .*nowhere.csv"),
+        ({"reading": "kindly"}, "unknown reading 'kindly'"),
         ({"colour": "red"}, "no choice colour"),
     ],
 )
@@ -127,6 +128,8 @@ def test_the_description_keeps_secrets():
 def test_a_book_says_what_a_reader_has_changed(tmp_path):
     """Every choice is named with the way back; the paper's own book says nothing."""
     assert describe_own(Choices()) == ""
+    assert keep_choices(tmp_path, {"reading": "pseudocode"}) == Choices()
+    assert all(words in describe_own(Choices(reading="answer_only")) for words in ("answer_only", "READING="))
     said = describe_own(Choices(Source(str(tmp_path)), added=(Source("mine.jsonl"),), formula="correct ~ d"))
     assert all(words in said for words in ("formula correct ~ d", tmp_path.name, "mine.jsonl"))
     assert all(way in said for way in ("FORMULA=", "SOURCE=reconstructed", "make remove MODEL="))

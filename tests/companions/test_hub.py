@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from cogniload_repro.companions.hub import write_data_set
-from cogniload_repro.companions.protocol import list_queries, write_queries
+from cogniload_repro.companions.protocol import list_queries
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.folders import write_set
 
@@ -15,12 +15,18 @@ from cogniload_repro.puzzles.folders import write_set
 def test_card_and_description_say_what_the_files_hold(tmp_path):
     """Every file that card and Croissant name is there, every column described, with its type and the table's sum."""
     write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1,3"), 2, 5)
-    write_queries(tmp_path, list_queries(tmp_path, "not_not"))
-    write_data_set(tmp_path)
+    write_data_set(tmp_path, list_queries(tmp_path, "not_not"))
     _, head, body = (tmp_path / "README.md").read_text("utf-8").split("---\n", 2)
     configs = yaml.safe_load(head)["configs"]
-    assert {file["path"] for config in configs for file in config["data_files"]} == {"puzzles.parquet", "queries.jsonl"}
+    assert {file["path"] for config in configs for file in config["data_files"]} == {
+        "puzzles.parquet",
+        "queries.parquet",
+    }
     assert "4 puzzles" in body
+    queries = pq.read_table(tmp_path / "queries.parquet").to_pylist()
+    assert [(one["name"], one["perturbation"]) for one in queries] == [
+        (query.name, "not_not") for query in list_queries(tmp_path)
+    ]
     described = json.loads((tmp_path / "croissant.json").read_text("utf-8"))
     (file,), (records,) = described["distribution"], described["recordSet"]
     assert file["sha256"] == hashlib.sha256((tmp_path / file["contentUrl"]).read_bytes()).hexdigest()
@@ -34,8 +40,9 @@ def test_card_and_description_say_what_the_files_hold(tmp_path):
 
 
 def test_a_set_without_queries_has_one_configuration_and_the_same_bytes_twice(tmp_path):
-    """Nothing in card and description hangs on the moment."""
+    """Nothing in card and description hangs on the moment, or on what was written there before."""
     write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1"), 2, 5)
+    write_data_set(tmp_path, list_queries(tmp_path, "not_not"))
     first = [path.read_bytes() for path in write_data_set(tmp_path)]
     assert [path.read_bytes() for path in write_data_set(tmp_path)] == first
     assert first[0].count(b"config_name") == 1

@@ -35,27 +35,39 @@ def test_implied_accuracy_is_the_models():
     assert (table["accuracy_now"] - share).abs().max() < 0.01
 
 
-def _then(beta: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame([beta], index=pd.Index(["QwQ-32B"], name="model"), columns=list(TERMS))
-
-
-@pytest.mark.parametrize("truth", ["chance", "nominal ratio", "overflows left out", "answers unread"])
-def test_the_true_explanation_is_the_nearest(monkeypatch, truth):
-    """A row made by one rule is explained by it, and a fitted share is found."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"].reset_index(drop=True)
-    changed = {
-        "chance": own,
-        "nominal ratio": own.assign(rho=own["ratio_pct"] / 100),
-        "overflows left out": own.assign(n=own["n"] - own["ctx"]),
-        "answers unread": own.assign(correct=np.round(own["correct"] * 0.8).astype(int)),
-    }[truth]
-    monkeypatch.setattr(versions, "load_submission", lambda: _then(fit_glm(changed).coef))
+@pytest.mark.parametrize(
+    ("truth", "model", "fitted"),
+    [
+        ("chance", "QwQ-32B", {}),
+        ("nominal ratio", "QwQ-32B", {}),
+        ("overflows left out", "Phi-4-reasoning", {}),
+        ("overflows read", "Phi-4-reasoning", {"read": 0.6}),
+        ("smaller budget", "QwQ-32B", {"budget": 20_000}),
+        ("answers unread", "QwQ-32B", {"unread": 0.2}),
+        ("left out and unread", "Phi-4-reasoning", {"unread": 0.2}),
+        ("read and unread", "Phi-4-reasoning", {"read": 0.6, "unread": 0.2}),
+    ],
+)
+def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
+    """A row made by one rule is explained by it, what it was made with is found, and simpler rules are further away."""
+    own = CELLS[CELLS["model"] == model].reset_index(drop=True)
+    ordered = GRID.merge(own.drop(columns=["rho", "needles"]), how="left")
+    kept = versions._share_within(ordered, fitted["budget"]) if "budget" in fitted else 1
+    right = (ordered["correct"] * kept + fitted.get("read", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
+    changed = ordered.assign(
+        correct=np.round(right).astype(int),
+        n=ordered["n"] - ("left out" in truth) * ordered["ctx"],
+        rho=ordered["ratio_pct"] / 100 if truth == "nominal ratio" else ordered["rho"],
+    )
+    then = pd.DataFrame([fit_glm(changed).coef], index=pd.Index([model], name="model"), columns=list(TERMS))
+    monkeypatch.setattr(versions, "load_submission", lambda: then)
     found = switch_rules(own).set_index("explanation")
     assert list(found.index) == list(EXPLANATIONS)
     assert found.loc[truth, "p"] > 0.9
-    if truth == "answers unread":
-        assert found.loc[truth, "share"] == pytest.approx(0.2, abs=0.01)
-        assert found["distance"].drop([truth, "left out and unread"]).min() > 50
+    for name, value in fitted.items():
+        assert found.loc[truth, name] == pytest.approx(value, rel=0.05)
+    if fitted:
+        assert found.loc["chance", "distance"] > 50
 
 
 def test_cells_in_any_order_are_the_same():

@@ -10,13 +10,13 @@ from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.cell_tables import load_cells
 
 
-def answers(cells, stop_reason="stop"):
+def answers(cells, stopped="stop"):
     """Answers with these counts of right and wrong ones."""
     for row in cells.itertuples():
         facts = {"N": row.N, "d": row.d, "ratio_pct": float(row.ratio_pct), "rho": row.rho}
         for place in range(row.n):
             bucket = "correct_valid" if place < row.correct else "wrong_logic"
-            yield {**facts, "bucket": bucket, "stop_reason": stop_reason, "prompt_tokens": None, "response_tokens": 7}
+            yield {**facts, "bucket": bucket, "stopped": stopped, "prompt_tokens": None, "response_tokens": 7}
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +75,6 @@ def test_shares_of_buckets_and_of_cut_off_answers(judged):
     """Buckets add up to one; both ways to be cut off count, whatever the verdict."""
     assert list(judging.share_buckets(judged)) == list(BUCKETS)
     assert sum(judging.share_buckets(judged).values()) == pytest.approx(1)
-    reasons = ("stop", "max_tokens", "model_length")
-    three = [one | {"stop_reason": reason} for one, reason in zip(judged[:3], reasons, strict=True)]
+    reasons = ("stop", "length", "context")
+    three = [one | {"stopped": reason} for one, reason in zip(judged[:3], reasons, strict=True)]
     assert judging.share_cut(three) == {"cut_off": pytest.approx(2 / 3)}

@@ -123,7 +123,7 @@ def test_cut_off_answers_are_counted_whatever_their_verdict(tmp_path):
 
 def test_a_lower_limit_and_no_effort_are_taken_as_they_are(tmp_path):
     """For models that allow fewer tokens, or know no effort."""
-    run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=2, max_tokens=100, effort="unset")
+    run(tmp_path, grid=["N=20", "ratio=50", "d=1"], per_cell=2, max_tokens=100, effort="unset")
     assert [(budget, effort) for _, _, budget, effort in ASKED] == [(100, None)] * 2
 
 

@@ -57,6 +57,11 @@ def rows(record, **options):
     return adapted
 
 
+def told(row):
+    """What a row tells: its fields that have a value."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
 def read(path):
     """The rows of a file, and the refusals with their line."""
     entries = list(read_table(path, OUTPUTS.names))
@@ -75,29 +80,31 @@ def test_a_row_of_outputs_stays_as_it_is():
 )
 def test_a_batch_line_is_a_row(custom_id, model):
     """The id names the puzzle and may name the model; usage gives the token counts."""
-    assert rows(batch_line(custom_id)) == [
-        {
-            "model": model,
-            "name": NAME,
-            "response": "Sue wears red.",
-            "prompt_tokens": 812,
-            "response_tokens": 4096,
-        }
-    ]
+    (row,) = rows(batch_line(custom_id))
+    assert told(row) == {
+        "model": model,
+        "name": NAME,
+        "response": "Sue wears red.",
+        "prompt_tokens": 812,
+        "response_tokens": 4096,
+        "stopped": "stop",
+        "version": "gpt-5-2025-08-07",
+        "date": 1724858089,
+    }
 
 
 def test_reasoning_belongs_to_the_response():
     """The paper scores the whole output: a trace that a server keeps apart is put in front."""
     message = {"role": "assistant", "reasoning_content": "Red, then blue.", "content": "Blue."}
     (row,) = rows(batch_line(choices=[{"index": 0, "message": message}]))
-    assert row["response"] == "Red, then blue.\n\nBlue."
+    assert row["response"] == "<think>\nRed, then blue.\n</think>\n\nBlue."
 
 
 def test_a_response_that_never_came_is_empty():
     """A budget spent on hidden reasoning leaves a null content: an empty response, not a lost row."""
     message = {"role": "assistant", "content": None}
     (row,) = rows(batch_line(choices=[{"index": 0, "message": message, "finish_reason": "length"}]))
-    assert (row["response"], row["response_tokens"]) == ("", 4096)
+    assert (row["response"], row["response_tokens"], row["stopped"]) == ("", 4096, "length")
 
 
 def test_the_responses_endpoint_is_read():
@@ -111,7 +118,8 @@ def test_the_responses_endpoint_is_read():
     ]
     body["usage"] = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
     (row,) = rows(line)
-    assert (row["response"], row["prompt_tokens"], row["response_tokens"]) == ("Red first.\n\nBlue.", 5, 7)
+    assert (row["prompt_tokens"], row["response_tokens"]) == (5, 7)
+    assert row["response"] == "<think>\nRed first.\n</think>\n\nBlue."
 
 
 @pytest.mark.parametrize(
@@ -147,7 +155,8 @@ def test_a_content_of_another_form_is_kept_for_refusal(content):
 
 def test_a_harness_sample_is_a_row():
     """The raw response is taken, not the filtered one; the harness logs no token counts."""
-    assert rows(harness_line(), model="m") == [{"model": "m", "name": NAME, "response": "Thinking. Sue wears red."}]
+    (row,) = rows(harness_line(), model="m")
+    assert told(row) == {"model": "m", "name": NAME, "response": "Thinking. Sue wears red."}
 
 
 def test_a_harness_sample_without_a_name_gives_its_text():
@@ -212,3 +221,70 @@ def test_mixed_lines_are_read_each_by_its_own_form(tmp_path):
 def test_a_record_without_a_response_is_refused(record, named):
     """It does not vanish, and the puzzle is named where it is known."""
     assert list(adapt_record(record)) == [("failed request", f"{named}: there is no response")]
+
+
+@pytest.mark.parametrize(
+    ("choice", "stopped"),
+    [
+        ({"message": {"content": "So far"}, "finish_reason": "length"}, "length"),
+        ({"message": {"content": None, "refusal": "I will not."}, "finish_reason": "stop"}, "refusal"),
+        ({"message": {"content": "So far"}}, None),
+    ],
+)
+def test_a_chat_tells_why_the_model_stopped(choice, stopped):
+    """A refusal has a field of its own; a server may say nothing."""
+    (row,) = rows(batch_line(choices=[choice]))
+    assert row["stopped"] == stopped
+
+
+@pytest.mark.parametrize(
+    ("body", "stopped"),
+    [
+        ({"status": "completed"}, "completed"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "max_output_tokens"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "content_filter"),
+        ({}, None),
+    ],
+)
+def test_the_responses_endpoint_tells_why_the_model_stopped(body, stopped):
+    """What was incomplete has details; the request's settings stand in the body."""
+    told = {"reasoning": {"effort": "high"}, "max_output_tokens": 9_000, "temperature": 1.0, "created_at": 1724858089}
+    line = batch_line(**told, **body)
+    del line["response"]["body"]["choices"]
+    line["response"]["body"]["output"] = [{"type": "reasoning", "summary": [{"text": "Red"}]}]
+    (row,) = rows(line)
+    assert (row["stopped"], row["response"]) == (stopped, "<think>\nRed")
+    assert (row["effort"], row["max_tokens"], row["temperature"]) == ("high", 9_000, 1.0)
+
+
+@pytest.mark.parametrize("stopped", ["end_turn", "max_tokens", "refusal"])
+def test_a_line_of_anthropics_batches_is_a_row(stopped):
+    """Thinking goes before the text, cached tokens are tokens of the prompt."""
+    message = {
+        "model": "claude-x",
+        "content": [{"type": "thinking", "thinking": "Red?"}, {"type": "text", "text": "Blue."}],
+        "stop_reason": stopped,
+        "usage": {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 9},
+    }
+    (row,) = rows({"custom_id": NAME, "result": {"type": "succeeded", "message": message}})
+    assert told(row) == {
+        "model": "claude-x", "version": "claude-x", "name": NAME, "stopped": stopped, "prompt_tokens": 7,
+        "response_tokens": 9, "response": "<think>\nRed?\n</think>\n\nBlue.",
+    }  # fmt: skip
+    ((reason, detail),) = adapt_record({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}})
+    assert (reason, NAME in detail) == ("failed request", True)
+
+
+def test_what_is_between_two_traces_is_none_of_the_answer():
+    """The answer is what follows the last part of reasoning."""
+    parts = [("thinking", "a"), ("text", "b"), ("thinking", "c"), ("text", "d")]
+    content = [{"type": kind, kind: text} for kind, text in parts]
+    (row,) = rows(batch_line(choices=[{"message": {"content": content}}]))
+    assert row["response"] == "<think>\na\n\nb\n\nc\n</think>\n\nd"
+
+
+def test_a_harness_sample_tells_the_limit_of_tokens():
+    """The arguments of the request are the only settings in a sample log."""
+    asked = {"until": [], "do_sample": True, "temperature": 0.6, "max_gen_toks": 4096}
+    (row,) = rows(harness_line(arguments={"gen_args_0": {"arg_0": "Solve", "arg_1": asked}}))
+    assert (row["max_tokens"], row["temperature"], row["stopped"]) == (4096, 0.6, None)

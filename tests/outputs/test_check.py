@@ -5,11 +5,15 @@ import re
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.outputs.check import check_outputs, print_check
+from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
+
+OTHER_COLUMNS = ["tables", "obstacles", "stopped", "budget"]  # those that hold no counts
 
 
 def puzzles_table(cells, per_cell):
@@ -46,12 +50,14 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
     frame, report = check(tmp_path, answers, puzzles)
-    counts = frame.set_index("model").drop(columns=["tables", "obstacles"]).astype("Int64")
+    counts = frame.set_index("model").drop(columns=OTHER_COLUMNS).astype("Int64")
     assert counts.loc["o3-2025-04-16"].to_dict() == {
+        "unclosed_trace": 0, "duplicates": 0,
         "responses": 1, "cells": 1, "outside": 0, "fewest": 1, "most": 1, "missing": 0, "complete": 0,
         "prompt_counts": 0, "response_counts": 0, "empty": 1,
     }  # fmt: skip
     assert counts.loc["mine"].drop("complete").to_dict() == {
+        "unclosed_trace": 0, "duplicates": 1,
         "responses": 5, "cells": 2, "outside": 0, "fewest": 2, "most": 3, "missing": 1,
         "prompt_counts": 5, "response_counts": 5, "empty": 5,
     }  # fmt: skip
@@ -125,3 +131,40 @@ def test_a_source_of_rejected_rows_has_no_models(tmp_path):
     frame, report = check(tmp_path, [("mine", "hello", 5)], puzzles_table(PAPER_GRID[:1], 1))
     assert len(frame) == 0
     assert report.rejected == {"unknown puzzle": 1}
+
+
+def test_answers_that_were_cut_off_are_counted(tmp_path):
+    """Why models stopped, reasoning without an end, and limits below the paper's; programs get the same numbers."""
+    names = puzzles_table(PAPER_GRID[:1], 7).column("name").to_pylist()
+    answers = [
+        {"finish_reason": "stop", "response": "<think>red</think>red", "prompt_tokens": 500, "response_tokens": 9},
+        {"finish_reason": "length", "response": "<think>red", "prompt_tokens": 500, "response_tokens": 16_000},
+        {"finish_reason": "length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_248},
+        {"finish_reason": "model_length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_247},
+        {"finish_reason": "length", "response": "red"},
+        {"finish_reason": "shrug", "response": "red"},
+        {"response": "red", "max_tokens": 16_000},
+    ]
+    rows = [{"model": "mine", "name": name, **answer} for name, answer in zip(names, answers, strict=True)]
+    (tmp_path / "o.jsonl").write_text("\n".join(map(json.dumps, [*rows, rows[0]])))
+    frame, report = check_outputs(tmp_path / "o.jsonl", Catalog(puzzles_table(PAPER_GRID[:1], 7)))
+    assert describe_check(frame) == {
+        "mine": {
+            "stopped": {"stop": 1, "length": 3, "context": 1, "refusal": 0, "error": 0, "unknown": 2},
+            "unclosed_trace": 1,
+            "missing": 0,
+            "duplicates": 1,
+            "budget": {"max_tokens": [16_000, 16_000], "paper": 32_768, "cut_early": 2},
+        }
+    }
+    shown = print_check(frame, report)
+    assert re.search(r"model +stop +length +context +refusal +error +unknown +open +early +limit", shown)
+    assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1 +2 +16,000", shown)
+
+
+def test_the_command_tells_programs_on_its_output_and_people_on_the_other(tmp_path):
+    """Standard output is JSON and nothing else."""
+    (tmp_path / "o.jsonl").write_text(json.dumps({"model": "mine", "name": "20_1_1_770487_red", "response": "red"}))
+    told = CliRunner().invoke(main, ["check", str(tmp_path / "o.jsonl"), "--json", "--build", str(tmp_path)])
+    assert (told.exit_code, "1 response of 1 model" in told.stderr) == (0, True)
+    assert json.loads(told.stdout)["mine"]["stopped"]["unknown"] == 1

@@ -80,7 +80,7 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
         dict(
             zip(
                 REJECTED.names,
-                ("mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already"),
+                ("mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"),
                 strict=True,
             )
         )
@@ -307,3 +307,13 @@ def test_a_file_whose_name_is_no_text_is_named(tmp_path):
     report = run(tmp_path / "build", tmp_path / "source")
     assert report.responses == {"m": 2}
     assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["bad\\udcff.jsonl"]
+
+
+def test_the_end_of_an_answer_and_the_settings_are_kept(tmp_path):
+    """Why a model stopped is a column, how it was asked stands in the report."""
+    told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
+    lines = [row | told for row in rows_of("b")] + rows_of("a")
+    report = run(tmp_path / "build", write_lines(tmp_path / "o.jsonl", lines))
+    assert pd.read_parquet(tmp_path / "build/outputs/b.parquet")["stopped"].tolist() == ["length"] * 2
+    assert pd.read_parquet(tmp_path / "build/outputs/a.parquet")["stopped"].isna().all()
+    assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}

@@ -14,6 +14,8 @@ from cogniload_repro.schemas import OUTPUTS
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
+TRACE = "<think>\nI compared."
+
 
 def read(path):
     """The rows of a log, and the refusals with the sample's number."""
@@ -39,6 +41,7 @@ def test_a_log_is_read(tmp_path, ending):
             "response": "Sue wears red.",
             "prompt_tokens": 500,
             "response_tokens": 900,
+            "stopped": "stop",
         }
         for name in NAMES
     ]
@@ -56,10 +59,16 @@ def test_older_archives_are_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("parts", "response"),
     [
-        ([{"type": "reasoning", "reasoning": "Red?"}, {"type": "text", "text": "Blue."}], "Red?\n\nBlue."),
-        ([{"type": "reasoning", "reasoning": "eNrT0", "redacted": True, "summary": "I compared."}], "I compared."),
+        (
+            [{"type": "reasoning", "reasoning": "I compared."}, {"type": "text", "text": "Blue."}],
+            "<think>\nI compared.\n</think>\n\nBlue.",
+        ),
+        (
+            [{"type": "reasoning", "reasoning": "eNrT0", "redacted": True, "summary": "I compared."}],
+            TRACE,
+        ),
         ([{"type": "reasoning", "reasoning": "eNrT0", "redacted": True}, {"type": "text", "text": "Blue."}], "Blue."),
-        ([{"type": "reasoning", "reasoning": "", "summary": "I compared."}], "I compared."),
+        ([{"type": "reasoning", "reasoning": "", "summary": "I compared."}], TRACE),
         ([], ""),
         ("", ""),
     ],
@@ -192,3 +201,14 @@ def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content
     _, ((row, reason, detail),) = read(tmp_path / "run.json")
     assert (row, reason) == (0, "unreadable file")
     assert "convert it to .eval" in detail
+
+
+def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):
+    """The archive keeps what the first attempt left under the same name; the later one counts."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(NAMES[0], error={"message": "Cancelled"})])
+    again = json.dumps(make_sample(NAMES[0]))
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(f"samples/{NAMES[0]}_epoch_1.json", again)
+    found, refused = read(path)
+    assert [row["name"] for row in found] == [NAMES[0]]
+    assert refused == []

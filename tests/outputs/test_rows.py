@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from inspect_log import make_sample, write_archive
+from inspect_log import make_header, make_sample, write_archive
 
 from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, rows_table
@@ -85,7 +85,7 @@ def test_the_first_of_two_answers_counts(tmp_path):
     """A second response of a model to a puzzle is rejected, another model's is not."""
     rows = read_rows(tmp_path, ROW, {**ROW, "response": "blue"}, {**ROW, "model": "other"})
     assert [type(row) for row in rows] == [Output, Rejected, Output]
-    assert rows[1][2:] == ("duplicate", f"mine has answered {NAME} already")
+    assert rows[1][2:] == ("duplicate", f"mine has answered {NAME} already", "mine")
 
 
 def test_rows_without_a_model_get_the_given_one(tmp_path):
@@ -159,3 +159,67 @@ def test_what_other_programs_leave_is_read_as_one_source(tmp_path):
     (rejected,) = (item for item in items if isinstance(item, Rejected))
     assert (rejected.file, rejected.reason) == ("batch/batch_1_error.jsonl", "failed request")
     assert rejected.detail.startswith("\\ud800")
+
+
+@pytest.mark.parametrize(
+    ("told", "stopped"),
+    [
+        ({"stopped": "context"}, "context"),
+        ({"finish_reason": "length"}, "length"),
+        ({"stop_reason": "end_turn", "finish_reason": None}, "stop"),
+        ({"stopped": "", "stop_reason": "max_tokens"}, "length"),
+        ({"finish_reason": "a word of tomorrow"}, "unknown"),
+        ({"finish_reason": 3}, "unknown"),
+        ({"finish_reason": ""}, None),
+        ({}, None),
+    ],
+)
+def test_a_row_may_tell_why_the_model_stopped(tmp_path, told, stopped):
+    """Under any of three names; what nobody knows is unknown, what is not said stays missing."""
+    (row,) = read_rows(tmp_path, ROW | told)
+    assert row.stopped == stopped
+
+
+def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
+    """The paper scores both; without an answer the trace is open."""
+    rows = [ROW | {"reasoning": "Hm."}, ROW | {"reasoning": "Hm.", "response": None, "model": "b"}]
+    first, second = read_rows(tmp_path, *rows)
+    assert (first.response, second.response) == ("<think>\nHm.\n</think>\n\nRaymond: red", "<think>\nHm.")
+
+
+def test_settings_of_a_log_come_with_its_responses(tmp_path):
+    """What the header says of the run, and the version that the provider names in each output."""
+    header = make_header()
+    header["eval"]["model_generate_config"] = {"max_tokens": 100, "temperature": 0.6}
+    header["plan"] = {"config": {"max_tokens": 16_000, "reasoning_effort": "high"}}
+    samples = [make_sample(NAME), make_sample("20_1_1_586907_purple", metadata={"max_tokens": 31_000})]
+    row, own = read_outputs(write_archive(tmp_path / "run.eval", samples, header), Catalog())
+    assert own.settings == row.settings | {"max_tokens": "31000"}  # a solver's own, which goes by the prompt
+    assert row.settings == {
+        "provider": "openai", "version": "gpt-5-2025-08-07", "date": "2026-01-01", "effort": "high",
+        "temperature": "0.6", "max_tokens": "16000",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reason", "limit", "stopped"),
+    [("max_tokens", None, "length"), ("model_length", None, "context"), ("content_filter", None, "refusal"),
+     ("stop", {"type": "token", "limit": 5}, "length"), ("stop", {"type": "time", "limit": 5}, "error")],
+)  # fmt: skip
+def test_a_log_tells_the_limits_apart(tmp_path, reason, limit, stopped):
+    """The tokens asked for, the model's context, and the harness's own limits."""
+    sample = make_sample(NAME, limit=limit)
+    sample["output"]["choices"][0]["stop_reason"] = reason
+    (row,) = read_outputs(write_archive(tmp_path / "run.eval", [sample]), Catalog())
+    assert row.stopped == stopped
+
+
+def test_a_model_may_be_called_otherwise(tmp_path):
+    """One name is exchanged for another, with the perturbation behind it; others stay, and a name must be there."""
+    rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": "other"}]
+    found = read_rows(tmp_path, *rows, model="mine=my/model")
+    assert [row.model for row in found] == ["my/model", "my/model (rail_fence)", "other"]
+    with pytest.raises(ValueError, match="no row is one of the model 'yours'"):
+        read_rows(tmp_path, *rows, model="yours=mine")
+    with pytest.raises(ValueError, match="OLD=NEW"):
+        read_rows(tmp_path, *rows, model="=mine")

@@ -54,11 +54,16 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     """Chapters about the whole grid, or about the paper's own tables, are left out of books that have none."""
     folder = _SOURCES[0].parent
     names = {
-        kind: {chapter.source.stem for chapter in list_chapters(folder, whole_grid=kind[0], papers_outputs=kind[1])}
+        kind: {
+            chapter.source.stem
+            for chapter in list_chapters(folder, whole_grid=kind[0], papers_outputs=kind[1], another_model=True)
+        }
         for kind in ((True, True), (True, False), (False, True))
     }
     assert names[True, True] == {source.stem for source in _SOURCES}
     assert names[True, True] - names[True, False] == {"11_consistency"}
+    without = list_chapters(folder, whole_grid=True, papers_outputs=True)
+    assert names[True, True] - {chapter.source.stem for chapter in without} == {"18_your_model"}
     assert names[True, True] - names[False, True] >= {"11_consistency", "12_uncertainty", "13_alternatives"}
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.buckets import (
@@ -16,7 +17,6 @@ from cogniload_repro.reconstruction.buckets import (
     spread_errors,
 )
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -156,3 +156,14 @@ def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
             ends[load, end] = drawn[:, at].sum(axis=1) / n[at].sum()
     falls = {load: ends[load, own[load].min()] - ends[load, own[load].max()] for load in ("N", "d")}
     assert (falls["N"] - falls["d"]).std() == pytest.approx(dominant_load(own)["se"].iloc[0], rel=0.1)
+
+
+def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
+    """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
+    cells = load_counts().query("model in ('QwQ-32B', 'Qwen3-32B')")
+    turned = cells.query("model == 'QwQ-32B'").assign(model="turned")
+    turned["N"] = turned["N"].map({20: 250, 50: 100, 100: 50, 250: 20})
+    pairs = compare_pairs(pd.concat([cells, turned]), "ecl50")
+    assert set(pairs["first"]) | set(pairs["second"]) == {"QwQ-32B", "Qwen3-32B"}
+    assert pairs["p_holm"].tolist() == compare_pairs(cells, "ecl50")["p_holm"].tolist()
+    assert len(compare_pairs(pd.concat([cells, turned]), "accuracy")) == 3

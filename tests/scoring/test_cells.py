@@ -32,7 +32,8 @@ def scores_frame(model, buckets, N=20, tokens=None):
     frame = pd.DataFrame({"model": [model] * size, "name": "x", "N": N, "d": 1, "ratio_pct": 5.0, "rho": 1 / 20})
     frame = frame.assign(bucket=buckets, correct=False, prompt_tokens=700, response_tokens=tokens or [None] * size)
     frame[["prompt_tokens", "response_tokens"]] = frame[["prompt_tokens", "response_tokens"]].astype("Int64")
-    return frame.assign(window="", answer="")[SCORES.names]
+    notes = {"stopped": None, "unclosed_trace": False, "answer_correct": False, "unsure": False}
+    return frame.assign(window="", answer="", **notes)[SCORES.names]
 
 
 def test_every_bucket_is_counted_once():

@@ -43,9 +43,9 @@ def puzzles_frame():
 def outputs_frame(model="mine"):
     """One response to each puzzle: right, wrong, and beyond the budget."""
     rows = [
-        (model, "20_1_1_100001_red", "Sue has red hair.", 500, 900),
-        (model, "20_1_1_100002_blue", "Hm.\nIan has red hair.", None, None),
-        (model, "50_3_25_100003_bar", "Zoe is in the bar", 2000, 32000),
+        (model, "20_1_1_100001_red", "Sue has red hair.", 500, 900, "stop"),
+        (model, "20_1_1_100002_blue", "Hm.\nIan has red hair.", None, None, None),
+        (model, "50_3_25_100003_bar", "Zoe is in the bar", 2000, 32000, "context"),
     ]
     return pd.DataFrame(rows, columns=OUTPUTS.names)
 
@@ -84,6 +84,26 @@ def test_responses_are_scored_in_order(tmp_path):
     assert scores["window"].tolist() == ["sue has red hair.", "ian has red hair.", ""]
     assert scores["answer"].tolist() == ["red", "red", ""]
     assert scores["prompt_tokens"].isna().tolist() == [False, True, False]
+    assert scores["stopped"].fillna("").tolist() == ["stop", "", "context"]
+
+
+def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
+    """A trace that is not closed, an answer that is right without its reasoning, and one that is not sure."""
+    answers = [
+        "<think>Sue has red hair.",
+        "Sue has red hair.\nI am not sure.",
+        "<think></think>Sue: red",
+        "Sue: gray",
+    ]
+    outputs = outputs_frame().iloc[[0] * len(answers)].assign(response=answers)
+    scores = score(tmp_path, outputs)
+    found = scores[["correct", "unclosed_trace", "answer_correct", "unsure"]].to_numpy().tolist()
+    assert found == [
+        [True, True, False, False],
+        [True, False, False, True],
+        [True, False, True, False],
+        [False, False, False, False],
+    ]
 
 
 def test_a_partition_keeps_rows_and_provenance(build):

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from reference_scorer import score
 
+from cogniload_repro.endings import join_reasoning
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring.verdict import (
     BUCKETS,
@@ -17,6 +18,7 @@ from cogniload_repro.scoring.verdict import (
     exceeds_budget,
     explain_response,
     find_reading,
+    is_unsure,
     score_response,
 )
 
@@ -31,7 +33,7 @@ def scored_cases(draw):
     return draw_response(rng, question), question | draw_tokens(rng)
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("reading", [name for name in READINGS if name != "answer_only"])
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
 @given(case=scored_cases())
 @example(case=("", CASE))
@@ -42,7 +44,8 @@ def test_verdict_equals_the_literal_algorithms(reading, case):
     response, asked = case
     assume(len(response) < 50_000 or not READINGS[reading].last_mention)  # the reference takes a minute for that
     bucket = score_response(response, **asked, reading=READINGS[reading])
-    assert bucket == score(response, **asked, **asdict(READINGS[reading]))
+    ways = {name: value for name, value in asdict(READINGS[reading]).items() if name != "answer_only"}
+    assert bucket == score(response, **asked, **ways)
     verdict = explain_response(response, **asked, reading=READINGS[reading])
     assert verdict.bucket == bucket
     assert verdict.answer in verdict.window
@@ -158,3 +161,50 @@ def test_a_huge_response_is_scored():
 def test_the_example_in_the_documentation_runs():
     """The doctest of the public function holds."""
     assert doctest.testmod(scoring).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("response", "paper", "answer_only"),
+    [
+        ("Sue has red hair.\nI am not sure.", "correct_valid", "wrong_other"),
+        ("<think>Sue has red hair.</think>\nShe has blue hair.", "correct_valid", "wrong_logic_last_sentence"),
+        ("<think>Sue has red hair.", "correct_valid", "wrong_max_context"),
+        ("Sue has red hair.", "correct_valid", "correct_last_sentence"),
+    ],
+)
+def test_the_answer_alone_may_be_judged_otherwise(response, paper, answer_only):
+    """The paper's rule finds the value in the reasoning too; the reading looks in what follows it."""
+    found = tuple(
+        score_response(response, **CASE, reading=find_reading(name)) for name in ("pseudocode", "answer_only")
+    )
+    assert found == (paper, answer_only)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=scored_cases(), cut=st.floats(0, 1))
+def test_marks_around_reasoning_move_no_verdict(case, cut):
+    """Whether a source keeps reasoning and answer apart or in a row, the paper's rule finds the same."""
+    response, asked = case
+    assume(not asked["poi"] or asked["poi"].lower() not in "<think>\n</think>")
+    place = int(cut * len(response))
+    reasoning, answer = response[:place], response[place:]
+    plain = f"{reasoning}\n\n{answer}" if reasoning and answer else reasoning or answer
+    assert score_response(join_reasoning(reasoning, answer), **asked) == score_response(plain, **asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "unsure"),
+    [
+        ("I am not entirely sure.", True),
+        ("It cannot be determined from the statements.", True),
+        ("I don't know.", True),
+        ("I am unable to answer", True),
+        ("Sue: red\nThere is not enough information.\n", True),
+        ("I am not sure.\nSue: red", False),
+        ("Sue has red hair, I am sure.", False),
+        ("", False),
+    ],
+)
+def test_an_answer_may_say_that_it_is_not_known(text, unsure):
+    """Only the last sentence counts: doubts on the way are no answer."""
+    assert is_unsure(text) is unsure

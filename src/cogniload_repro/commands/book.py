@@ -10,7 +10,7 @@ import click
 
 from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, describe_own, read_choices
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
-from cogniload_repro.commands.steps import Build, tables_of
+from cogniload_repro.commands.steps import Build, read_sources, tables_of
 
 if TYPE_CHECKING:
     from cogniload_repro.presentation.chapters import Chapter
@@ -54,7 +54,7 @@ def render(grid: str, again: bool, build: Path, jobs: int) -> None:
 
     with start_builder() as builder:
         choices = read_choices(build)
-        chapters = _list_chapters(grid, choices)
+        chapters = _list_chapters(grid, build, choices)
         _run_changed(chapters, Build(build, grid, jobs, choices), again)
         say("== book")
         _make_book(chapters, build, builder)
@@ -68,14 +68,19 @@ def build_book(grid: str, build: Path) -> None:
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
-        _make_book(_list_chapters(grid, read_choices(build)), build, builder)
+        _make_book(_list_chapters(grid, build, read_choices(build)), build, builder)
 
 
-def _list_chapters(grid: str, choices: Choices) -> list["Chapter"]:
+def _list_chapters(grid: str, build: Path, choices: Choices) -> list["Chapter"]:
+    from cogniload_repro.models import NAMES
     from cogniload_repro.presentation.chapters import list_chapters
 
-    papers_outputs = choices.source.address == RECONSTRUCTED
-    return list_chapters("notebooks", whole_grid=grid == "paper", papers_outputs=papers_outputs)
+    has = {
+        "whole_grid": grid == "paper",
+        "papers_outputs": choices.source.address == RECONSTRUCTED,
+        "another_model": any(model not in NAMES for one in read_sources(build) for model in one["models"]),
+    }
+    return list_chapters("notebooks", **has)
 
 
 def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.Popen) -> None:

@@ -19,7 +19,7 @@ from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS,
     "--grid", default=None, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; by default as before."
 )
 @click.option("--max-rejected", type=click.IntRange(min=0), default=None, help="Rejected rows to put up with.")
-@click.option("--model", default=None, help="Model of rows that name none.")
+@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
 @click.option("--add", is_flag=True, help="Put the models of this source beside those of the others.")
 @NAMED_EDITION
 @KEY_ORDER
@@ -57,29 +57,32 @@ def download_outputs(
 @click.option(
     "--reading",
     type=READINGS,
-    default="pseudocode",
-    show_default=True,
+    default=None,
     help="How Appendix D is read: as Algorithms 1 to 3, as its prose, or as the algorithms with the remark dropped "
-    "after the line breaks, windows cut to a sentence, or the last mention counting. Scores of any but the first are "
-    "kept beside it, in readings/NAME.",
+    "after the line breaks, windows cut to a sentence, or the last mention counting; or, not the paper's rule, the "
+    "last sentence after the reasoning only. By default the one chosen for the build (READING=), or pseudocode; "
+    "scores of another are kept beside these, in readings/NAME.",
 )
 @click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @click.option(
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
 @JOBS
-def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
+def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
+    from cogniload_repro.commands.choices import PAPERS_READING, read_choices
     from cogniload_repro.executors import open_executor
     from cogniload_repro.files import locked
-    from cogniload_repro.scoring.cells import write_cells
+    from cogniload_repro.presentation.score_text import print_scores
+    from cogniload_repro.scoring.cells import read_scores, write_cells
     from cogniload_repro.scoring.readings import place_scores
     from cogniload_repro.scoring.scores import score_dataset
     from cogniload_repro.scoring.verdict import find_reading
     from cogniload_repro.storage import as_place
 
     outputs = as_place(build)
-    place = place_scores(outputs, reading)
+    chosen = (read_choices(outputs).reading if isinstance(outputs, Path) else "") or PAPERS_READING
+    place = place_scores(outputs, reading := reading or chosen, chosen)
     with locked(outputs) if isinstance(outputs, Path) and outputs.is_dir() else nullcontext():  # a store has no locks
         with open_executor(jobs, scheduler) as executor:
             score_dataset(
@@ -89,7 +92,19 @@ def score(reading: str, scheduler: str | None, build: str, jobs: int) -> None:
     models = cells["model"].nunique()
     count = int(cells["n"].sum())
     counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
-    say(f"{counted} scored in {place / 'scores'}")
+    say(f"{counted} scored in {place / 'scores'}" + (f", read as {reading}" if reading != PAPERS_READING else ""))
+    say(print_scores(read_scores(place / "scores")))
+    if isinstance(outputs, Path):
+        _tell_rejected(outputs)
+
+
+def _tell_rejected(build: Path) -> None:
+    """Say where the rejected rows of a build are, if it has any."""
+    import pyarrow.parquet as pq
+
+    path = build / "rejected.parquet"
+    if path.is_file() and (count := pq.read_metadata(path).num_rows):
+        say(f"{count:,} rejected row{'s' * (count != 1)}: {path}")
 
 
 @click.command()
@@ -138,6 +153,7 @@ def fit(
 
 def _fit_paper(build: Path) -> None:
     from cogniload_repro.frames import check_frame, read_frame
+    from cogniload_repro.presentation.score_text import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES
     from cogniload_repro.scoring.cells import read_scores, token_stats
     from cogniload_repro.statistics import paper_tables
@@ -158,6 +174,8 @@ def _fit_paper(build: Path) -> None:
         write_table(build / f"{name}.parquet", table, metadata)
     models = cells["model"].nunique()
     say(f"fitted {models} model{'s' * (models != 1)}")
+    say(print_fit_summary(cells, tables["glm"]))
+    _tell_rejected(build)
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {what} for {row.model}: {row.status}")

@@ -1,4 +1,4 @@
-"""What a reader has chosen for a build: outputs, others added to them, a regression, a table of cells."""
+"""What a reader has chosen for a build: outputs, others added to them, how they are scored, a regression, its cells."""
 
 import json
 import os
@@ -14,8 +14,11 @@ RECONSTRUCTED = "reconstructed"
 #: File of the choices in a build folder; addresses may have passwords in them, so that it is its owner's alone.
 NAME = "choices.json"
 #: Names under which choices are given, and how make hands them on: in the environment, where nothing expands them.
-GIVEN = ("source", "max_rejected", "formula", "family", "data")
+GIVEN = ("source", "max_rejected", "reading", "formula", "family", "data")
 _HANDED_ON = "COGNILOAD_CHOSEN_"
+_OWN = ("reading", "formula", "family", "data")
+#: The reading of Appendix D that is the paper's: its pseudocode.
+PAPERS_READING = "pseudocode"
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Choices:
 
     source: Source = field(default_factory=Source)
     added: tuple[Source, ...] = ()
+    reading: str = ""
     formula: str = ""
     family: str = ""
     data: str = ""
@@ -97,7 +101,7 @@ def read_choices(build: str | Path) -> Choices:
 def write_choices(build: str | Path, choices: Choices) -> None:
     """Keep choices as they are."""
     kept = {"sources": [asdict(one) for one in (choices.source, *choices.added)]}
-    kept |= {name: getattr(choices, name) for name in ("formula", "family", "data")}
+    kept |= {name: getattr(choices, name) for name in _OWN}
     write_whole(Path(build) / NAME, json.dumps(kept, indent=1) + "\n", mode=0o600)
     for old in _OLD:
         (Path(build) / f"{old}.txt").unlink(missing_ok=True)
@@ -129,12 +133,18 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     if unknown := sorted(set(given) - set(GIVEN)):
         raise ValueError(f"there is no choice {', '.join(unknown)}; there are: {', '.join(GIVEN)}")
     before = read_choices(build)
-    own: dict[str, Any] = {name: given[name].strip() for name in ("formula", "family", "data") if name in given}
+    own: dict[str, Any] = {name: given[name].strip() for name in _OWN if name in given}
     if own.get("data"):
         own["data"] = os.path.abspath(own["data"])
+    if own.get("reading") == PAPERS_READING:
+        own["reading"] = ""
     choices = replace(before, source=_choose_source(before.source, given, options), **own)
     if choices.source.address != before.source.address:
         check_source(choices.source)
+    if choices.reading and "reading" in given:
+        from cogniload_repro.scoring.verdict import find_reading
+
+        find_reading(choices.reading)
     if choices.own_fit and {"formula", "family", "data"} & set(given):
         _check_regression(build, choices)
     if choices != before or not (build / NAME).is_file():
@@ -195,7 +205,7 @@ def choose_removed(choices: Choices, given: Mapping[str, str], models: list[list
 def describe_choices(choices: Choices) -> str:
     """Return a line that says what a build is made of."""
     sources = " + ".join(without_secrets(one.address) for one in (choices.source, *choices.added))
-    own = [f"{name}: {value}" for name in ("formula", "family", "data") if (value := getattr(choices, name))]
+    own = [f"{name}: {value}" for name in _OWN if (value := getattr(choices, name))]
     return "; ".join([f"outputs: {sources}", *own])
 
 
@@ -209,6 +219,8 @@ def describe_own(choices: Choices) -> str:
         parts.append(f"outputs ({choices.source.label}; back by `make render SOURCE=reconstructed`)")
     if choices.added:
         parts.append(f"added models ({', '.join(one.label for one in choices.added)}; out by `make remove MODEL=...`)")
+    if choices.reading:
+        parts.append(f"the scorer's reading ({choices.reading}, not the paper's; back by `make render READING=`)")
     return f"A reader's choices are in this book: {', '.join(parts)}." if parts else ""
 
 

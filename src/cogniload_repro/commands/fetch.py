@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -51,13 +51,14 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     try:
         for source in (choices.source, *choices.added):
             before = _models(stage)
+            settings: Mapping = {}
             check_source(source)
             if source.address == RECONSTRUCTED:
                 _reconstruct(stage, grid, jobs)
             else:
-                _import(source, stage, build / "downloads", grid, jobs, keep=bool(held))
+                settings = _import(source, stage, build / "downloads", grid, jobs, keep=bool(held))
                 rejected.append(pq.read_table(stage / "rejected.parquet"))
-            held.append({"source": source.label, "models": sorted(_models(stage) - before)})
+            held.append({"source": source.label, "models": sorted(_models(stage) - before), "settings": settings})
     except ValueError:
         if (stage / "rejected.parquet").exists():
             move(stage / "rejected.parquet", build / "rejected.parquet")
@@ -97,7 +98,8 @@ def _draw(grid: str, jobs: int) -> Iterable[dict]:
     return draw_rows(grid_cells(grid), scheme="default", jobs=jobs)
 
 
-def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, keep: bool) -> None:
+def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, keep: bool) -> Mapping:
+    """Import a source, and return how its models were asked."""
     chosen = source.edition, source.key_order
     edition = resolve_edition(source.edition or "elixir", source.key_order) if any(chosen) else None
     local = open_source(source.address, downloads)
@@ -109,10 +111,11 @@ def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, 
         report.check(source.max_rejected)
 
     places = stage / "outputs", stage / "puzzles.parquet", stage / "rejected.parquet"
-    import_outputs(
+    report = import_outputs(
         local.path, *places, label=local.label, model=source.model, refused=local.refused, keep=keep,
         leave_out=source.without, judge=judge, elsewhere=partial(_draw, grid, jobs), edition=edition,
     )  # fmt: skip
+    return report.settings
 
 
 def _models(stage: Path) -> set[str]:

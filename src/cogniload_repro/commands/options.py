@@ -43,7 +43,7 @@ GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
 )
 #: Names that functions take, written out so that `--help` need not import them; a test holds them together.
-READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention"])
+READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention", "answer_only"])
 EDITIONS = click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"])
 PERTURBATION = click.Choice(
     ["not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal", "snake_vertical",

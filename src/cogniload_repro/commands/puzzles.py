@@ -142,8 +142,10 @@ def _write_queries(
         return [requests.write_chats(out, queries)]
     if kind == "lm-eval":
         return [harness.write_task(out, queries)]
-    written = [write_queries(out, queries)] if perturbation or overload > 1 else []
-    return [*written, *hub.write_data_set(out)] if kind == "huggingface" else written
+    is_plain = perturbation is None and overload == 1
+    if kind == "huggingface":
+        return hub.write_data_set(out, () if is_plain else queries)
+    return [] if is_plain else [write_queries(out, queries)]
 
 
 @click.command()

@@ -38,7 +38,7 @@ def reproduce(until: str, grid: str, build: Path, jobs: int) -> None:
 def choose(given: tuple[str, ...], build: Path) -> None:
     """Keep choices for later calls of make, after checking them, and show all; an empty value goes back to the default.
 
-    Names are SOURCE, MAX_REJECTED, FORMULA, FAMILY and DATA, as the Makefile takes them.
+    Names are SOURCE, MAX_REJECTED, READING, FORMULA, FAMILY and DATA, as the Makefile takes them.
     """
     pairs = (choice.partition("=") for choice in given)
     with locked(build):

@@ -1,5 +1,6 @@
 """What the steps start from: a source looked into, committed tables made again, tokenizers fetched."""
 
+import json
 from pathlib import Path
 
 import click
@@ -10,13 +11,17 @@ from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITI
 
 @click.command()
 @click.argument("source")
-@click.option("--model", default=None, help="Model of rows that name none.")
+@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
 @NAMED_EDITION
 @KEY_ORDER
+@click.option("--json", "as_json", is_flag=True, help="For programs: by model stopped, unclosed_trace, missing, "
+              "duplicates and budget, rejected rows on standard error.")  # fmt: skip
 @BUILD
-def check(source: str, model: str | None, edition: str | None, key_order: str | None, build: Path) -> None:
-    """Tell what SOURCE holds before a long run: models, cells, missing puzzles, token counts, possible tables."""
-    from cogniload_repro.outputs.check import check_outputs, print_check
+def check(
+    source: str, model: str | None, edition: str | None, key_order: str | None, as_json: bool, build: Path
+) -> None:
+    """Tell what SOURCE holds before a long run: cells, missing puzzles, possible tables, answers that were cut off."""
+    from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.catalog import Catalog, read_catalog
     from cogniload_repro.puzzles.editions import resolve_edition
@@ -24,11 +29,15 @@ def check(source: str, model: str | None, edition: str | None, key_order: str | 
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local = open_source(source, build / "downloads")
     if local.note:
-        say(local.note)
+        say(local.note, err=as_json)
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local.path, catalog, model=model, edition=chosen)
-    say(print_check(frame, report))
+    if as_json:
+        say(json.dumps(describe_check(frame), indent=1))
+        say(report.summary(), err=True)
+    else:
+        say(print_check(frame, report))
 
 
 @click.command()

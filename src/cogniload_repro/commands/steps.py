@@ -20,7 +20,8 @@ from cogniload_repro.commands.options import say
 
 #: Folder of a build in which outputs are made before they take their places.
 STAGE = ".outputs-next"
-#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...]}`` each.
+#: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...], "settings": {...}}``
+#: each, the settings as an import's report has them.
 SOURCES = "sources.json"
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -117,7 +118,7 @@ def _outputs_from(build: Build) -> dict[str, str]:
 
 def _scores_from(build: Build) -> dict[str, str]:
     outputs = {"outputs": build.files("outputs", "outputs/"), "puzzles": build.files("outputs", "puzzles")}
-    return {**outputs, "code": build.core}
+    return {**outputs, "reading": build.choices.reading, "code": build.core}
 
 
 def _prompts_from(build: Build) -> dict[str, str]:
@@ -151,7 +152,7 @@ def tables_of(build: Build) -> dict[str, str]:
 
 
 def _book_from(build: Build) -> dict[str, str]:
-    chosen = {"chosen": _regression_from(build)["chosen"], "table": _own_table(build)}
+    chosen = {"chosen": _regression_from(build)["chosen"], "table": _own_table(build), "reading": build.choices.reading}
     pages = [path for path in _find(Path("book"), ["**/*"]) if "_build" not in path.parts]
     pages += _find(Path("notebooks"), ["*.ipynb"])
     return {**tables_of(build), **chosen, "pages": build.manifest.digests(pages)}

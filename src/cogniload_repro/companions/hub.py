@@ -2,16 +2,19 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
+import pyarrow as pa
 import yaml
 
 from cogniload_repro import __version__
+from cogniload_repro.companions.protocol import Query
 from cogniload_repro.files import write_whole
 from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import open_parquet, read_metadata
+from cogniload_repro.storage import open_parquet, read_metadata, write_table
 
-_TABLE, _QUERIES = "puzzles.parquet", "queries.jsonl"
+_TABLE, _QUERIES = "puzzles.parquet", "queries.parquet"
 _LICENCE = "cc-by-4.0", "https://creativecommons.org/licenses/by/4.0/"
 _CITATION = (
     "Kaiser, D., Frigessi, A., Ramezani-Kebrya, A., Ricaud, B.: CogniLoad: A Synthetic Natural Language Reasoning "
@@ -58,13 +61,16 @@ _CONTEXT = {
 }
 
 
-def write_data_set(folder: str | Path) -> list[Path]:
+def write_data_set(folder: str | Path, queries: Iterable[Query] = ()) -> list[Path]:
     """Make a folder with a set of puzzles one that can be uploaded as it is; return what was written.
 
     Parameters
     ----------
     folder : path
-        Has the set as ``puzzles.parquet``, and perhaps ``queries.jsonl``, which becomes a configuration of its own.
+        Has the set as ``puzzles.parquet``.
+    queries : iterable of Query
+        What is asked under a condition, if anything: ``queries.parquet`` and a configuration of its own. It is Parquet
+        because all configurations of a data set have to be of one format.
 
     Returns
     -------
@@ -73,6 +79,10 @@ def write_data_set(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     origin = read_metadata(folder / _TABLE)
+    (folder / _QUERIES).unlink(missing_ok=True)
+    rows = [{"name": query.name, "perturbation": query.condition, "query": query.text} for query in queries]
+    if rows:
+        write_table(folder / _QUERIES, pa.Table.from_pylist(rows), origin)
     with open_parquet(folder / _TABLE) as file:
         count = file.metadata.num_rows
     return [

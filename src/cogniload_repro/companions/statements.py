@@ -6,6 +6,7 @@ names the check that recomputes its value. One without a check is a definition, 
 wrong, or rests on answers of models that were not published.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import cycle, islice
@@ -111,6 +112,20 @@ def _for_all(puzzle: str, column: str, other: str) -> str:
     return f"n = {agree[0]}..{agree[-1]}" if len(agree) == len(own) else f"n = {', '.join(map(str, agree)) or 'none'}"
 
 
+def _closed(puzzle: str, load: Callable[[int, int], float]) -> str:
+    """Return the sizes at which a closed form is the load by its factors, the moves found by search."""
+    own = _puzzles().loc[puzzle]
+    agree = [n for n, row in own.iterrows() if np.isclose(row["load"], load(n, row["moves"]))]
+    return f"n = {agree[0]}..{agree[-1]}" if len(agree) == len(own) else f"n = {', '.join(map(str, agree)) or 'none'}"
+
+
+def _by_category() -> str:
+    """Return how many perturbations each category has, in the document's order: words, context, order, space."""
+    counts = Counter(one.group for one in PERTURBATIONS.values())
+    order = ("substitution", "contextual overload", "order", "spatial encoding")
+    return "+".join(str(counts[group]) for group in order)
+
+
 def _invertible() -> int:
     """Count perturbations that keep texts apart by the document's rules: no count of repeats, dots as only filler."""
 
@@ -167,10 +182,15 @@ _CHECKS: dict[str, Callable[[], float | str]] = {
     "river_load_2": lambda: river_load(2).load,
     "river_load_3": lambda: river_load(3).load,
     "river_ratio": lambda: river_load(3).load / CRITICAL_LOAD,
+    "checkers_closed": lambda: _closed("Checker Jumping", lambda n, moves: 16 * n**3 + 32 * n**2),
+    "river_closed": lambda: _closed("River Crossing", lambda n, moves: (2 * n + 1) * (2 * n**2 - 2 * n) * moves),
+    "three_digits": lambda: len(range(100, 1000)),
     "register_bits": lambda: log2(1000),
     "rules_bits": lambda: log2(100**2),
     "path_bits": lambda: log2(1000),
     "invertible": _invertible,
+    "by_category": lambda: _by_category(),
+    "interleavings": lambda: sum(name.startswith("interleave") for name in PERTURBATIONS),
     "models": lambda: _stated("open-weights models") + _stated("closed-source models"),
     "qwen_vertical": lambda: _stated("Snake Vertical, AIME 2024, Qwen3 (%), near"),
     "within_limit": lambda: min(_stated("output tokens, Nemotron"), _stated("max_tokens with perturbations")),
@@ -187,6 +207,8 @@ _CHECKS: dict[str, Callable[[], float | str]] = {
     "now_half": _now_half,
     "now_aic": lambda: int((load_table("table6")["aic_quadratic"] < load_table("table6")["aic_linear"]).sum()),
     "now_rho2": lambda: int((load_table("table2")["beta_rho2_stars"] == "").sum()),
+    "few_now": lambda: len(GRID) * _stated("puzzles a configuration, proprietary"),
+    "now_long": lambda: int((correct_by("table5").query("N == 250").eval("correct / samples") > 0.5).sum()),
     "now_rho": lambda: int((load_table("table2")["beta_rho_stars"] == "").sum()),
 }
 

@@ -6,13 +6,16 @@ and with the puzzles a cell its own standard errors, so rows are compared withou
 explanations need counts.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from cogniload_repro.published import load_table
+from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.statistics.design import GRID, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.storage import PUBLISHED
@@ -29,9 +32,21 @@ EXPLANATIONS = {
     "chance": "the same rules, other puzzles or answers",
     "nominal ratio": "the regression takes the nominal ratio, not the actual share of needles",
     "overflows left out": "answers beyond the context budget are not counted",
+    "overflows read": "answers beyond the budget are scored like the others, and the same share of them is right",
+    "smaller budget": "the context is smaller, and right answers that it would not have held are lost",
     "answers unread": "the same share of right answers is not found in every cell",
-    "left out and unread": "both of these",
+    "left out and unread": "overflows left out, and answers unread",
+    "read and unread": "overflows read, and answers unread",
 }
+#: What is fitted to a row, by explanation: shares of answers, or the decimal logarithm of a budget in tokens.
+_FITTED = {
+    "overflows read": ("read",),
+    "smaller budget": ("log_budget",),
+    "answers unread": ("unread",),
+    "left out and unread": ("unread",),
+    "read and unread": ("read", "unread"),
+}
+_RANGES = {"read": (0.0, 1.0), "unread": (0.0, 0.9), "log_budget": (4.0, np.log10(CONTEXT_TOKENS - RESERVED_TOKENS))}
 
 
 def load_submission() -> pd.DataFrame:
@@ -79,9 +94,9 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model and explanation: model, explanation; share, of right answers unread (fitted, only for those
-        explanations); distance, the chi-square of the five coefficients, and p, with one degree of freedom less for a
-        fitted share.
+        One row a model and explanation: model, explanation; read (share of overflows that are right), unread (share of
+        right answers that are lost) and budget (tokens), which bring the row nearest, NaN where they are not fitted;
+        distance, the chi-square of the five coefficients, and p, with a degree of freedom less for each that is fitted.
     """
     then = load_submission()
     rows = []
@@ -89,33 +104,65 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
         own = GRID.merge(cells[cells["model"] == model].drop(columns=["rho", "needles"], errors="ignore"), how="left")
         old = then.loc[model, list(TERMS)].to_numpy(float)
         for name in EXPLANATIONS:
-            new, share = _switch(name, own, old)
+            new, fitted = _switch(name, own, old)
             distance = _distance(new - old, _covariance(old) + _covariance(new))
-            p = chi2.sf(distance, len(TERMS) - (share is not None))
-            rows.append({"model": model, "explanation": name, "share": share, "distance": distance, "p": p})
-    return pd.DataFrame(rows).astype({"share": float})
+            p = chi2.sf(distance, len(TERMS) - len(fitted))
+            rows.append({"model": model, "explanation": name} | fitted | {"distance": distance, "p": p})
+    table = pd.DataFrame(rows, columns=["model", "explanation", *_RANGES, "distance", "p"])
+    return table.assign(log_budget=10 ** table["log_budget"]).rename(columns={"log_budget": "budget"})
 
 
-def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, float | None]:
-    """Return the coefficients that cells give under another rule, and a fitted share if there is one."""
-    n, k = own["n"].to_numpy(float), own["correct"].to_numpy(float)
+def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+    """Return the coefficients that cells give under another rule, and what was fitted."""
     if name == "nominal ratio":
         rho = own["ratio_pct"].to_numpy(float) / 100
-        return maximise(x := np.column_stack([_X[:, :3], rho, rho**2]), n, x.T @ k)[0], None
-    if "left out" in name:
-        n = n - own["ctx"].to_numpy(float)
-    if "unread" not in name:
-        return maximise(_X, n, _X.T @ k)[0], None
+        n, k = own["n"].to_numpy(float), own["correct"].to_numpy(float)
+        return maximise(x := np.column_stack([_X[:, :3], rho, rho**2]), n, x.T @ k)[0], {}
 
-    def refit(share: float) -> np.ndarray:
-        return maximise(_X, n, _X.T @ (k * (1 - share)))[0]
+    def refit(values: Sequence[float]) -> np.ndarray:
+        n, k = _count(own, "left out" in name, **dict(zip(fitted, values, strict=True)))
+        return maximise(_X, n, _X.T @ k)[0]
 
-    def loss(share: float) -> float:
-        new = refit(share)
+    def loss(values: Sequence[float]) -> float:
+        new = refit(values)
         return _distance(new - old, _covariance(old) + _covariance(new))
 
-    share = float(minimize_scalar(loss, bounds=(0, 0.9), method="bounded").x)
-    return refit(share), share
+    fitted = _FITTED.get(name, ())
+    ranges = [_RANGES[one] for one in fitted]
+    values: Sequence[float] = ()
+    if len(fitted) == 1:
+        values = [minimize_scalar(lambda value: loss([value]), bounds=ranges[0], method="bounded").x]
+    elif fitted:
+        start = [low + 0.2 * (high - low) for low, high in ranges]
+        values = minimize(loss, start, method="Powell", bounds=ranges, options={"xtol": 1e-2, "ftol": 1e-4}).x
+    return refit(values), dict(zip(fitted, map(float, values), strict=True))
+
+
+def _count(
+    own: pd.DataFrame, left_out: bool, read: float = 0, unread: float = 0, log_budget: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return answers and right answers by cell under another rule."""
+    n, k, over = (own[column].to_numpy(float) for column in ("n", "correct", "ctx"))
+    within = 1 if log_budget is None else _share_within(own, 10**log_budget)
+    return n - over if left_out else n, (k * within + read * over) * (1 - unread)
+
+
+def _share_within(own: pd.DataFrame, budget: float) -> np.ndarray:
+    """Return the share of a model's answers by cell that a smaller budget would hold, of those that the paper's does.
+
+    Lengths are lognormal with the means and 90th percentiles of Tables 7 to 10, alike over ratios; right answers count
+    as long as any, though they are shorter on average: the loss is an upper bound. Where no length is printed, nothing
+    is lost.
+    """
+    lengths = own[["model", "N", "d"]].merge(load_table("tokens"), how="left")
+    mean, tall, prompt = (lengths[column].to_numpy(float) for column in ("output_mean", "output_p90", "prompt_mean"))
+    z = norm.ppf(0.9)
+    sigma = (z - np.sqrt(np.maximum(z**2 - 2 * np.log(tall / mean), 0))).clip(0.05)
+    within = [
+        norm.cdf((np.log(np.maximum(limit - prompt, 1)) - np.log(mean) + sigma**2 / 2) / sigma)
+        for limit in (budget, CONTEXT_TOKENS - RESERVED_TOKENS)
+    ]
+    return np.nan_to_num(within[0] / within[1], nan=1.0).clip(0, 1)
 
 
 def _covariance(beta: np.ndarray) -> np.ndarray:

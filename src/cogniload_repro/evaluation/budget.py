@@ -5,9 +5,9 @@ from functools import cache
 from math import floor
 from pathlib import Path
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.prompts.counts import count_tokens
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 # Words, digits, other symbols and line ends: tokenizers have about one token for each where the words are common. The
 # mean prompts of Tables 7 to 10 have at least 0.91 tokens a piece, whatever model and cell.

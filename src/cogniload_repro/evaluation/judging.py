@@ -1,7 +1,7 @@
 """What samples of an evaluation say together: accuracy, kinds of answers, cut-offs and capacity points as numbers.
 
-A judged answer is a mapping with N, d, ratio_pct, rho, bucket, stop_reason and, where known, the token counts
-prompt_tokens and response_tokens. Numbers that do not exist, or have no limit, are left out.
+A judged answer is a mapping with N, d, ratio_pct, rho, bucket, stopped (`endings.STOPS`, or None) and, where known, the
+token counts prompt_tokens and response_tokens. Numbers that do not exist, or have no limit, are left out.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.endings import CUT
 from cogniload_repro.evaluation.adaptive import update
 from cogniload_repro.evaluation.precision import CELLS, MEANS, variances
 from cogniload_repro.robustness.uncertainty import POINTS, fit_quadratics, profile_interval
@@ -18,8 +19,6 @@ from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.design import GRID
 
-#: Words of Inspect for an answer that was cut off: by the tokens that it was given, or by the model's context.
-CUT_OFF = ("max_tokens", "model_length")
 _MODEL = "model"
 
 Judged = Iterable[Mapping]
@@ -57,7 +56,7 @@ def share_buckets(judged: Judged) -> dict[str, float]:
 
 def share_cut(judged: Judged) -> dict[str, float]:
     """Return the share of answers that were cut off, whatever they were scored as."""
-    return {"cut_off": float(np.mean([one.get("stop_reason") in CUT_OFF for one in judged]))}
+    return {"cut_off": float(np.mean([one["stopped"] in CUT for one in judged]))}
 
 
 def locate_points(judged: Judged) -> dict[str, float]:

@@ -14,6 +14,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from cogniload_repro.endings import CONTEXT_TOKENS, read_stop
 from cogniload_repro.evaluation import judging
 from cogniload_repro.evaluation.adaptive import measure_width, next_batch
 from cogniload_repro.evaluation.budget import answer_budget, count_prompt, estimate_tokens
@@ -23,7 +24,7 @@ from cogniload_repro.outputs.adapters import adapt_record
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ids import SEED
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, CORRECT_BUCKETS, explain_response
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
 INTERFACE = "A"
@@ -36,7 +37,7 @@ _EFFORT = "medium"
 @task
 def cogniload(
     form: str = "short",
-    grid: str | None = None,
+    grid: str | list[str] | None = None,
     per_cell: int = 10,
     seed: int = SEED,
     rounding: str = "paper",
@@ -78,6 +79,7 @@ def cogniload(
     """
     if rounding not in ROUNDINGS:
         raise ValueError(f"rounding is {rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
+    grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     drawn = resolve_edition(edition)
     asked = form if grid is None else "grid"
@@ -151,7 +153,7 @@ def verdict() -> Scorer:
             answer=found.answer,
             explanation=found.window,
             reason=found.bucket,
-            metadata=facts | tokens | {"bucket": found.bucket, "stop_reason": state.output.stop_reason},
+            metadata=facts | tokens | {"bucket": found.bucket, "stopped": read_stop(row["stopped"])},
         )
 
     return score

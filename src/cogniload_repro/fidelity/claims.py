@@ -11,6 +11,7 @@ from dataclasses import replace
 import pandas as pd
 from scipy.stats import norm
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.fidelity.evidence import Evidence, UnsettledError, cells_at
 from cogniload_repro.fidelity.over_models import TOKENS, find_over_models
 from cogniload_repro.fidelity.results import Results
@@ -18,7 +19,6 @@ from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
 from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, prose_along_rho
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 
 CLAIM_COLUMNS = (
     "id", "location", "claim", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown",

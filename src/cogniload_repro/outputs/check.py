@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, STOPS, take_answer
 from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, Model
 from cogniload_repro.outputs.imports import Report
 from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.named import NamedPuzzles
-from cogniload_repro.outputs.rows import Output, Rejected, read_layout
+from cogniload_repro.outputs.rows import DUPLICATE, Output, Rejected, read_layout
 from cogniload_repro.published import TOKEN_TABLES
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.editions import Edition
@@ -23,13 +24,22 @@ from cogniload_repro.statistics.accuracy import order_models
 _CELL = ["N", "ratio_pct", "d"]
 _PAPER = {(cell.N, float(cell.ratio_pct), cell.d) for cell in PAPER_GRID}
 _COLUMNS = ["model", "responses", "cells", "outside", "fewest", "most", "missing", "complete",
-            "prompt_counts", "response_counts", "empty", "tables", "obstacles"]  # fmt: skip
+            "prompt_counts", "response_counts", "empty", "tables", "obstacles",
+            "stopped", "unclosed_trace", "duplicates", "budget"]  # fmt: skip
 _LEGEND = f"""
   cells     of the paper's {len(PAPER_GRID)} with a response; a cell: responses in each
   missing   puzzles that a model lacks in its cells, as against its fullest one
   complete  cells with the paper's number of puzzles; only these are held against the paper's numbers
   tokens    responses with both token counts; without, the context limit is not tested
   tables    of the paper, that can be computed; 2, 3 and 6 if answers are neither all right nor all wrong
+"""
+_ENDINGS = f"""
+  length    answers cut off by the limit of tokens; context: by the model's or the server's window
+  unknown   answers of which the source does not tell why the model stopped, or in a word that is not known
+  open      answers that end within their reasoning, of those with marks around it
+  early     of the answers cut off, those with fewer tokens, prompt included, than the paper's {CONTEXT_TOKENS:,}; they
+            are scored as any other answer, since the paper's rule looks at counts of tokens alone
+  Scored is the whole response, reasoning first where a source keeps it apart, as in the paper.
 """
 
 
@@ -57,7 +67,11 @@ def check_outputs(
         in those cells, as against its fullest one and, if there were any, the puzzles known before), complete (cells
         with the paper's number of puzzles; missing for models that the paper does not have), prompt_counts,
         response_counts (responses with a token count), empty (responses without text), tables (numbers of the
-        paper's tables that can be computed from it), obstacles (why the others can not, by reason).
+        paper's tables that can be computed from it), obstacles (why the others can not, by reason), stopped (responses
+        by why the model stopped, of `endings.STOPS`), unclosed_trace (responses that end within their reasoning),
+        duplicates (rows that answer a puzzle again), budget (max_tokens: the least and largest limit of a request, None
+        where the source does not tell; paper: its tokens of prompt and response together; cut_early: answers that were
+        cut off with fewer).
     report : Report
         Responses by model, rejected rows by reason, duplicates among them, and how well editions fit.
 
@@ -67,6 +81,7 @@ def check_outputs(
         If there is no such source or it holds no outputs.
     """
     answers: dict[str, list[tuple[int, bool, bool, bool]]] = defaultdict(list)
+    endings: dict[str, _Endings] = defaultdict(_Endings)
     rejected: Counter[str] = Counter()
     examples: dict[str, Rejected] = {}
     are_known = len(catalog) > 0
@@ -76,15 +91,26 @@ def check_outputs(
         if isinstance(item, Output):
             counted = item.prompt_tokens is not None, item.response_tokens is not None
             answers[item.model].append((catalog.place(item.name), *counted, item.response == ""))
+            endings[item.model].add(item)
         else:
+            if item.reason == DUPLICATE and item.model is not None:
+                endings[item.model].duplicates += 1
             rejected[item.reason] += 1
             examples.setdefault(item.reason, item)
     puzzles = catalog.table().select([*_CELL, "rho"]).to_pandas()
     known = puzzles.groupby(_CELL).size() if are_known else None
-    rows = [_summarise(name, answers[name], puzzles, known) for name in order_models(answers)]
+    rows = [
+        (*_summarise(name, answers[name], puzzles, known), *endings[name].summary()) for name in order_models(answers)
+    ]
     return pd.DataFrame(rows, columns=_COLUMNS), Report(
         {name: len(found) for name, found in answers.items()}, rejected, examples, describe_fits(named.fits)
     )
+
+
+def describe_check(frame: pd.DataFrame) -> dict[str, dict[str, object]]:
+    """Return stopped, unclosed_trace, missing, duplicates and budget of each model, as `check_outputs` counts them."""
+    keys = ("stopped", "unclosed_trace", "missing", "duplicates", "budget")
+    return {row["model"]: {key: row[key] for key in keys} for row in frame.to_dict("records")}
 
 
 def print_check(frame: pd.DataFrame, report: Report) -> str:
@@ -110,7 +136,45 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
         for why, numbers in row.obstacles.items():
             obstacles[_ranges(numbers), why].append(format_name(row.model))
     lines = [f"no Table {numbers} without {why}: {_name_some(models)}" for (numbers, why), models in obstacles.items()]
-    return "\n".join([table.to_string(index=False), _LEGEND, *lines, report.summary()])
+    return "\n".join([table.to_string(index=False), _LEGEND, _print_endings(frame), _ENDINGS, *lines, report.summary()])
+
+
+def _print_endings(frame: pd.DataFrame) -> str:
+    """Return how the responses of each model ended, as a table."""
+    rows = []
+    for row in frame.itertuples():
+        low, high = row.budget["max_tokens"] or (None, None)
+        limit = "not told" if low is None else f"{low:,}" + f"-{high:,}" * (high > low)
+        rows.append(
+            {"model": format_name(row.model)}
+            | {kind: f"{count:,}" for kind, count in row.stopped.items()}
+            | {"open": f"{row.unclosed_trace:,}", "early": f"{row.budget['cut_early']:,}", "limit": limit}
+        )
+    return pd.DataFrame(rows).to_string(index=False)
+
+
+class _Endings:
+    """How the responses of one model ended, counted as they are read."""
+
+    def __init__(self) -> None:
+        self.stopped: Counter[str] = Counter()
+        self.unclosed = self.duplicates = self.early = 0
+        self.limits: set[int] = set()
+
+    def add(self, output: Output) -> None:
+        self.stopped[output.stopped or "unknown"] += 1
+        self.unclosed += take_answer(output.response) is None
+        prompt, spent = output.prompt_tokens, output.response_tokens
+        if output.stopped in CUT and prompt is not None and spent is not None:
+            self.early += prompt + spent + RESERVED_TOKENS < CONTEXT_TOKENS
+        if (limit := output.settings.get("max_tokens", "")).isdecimal():
+            self.limits.add(int(limit))
+
+    def summary(self) -> tuple[dict[str, int], int, int, dict[str, object]]:
+        """Return stopped, unclosed_trace, duplicates and budget."""
+        limits = [min(self.limits), max(self.limits)] if self.limits else None
+        budget: dict[str, object] = {"max_tokens": limits, "paper": CONTEXT_TOKENS, "cut_early": self.early}
+        return {kind: self.stopped[kind] for kind in STOPS}, self.unclosed, self.duplicates, budget
 
 
 def _summarise(

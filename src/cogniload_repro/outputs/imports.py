@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +15,7 @@ from cogniload_repro import __version__
 from cogniload_repro.outputs.layout import Layout, find_files
 from cogniload_repro.outputs.named import NamedPuzzles
 from cogniload_repro.outputs.rows import Output, Rejected, read_layout
+from cogniload_repro.outputs.settings import SettingsTally
 from cogniload_repro.puzzles.catalog import Catalog, read_catalog
 from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.origin import describe_fits
@@ -38,13 +39,15 @@ BUFFER_CHARS = 64_000_000
 class Report:
     """What an import has found: responses by model, rejected rows by reason, one example of each reason.
 
-    ``origin`` tells how well the editions of the generator fit the puzzles that were drawn again from their names.
+    ``origin`` tells how well the editions of the generator fit the puzzles that were drawn again from their names,
+    ``settings`` how models were asked: responses by model, setting and value.
     """
 
     responses: Mapping[str, int]
     rejected: Mapping[str, int]
     examples: Mapping[str, Rejected]
     origin: str = ""
+    settings: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
 
     def summary(self) -> str:
         """Return the report in a few lines."""
@@ -148,12 +151,14 @@ def import_outputs(
     known, rejected = len(catalog), list(refused)
     named = NamedPuzzles(layout, catalog, edition)
     with _tables_together(metadata, mark) as open_table:
+        settings = SettingsTally()
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
         for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
             if isinstance(item, Rejected):
                 rejected.append(item)
             elif item.model not in leave_out:
                 partitions.add(item)
+                settings.add(item.model, item.settings)
         partitions.flush_all()
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
         if len(catalog) > known or not keep:
@@ -161,7 +166,7 @@ def import_outputs(
         open_table(rejected_path, REJECTED).write_table(rows)
         examples = {row.reason: row for row in reversed(rejected)}
         reasons = Counter(row.reason for row in rejected)
-        report = Report(dict(partitions.rows), reasons, examples, describe_fits(named.fits))
+        report = Report(dict(partitions.rows), reasons, examples, describe_fits(named.fits), settings.by_model())
         try:
             judge(report)
             if keep:

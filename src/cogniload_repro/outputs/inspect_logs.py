@@ -5,7 +5,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,10 +33,11 @@ _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 
 
 
 class Sample(NamedTuple):
-    """One sample of a log, or why it is none, with the model that was asked."""
+    """One sample of a log, or why it is none, with the model that was asked, and how, as far as the log tells."""
 
     model: str | None
     record: dict | Refusal
+    asked: Mapping[str, object] = {}
 
 
 def is_inspect_json(path: Path) -> bool:
@@ -58,14 +59,16 @@ def read_archive(path: Path) -> Iterator[Sample | Exception]:
     """
     try:
         with open_zip(path) as archive:
-            model, left = _find_model(archive), unpacked_limit()
-            for info in archive.infolist():
+            model, asked = _read_header(archive)
+            left = unpacked_limit()
+            # a run that was taken up again has samples of both attempts under one name, of which the last counts
+            for info in {info.filename: info for info in archive.infolist()}.values():
                 left -= info.file_size
                 if left < 0:
                     raise ValueError(over_limit(path.name))
                 if info.filename.startswith("samples/") and info.filename.endswith(".json"):
                     try:
-                        yield Sample(model, parse_json(_read_member(archive, info)))
+                        yield Sample(model, parse_json(_read_member(archive, info)), asked)
                     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
                         yield ValueError(f"{info.filename}: {error}")
     except (zipfile.BadZipFile, NotImplementedError) as error:
@@ -85,10 +88,10 @@ def read_json(path: Path) -> Iterator[Sample]:
     if _weigh(content) > LOG_MEMORY_BYTES:
         raise ValueError(f"a plain log of {len(content):,} bytes or more is not read; convert it to .eval")
     log = json.loads(content)
-    model, samples = _model_of(log), log.pop("samples", None) or []
+    (model, asked), samples = _read_eval(log), log.pop("samples", None) or []
     del content, log
     for sample in samples:
-        yield Sample(model, check_record(sample))
+        yield Sample(model, check_record(sample), asked)
 
 
 def _weigh(content: bytes) -> int:
@@ -98,25 +101,39 @@ def _weigh(content: bytes) -> int:
     return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
 
 
-def _find_model(archive: zipfile.ZipFile) -> str | None:
-    """Return the model of an archive; one that was interrupted has no header yet, only a journal."""
+def _read_header(archive: zipfile.ZipFile) -> tuple[str | None, dict[str, object]]:
+    """Return what the header of an archive tells; one that was interrupted has none yet, only a journal."""
     for name in ("header.json", "_journal/start.json"):
         if name in archive.namelist():
-            return _model_of(json.loads(_read_member(archive, archive.getinfo(name))))
+            return _read_eval(json.loads(_read_member(archive, archive.getinfo(name))))
     raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
 
 
-def _model_of(header: object) -> str | None:
+def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
+    """Return the model of a log, and how it was asked: what the plan says goes before the model's own settings."""
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
         raise ValueError("not an Inspect log: it has no eval")
-    task, version = (str(header["eval"].get(key, "")) for key in ("task", "task_version"))
+    about, plan = header["eval"], _mapping(header.get("plan"))
+    task, version = (str(about.get(key, "")) for key in ("task", "task_version"))
     said = re.fullmatch(r"(\d+)-[A-Z]+", version)
     if task.rpartition("/")[2] == TASK and said and int(said[1]) != COMPARABILITY:
         raise ValueError(
             f"its answers were asked for under comparability version {said[1]} of the task {TASK}, and do not compare "
             f"with those of version {COMPARABILITY}; evaluate again, or read it with the release that it is from"
         )
-    return header["eval"].get("model")
+    configs = _mapping(about.get("model_generate_config")), _mapping(plan.get("config"))
+    asked = {key: value for config in configs for key, value in config.items() if value is not None}
+    model, told = about.get("model"), _mapping(about.get("metadata"))
+    return model, {
+        "provider": model.partition("/")[0] if isinstance(model, str) and "/" in model else None,
+        "date": about.get("created"),
+        "effort": asked.get("reasoning_effort") or told.get("effort") or asked.get("reasoning_tokens"),
+        **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
+    }
+
+
+def _mapping(value: object) -> Mapping:
+    return value if isinstance(value, dict) else {}
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -80,9 +80,11 @@ def _read_records(path: Path, columns: list[str]) -> Iterator[Entry]:
         yield from _entries(entry.row, entry.refusal or record, model, columns)
 
 
-def _entries(row: int, record: dict | Refusal, model: str | None, columns: list[str]) -> Iterator[Entry]:
+def _entries(
+    row: int, record: dict | Refusal, model: str | None, columns: list[str], asked: Mapping[str, object] | None = None
+) -> Iterator[Entry]:
     """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
-    for fields in adapt_record(record, model) if isinstance(record, dict) else (record,):
+    for fields in adapt_record(record, model, asked) if isinstance(record, dict) else (record,):
         if isinstance(fields, dict):
             yield Entry(row, {name: fields[name] for name in (*columns, "text") if name in fields})
         else:
@@ -95,7 +97,7 @@ def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
         if isinstance(sample, Exception):
             yield Entry(row, None, (UNREADABLE, str(sample)))
         else:
-            yield from _entries(row, sample.record, sample.model, columns)
+            yield from _entries(row, sample.record, sample.model, columns, sample.asked)
 
 
 def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:

@@ -5,42 +5,56 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from cogniload_repro.endings import join_reasoning, read_stop
 from cogniload_repro.outputs.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
+from cogniload_repro.outputs.settings import SETTINGS, take_settings
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_text
 from cogniload_repro.schemas import OUTPUTS
 
 #: How the prompt was perturbed; such answers are told apart as those of a model of their own, "MODEL (NAME)".
 PERTURBATION = "perturbation"
+#: Reasoning that a source keeps in a column of its own; it is put in front of the response, as the paper scores both.
+REASONING = "reasoning"
+#: Columns under which a table may say why a model stopped, beside `stopped`.
+STOP_COLUMNS = ("finish_reason", "stop_reason")
+OPTIONAL = (PERTURBATION, REASONING, *STOP_COLUMNS, *SETTINGS)
 UNKNOWN_PUZZLE = "unknown puzzle"
 DUPLICATE = "duplicate"
 UNSAFE_NAME = "unsafe name"
 
 
 class Output(NamedTuple):
-    """One response, as in the outputs table."""
+    """One response, as in the outputs table, and how the model was asked, as far as the source tells."""
 
     model: str
     name: str
     response: str
     prompt_tokens: int | None
     response_tokens: int | None
+    stopped: str | None = None
+    settings: Mapping[str, str] = {}
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why."""
+    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why.
+
+    The model is told where only its puzzle is the trouble.
+    """
 
     file: str
     row: int
     reason: str
     detail: str
+    model: str | None = None
 
 
 def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
@@ -49,14 +63,14 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     Parameters
     ----------
     source : path
-        A JSONL, CSV or Parquet file with the columns of the outputs table, and perhaps perturbation (JSONL and CSV may
-        be compressed, ending in .gz or .zst), an output file of OpenAI's batch endpoint, a sample log of
-        lm-evaluation-harness,
-        a log of Inspect (.eval or .json), or a folder of such files, or of answers in the authors' layout.
+        A JSONL, CSV or Parquet file with the columns of the outputs table, and perhaps those of `OPTIONAL` (JSONL and
+        CSV may be compressed, ending in .gz or .zst), an output file of OpenAI's batch endpoint or of Anthropic's, a
+        sample log of lm-evaluation-harness, a log of Inspect (.eval or .json), or a folder of such files, or of
+        answers in the authors' layout.
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
     model : str, optional
-        The model of rows that name none.
+        The model of rows that name none; or ``OLD=NEW``, another name for one.
 
     Yields
     ------
@@ -66,33 +80,67 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     Raises
     ------
     ValueError
-        If there is no such source or it holds no outputs.
+        If there is no such source, it holds no outputs, or none of a model that is to be called otherwise.
     """
     yield from read_layout(find_files(Path(source)), catalog, model=model)
 
 
 def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
     """Read the responses of a source whose files have been found; see `read_outputs`."""
+    naming = _Naming.read(model)
     seen: dict[str, set[int]] = defaultdict(set)
     texts = _Texts(layout, catalog)
     for path, entry in _entries(layout, catalog):
         fields = entry.fields or {}
         said = fields.pop("text", None)
-        checked = entry.refusal or _name(fields, said, catalog) or _check(fields, model)
-        if isinstance(checked, Output):
-            checked = _check_puzzle(checked, catalog, seen[checked.model], partial(texts.check, said)) or checked
-        if isinstance(checked, Output):
-            yield checked
+        found = entry.refusal or _name(fields, said, catalog) or _check(naming.apply(fields))
+        if not isinstance(found, Output):
+            yield _reject(layout, path, entry, found)
+        elif refusal := _check_puzzle(found, catalog, seen[found.model], partial(texts.check, said)):
+            yield _reject(layout, path, entry, refusal, found.model)
         else:
-            reason, detail = checked
-            yield Rejected(layout.label(path), entry.row, reason, _printable(detail))
+            yield found
+    naming.check()
+
+
+@dataclass
+class _Naming:
+    """The name of models that have none, or another name for one of them."""
+
+    default: str | None = None
+    old: str | None = None
+    new: str = ""
+    met: bool = False
+
+    @classmethod
+    def read(cls, said: str | None) -> "_Naming":
+        old, renames, new = (said or "").partition("=")
+        if renames and not (old and new):
+            raise ValueError(f"the model is {said!r}; give a name for rows without one, or OLD=NEW")
+        return cls(old=old, new=new) if renames else cls(said)
+
+    def apply(self, fields: dict) -> dict:
+        model = fields.get("model")
+        if self.old is not None and model == self.old:
+            self.met = True
+            return fields | {"model": self.new}
+        return fields if model is not None or self.default is None else fields | {"model": self.default}
+
+    def check(self) -> None:
+        if self.old is not None and not self.met:
+            raise ValueError(f"no row is one of the model {self.old!r}, which was to be called {self.new!r}")
+
+
+def _reject(layout: Layout, path: Path, entry: Entry, refusal: Refusal, model: str | None = None) -> Rejected:
+    reason, detail = refusal
+    return Rejected(layout.label(path), entry.row, reason, _printable(detail), model)
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
     yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
     yield from read_puzzles(layout, catalog)
     for path in layout.tables:
-        yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, PERTURBATION]))
+        yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, *OPTIONAL]))
     for model, path in layout.answers:
         content = read_text(path)
         if isinstance(content, str):
@@ -115,11 +163,11 @@ def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
     return None
 
 
-def _check(fields: dict, default_model: str | None) -> Output | Refusal:
+def _check(fields: dict) -> Output | Refusal:
     """Return the fields as a response if they are one."""
     fields = {name: value for name, value in fields.items() if value is not None}
-    if default_model is not None:
-        fields.setdefault("model", default_model)
+    if isinstance(fields.get(REASONING), str) and isinstance(fields.get("response", ""), str):
+        fields["response"] = join_reasoning(fields[REASONING], fields.get("response", ""))
     for name in ("model", "name", "response"):
         if name not in fields:
             return MISSING_FIELD, "model; name it with --model" if name == "model" else name
@@ -143,7 +191,8 @@ def _check(fields: dict, default_model: str | None) -> Output | Refusal:
             return WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence"
         fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
-    return Output(fields["model"], fields["name"], fields["response"], *tokens)
+    stopped = read_stop(next((word for name in ("stopped", *STOP_COLUMNS) if (word := fields.get(name))), None))
+    return Output(fields["model"], fields["name"], fields["response"], *tokens, stopped, take_settings(fields))
 
 
 def _printable(detail: str) -> str:

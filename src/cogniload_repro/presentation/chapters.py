@@ -25,7 +25,7 @@ class Chapter:
     ----------
     source : Path
     needs : tuple of str
-        What a build must have for this chapter: ``whole grid``, ``paper's outputs``.
+        What a build must have for this chapter: ``whole grid``, ``paper's outputs``, ``another model``.
     takes : tuple of str
         Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
     """
@@ -35,7 +35,9 @@ class Chapter:
     takes: tuple[str, ...] = ()
 
 
-def list_chapters(folder: str | Path, *, whole_grid: bool, papers_outputs: bool) -> list[Chapter]:
+def list_chapters(
+    folder: str | Path, *, whole_grid: bool, papers_outputs: bool, another_model: bool = False
+) -> list[Chapter]:
     """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
 
     Raises
@@ -43,7 +45,7 @@ def list_chapters(folder: str | Path, *, whole_grid: bool, papers_outputs: bool)
     ValueError
         For a file that is no notebook, or metadata that say something else than `Chapter` knows.
     """
-    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs}
+    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs, "another model": another_model}
     sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
     chapters = []
     for source in sources:

@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.stats import norm
 
+from cogniload_repro.endings import CONTEXT_TOKENS as CONTEXT_BUDGET
+from cogniload_repro.endings import RESERVED_TOKENS as CONTEXT_MARGIN
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS as CONTEXT_BUDGET
-from cogniload_repro.scoring.verdict import RESERVED_TOKENS as CONTEXT_MARGIN
 from cogniload_repro.statistics.design import GRID
 
 #: The 20 conditions (N, d) that Tables 4 and 5 sum over.

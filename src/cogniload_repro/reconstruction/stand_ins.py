@@ -150,6 +150,7 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
         "version": __version__,
         "command": "cogniload download-outputs",
     }
+    outputs = outputs.assign(stopped=None)  # the paper does not tell
     write_table(path, pa.Table.from_pandas(outputs, OUTPUTS, preserve_index=False), metadata)
     return len(outputs)
 

@@ -85,7 +85,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
         One row a pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), se,
         z, p (two-sided), p_holm (family-wise error controlled), p_bh (false discovery rate), needed (puzzles per
         cell, the same for both, that show a difference of this size with power `POWER` at level `ALPHA`). Empty for
-        fewer than two models with a finite fit.
+        fewer than two models with a finite fit; models without the quantity are left out.
 
     Raises
     ------
@@ -94,7 +94,8 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
-    ranked = estimate_models(cells).sort_values(quantity, ascending=False, kind="stable")
+    ranked = estimate_models(cells).dropna(subset=[quantity, f"se_{quantity}"])
+    ranked = ranked.sort_values(quantity, ascending=False, kind="stable")
     rows = []
     for first, second in combinations(ranked.to_dict("records"), 2):
         difference = first[quantity] - second[quantity]
@@ -158,6 +159,37 @@ def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
         for rank, model in enumerate(models, start=1)
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["model", "tier", "rank", "best", "worst"])
+
+
+def group_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return the classes of models that the tests do not tell apart: what can be said in place of ranks.
+
+    Within a class no two models differ significantly after Holm's correction, and no other model could join it. A
+    model may be in several: it cannot be told from the members of any of them, who can be told from one another.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `compare_pairs` returns it.
+
+    Returns
+    -------
+    list of tuple of str
+        Classes by the rank of their best member and then of their next, members best first.
+    """
+    models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
+    rank = {model: place for place, model in enumerate(models)}
+    apart = pairs.loc[pairs["p_holm"] <= ALPHA, ["first", "second"]].itertuples(index=False)
+    groups = [frozenset(models)] if models else []
+    for pair in apart:
+        split = [group for group in groups if group.issuperset(pair)]
+        kept = [group for group in groups if not group.issuperset(pair)]
+        for part in (group - {model} for group in split for model in pair):
+            if not any(part <= group for group in kept):
+                kept = [group for group in kept if not group <= part] + [part]
+        groups = kept
+    ordered = [tuple(sorted(group, key=rank.__getitem__)) for group in groups]
+    return sorted(ordered, key=lambda group: [rank[model] for model in group])
 
 
 def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:

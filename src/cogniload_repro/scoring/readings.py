@@ -7,15 +7,23 @@ from typing import Any
 
 import pandas as pd
 
-from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import Question, read_questions
-from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, PSEUDOCODE, READINGS, find_reading, score_readings
+from cogniload_repro.scoring.verdict import (
+    ANSWER_ONLY,
+    BUCKETS,
+    CORRECT_BUCKETS,
+    PSEUDOCODE,
+    READINGS,
+    find_reading,
+    score_readings,
+)
 from cogniload_repro.storage import as_place, open_parquet
 
-#: The readings beside the default one.
-OTHERS = tuple(name for name, reading in READINGS.items() if reading != PSEUDOCODE)
+#: The readings of Appendix D beside the default one; the answer alone is none of them, and another rule.
+OTHERS = tuple(name for name, reading in READINGS.items() if reading not in (PSEUDOCODE, ANSWER_ONLY))
 
 _BATCH_ROWS = 256
+_READ = ["model", "name", "response", "prompt_tokens", "response_tokens"]
 _COLUMNS = ["reading", "model", "bucket", "becomes", "responses"]
 
 
@@ -81,15 +89,15 @@ def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(counts).reindex(OTHERS).fillna(0).astype("int64").rename_axis("reading")
 
 
-def place_scores(build: str | Path, name: str) -> Path:
-    """Return the folder for scores and cells under a reading: another one's stand beside the default's, never instead.
+def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
+    """Return the folder for scores and cells under a reading; others than the build's chosen one stand beside its own.
 
     Raises
     ------
     ValueError
         If there is no such reading.
     """
-    return as_place(build) if find_reading(name) == PSEUDOCODE else as_place(build) / "readings" / name
+    return as_place(build) if find_reading(name) == find_reading(chosen) else as_place(build) / "readings" / name
 
 
 def read_all_ways(response: str, question: Question, **tokens: Any) -> list[str]:
@@ -102,11 +110,11 @@ def _read_buckets(path: Path, questions: Mapping[str, Question], sample: int | N
     """Yield the model of each response of a file and its buckets."""
     left = sample
     with open_parquet(path) as file:
-        for batch in file.iter_batches(_BATCH_ROWS, columns=OUTPUTS.names):
+        for batch in file.iter_batches(_BATCH_ROWS, columns=_READ):
             batch = batch if left is None else batch.slice(0, left)
             left = None if left is None else left - batch.num_rows
             for model, name, response, prompt_tokens, response_tokens in zip(
-                *(batch.column(column).to_pylist() for column in OUTPUTS.names), strict=True
+                *(batch.column(column).to_pylist() for column in _READ), strict=True
             ):
                 if name not in questions:
                     raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it")

@@ -13,12 +13,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from cogniload_repro import __version__
+from cogniload_repro import __version__, endings
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, PSEUDOCODE, Reading, Verdict, explain_response
+from cogniload_repro.scoring.verdict import (
+    ANSWER_ONLY,
+    CORRECT_BUCKETS,
+    PSEUDOCODE,
+    Reading,
+    Verdict,
+    explain_response,
+    is_unsure,
+    score_response,
+)
 from cogniload_repro.storage import (
     UNFINISHED,
     as_place,
@@ -148,20 +157,16 @@ def frame_scores(table: pa.Table) -> pd.DataFrame:
 
 
 def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Question], reading: Reading) -> pa.RecordBatch:
-    small = ("model", "name", "prompt_tokens", "response_tokens")
+    small = ("model", "name", "prompt_tokens", "response_tokens", "stopped")
     columns = {name: batch.column(name).to_pylist() for name in small}
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
-    found, verdicts = [], []
-    for response, model, name, prompt_tokens, response_tokens in zip(responses, *columns.values(), strict=True):
+    found, verdicts, notes = [], [], []
+    for response, model, name, prompt_tokens, response_tokens, _ in zip(responses, *columns.values(), strict=True):
         try:
             question = questions[name]
-            verdict = explain_response(
-                response,
-                **question.asked,
-                prompt_tokens=prompt_tokens,
-                response_tokens=response_tokens,
-                reading=reading,
-            )
+            asked = {**question.asked, "prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+            verdict = explain_response(response, **asked, reading=reading)
+            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked))
         except KeyError:
             raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it") from None
         except ValueError as error:
@@ -176,9 +181,17 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Question], readi
             "correct": [verdict.bucket in CORRECT_BUCKETS for verdict in verdicts],
             "window": [_clip(verdict) for verdict in verdicts],
             "answer": [verdict.answer for verdict in verdicts],
+            **dict(zip(("unclosed_trace", "answer_correct", "unsure"), zip(*notes, strict=True), strict=True)),
         },
         SCORES,
     )
+
+
+def _note(response: str, correct: bool, asked: Mapping[str, Any]) -> tuple[bool, bool, bool]:
+    """Tell whether the trace is not closed, the answer alone is right too, and it says that it is not sure."""
+    answer = endings.take_answer(response)
+    right = correct and score_response(answer or "", **asked, reading=ANSWER_ONLY) in CORRECT_BUCKETS
+    return answer is None, right, is_unsure(answer or "")
 
 
 def _clip(verdict: Verdict) -> str:
@@ -202,7 +215,7 @@ def _absolute(place: str | Path) -> Path:
 @cache
 def _scorer_digest() -> str:
     """Return a digest of the code that decides."""
-    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching)]
+    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching, endings)]
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 

@@ -3,12 +3,14 @@
 `windows` cuts out the places that count, `matches` finds values in them, this module decides.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
 from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative, is_mentioned
-from cogniload_repro.scoring.windows import Windows, find_windows
+from cogniload_repro.scoring.windows import Windows, find_windows, take_last_sentence
 
 CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
 LOGIC_BUCKETS = ("wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence")
@@ -16,10 +18,6 @@ CONTEXT_BUCKET = "wrong_max_context"
 OTHER_BUCKET = "wrong_other"
 #: The eight buckets of Appendix D.5.
 BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
-
-#: Context length given to every model, and the tokens reserved at its end (Appendix D.3).
-CONTEXT_TOKENS = 32_768
-RESERVED_TOKENS = 20
 
 
 @dataclass(frozen=True)
@@ -34,22 +32,37 @@ class Reading:
         Take the last sentence of the lines that name the person of interest (D.3), not the whole lines.
     last_mention : bool
         Let the flag for alternatives also stand or fall with which value is mentioned last (D.4, item 5).
+    answer_only : bool
+        Look in nothing but the last sentence of what follows the reasoning: not the paper's rule, which looks for the
+        person in the whole response.
     """
 
     late_drop: bool = False
     cut_windows: bool = False
     last_mention: bool = False
+    answer_only: bool = False
 
 
 PSEUDOCODE = Reading()
-#: Readings by name: the appendix's algorithms, its prose, and each difference alone.
+ANSWER_ONLY = Reading(answer_only=True)
+#: Readings by name: the appendix's algorithms, its prose, each difference alone, and the answer without its reasoning.
 READINGS = {
     "pseudocode": PSEUDOCODE,
     "prose": Reading(cut_windows=True, last_mention=True),
     "late_drop": Reading(late_drop=True),
     "cut_windows": Reading(cut_windows=True),
     "last_mention": Reading(last_mention=True),
+    "answer_only": ANSWER_ONLY,
 }
+
+
+_SENTENCE_CHARS = 400
+_UNSURE = re.compile(
+    r"\b(?:not\s+(?:\w+\s+)?(?:sure|certain|clear|enough\s+information)|un(?:sure|certain|clear|able\s+to)|no\s+idea"
+    r"|(?:not|can(?:no|['’])t|don['’]t|couldn['’]t)\s+(?:be\s+)?(?:know|tell|say|determined?|decided?|concluded?|answer)"
+    r"|give\s+up|impossible\s+to|insufficient\s+information)\b",
+    re.IGNORECASE,
+)
 
 
 class Verdict(NamedTuple):
@@ -194,6 +207,18 @@ def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading 
     return OTHER_BUCKET, next(filter(None, windows))
 
 
+def is_unsure(answer: str) -> bool:
+    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict.
+
+    Examples
+    --------
+    >>> is_unsure("Raymond wears red.\\nI am not sure."), is_unsure("I was not sure at first.\\nRaymond: red")
+    (True, False)
+    """
+    last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
+    return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
+
+
 def _judge(
     response: str,
     poi: str,
@@ -212,9 +237,12 @@ def _judge(
         return [(CONTEXT_BUCKET, "")] * len(readings)
     domain, found, decided, verdicts = tuple(domain), {}, {}, []
     for reading in readings:
-        ways = reading.late_drop and response.endswith("\n"), reading.cut_windows
+        ways = reading.late_drop and response.endswith("\n"), reading.cut_windows, reading.answer_only
         if ways not in found:
-            found[ways] = find_windows(response, poi, category, late_drop=ways[0], cut_windows=ways[1])
+            text = take_answer(response) if reading.answer_only else response
+            found[ways] = find_windows(text or "", poi, category, late_drop=ways[0], cut_windows=ways[1])
+            if reading.answer_only:
+                found[ways] = Windows("", "", found[ways].last_sentence)
         question = found[ways], reading.last_mention
         if question not in decided:
             empty = found[ways].last_sentence == ""

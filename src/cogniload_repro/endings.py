@@ -1,0 +1,100 @@
+"""How responses end: why a model stopped, and reasoning that is told apart from the answer, or was never closed.
+
+A model that ran into a limit has not given its answer. The paper's rules look at token counts alone (Appendix D.3);
+what is told here stands beside their verdicts and changes none.
+"""
+
+import re
+from collections import deque
+
+#: Why a model stopped; what a source does not tell is missing in a table and unknown in a report.
+STOPS = ("stop", "length", "context", "refusal", "error", "unknown")
+#: Of these, the limits that cut an answer off: the tokens that were asked for, the model's or server's context.
+CUT = ("length", "context")
+
+#: Context length given to every model, and the tokens reserved at its end (paper, Appendix D.3).
+CONTEXT_TOKENS = 32_768
+RESERVED_TOKENS = 20
+
+# what programs and servers call them, in lower case
+_WORDS = {
+    "stop": "stop eos eos_token end_turn stop_sequence stop_token stop_str completed complete finished end",
+    "length": "length token_limit max_tokens max_output_tokens max_new_tokens max_completion_tokens truncated",
+    "context": "context context_limit context_length context_length_exceeded model_length"
+    " model_context_window_exceeded",
+    "refusal": "refusal content_filter safety recitation blocklist prohibited_content spii sensitive",
+    "error": "error abort aborted cancelled canceled failed insufficient_system_resource malformed_function_call"
+    " time_limit working_limit message_limit cost_limit operator_limit custom_limit",
+}
+_KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+
+# marks that begin and end a trace; those that end one are matched by the group
+_MARKS = re.compile(
+    r"[<\[◁](?:(/)?(?:think|thinking|thought|reasoning|seed:think)[>▷]|(/)?THINK\]"
+    r"|\|(?:begin|(end))_of_thought\|>|\|channel\|>\s?(?:analysis|(final)(?:<\|message\|>)?))"
+)
+# what each mark has in it: looking for words takes a tenth of the time that a pattern takes
+_TAILS = ("think>", "thinking>", "thought>", "reasoning>", "think▷", "THINK]", "of_thought|>", "<|channel|>")
+_ANSWER_CHARS = 2_048
+# the same channels, where a server left the marks out but not their names
+_BARE_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z])"), "assistantfinal"
+
+
+def read_stop(word: object) -> str | None:
+    """Return why a model stopped, of `STOPS`, from the word of a program or server; None where nothing is said.
+
+    Examples
+    --------
+    >>> read_stop("max_output_tokens"), read_stop("STOP"), read_stop("tool_calls"), read_stop(None)
+    ('length', 'stop', 'unknown', None)
+    """
+    if word is None or word == "":
+        return None
+    return _KINDS.get(word.strip().lower(), "unknown") if isinstance(word, str) else "unknown"
+
+
+def join_reasoning(reasoning: str, answer: str) -> str:
+    """Return a response of reasoning and an answer that came apart; without an answer, the trace stays open.
+
+    The marks are on lines of their own, so the windows of the scorer are those of the two texts in a row.
+
+    Examples
+    --------
+    >>> join_reasoning("Red, then blue.", "Blue.")
+    '<think>\\nRed, then blue.\\n</think>\\n\\nBlue.'
+    """
+    if not reasoning:
+        return answer
+    return f"<think>\n{reasoning}\n</think>\n\n{answer}" if answer else f"<think>\n{reasoning}"
+
+
+def take_answer(response: str) -> str | None:
+    """Return what follows a response's last trace: all of it without one, None if the trace is not closed.
+
+    Known are ``<think>`` and its kin, ``[THINK]``, ``<|begin_of_thought|>`` and ``<|channel|>analysis``. A template
+    that writes the first mark into the prompt leaves only the last one in a response, which is enough; where such a
+    response was cut off, nothing in it tells so.
+
+    Examples
+    --------
+    >>> take_answer("red"), take_answer("<think>red"), take_answer("Red?</think>Blue.")
+    ('red', None, 'Blue.')
+    """
+    last = _find_last_mark(response)
+    if last is not None:
+        return response[last.end() :] if any(last.groups()) else None
+    begins, ends = _BARE_CHANNELS
+    if begins.match(response):
+        _, closed, answer = response.rpartition(ends)
+        return answer if closed else None
+    return response
+
+
+def _find_last_mark(response: str) -> re.Match | None:
+    """Return the last mark of a trace: where there is one, most answers behind it are short."""
+    if not (any(sign in response for sign in ">]▷") and any(tail in response for tail in _TAILS)):
+        return None
+    for start in (max(len(response) - _ANSWER_CHARS, 0), 0):
+        if marks := deque(_MARKS.finditer(response, start), maxlen=1):
+            return marks.pop()
+    return None

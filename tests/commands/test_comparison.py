@@ -1,0 +1,67 @@
+"""`cogniload compare-models`."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cogniload_repro.cli import main
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.generate import draw_grid
+
+
+def run(*arguments):
+    """Run a command; return its result."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A build with real answers of two models to the same puzzles; the second is right where the first is, and more."""
+    folder = tmp_path_factory.mktemp("compared")
+    rng, rows = np.random.default_rng(3), []
+    for puzzle in draw_grid(grid_cells("N=20,50 ratio=25,75 d=1,3"), 10, 5):
+        luck = rng.random()
+        for name, share in (("weak", 0.4), ("strong", 0.8)):
+            answer = f"{puzzle.poi}: {puzzle.solution}." if luck < share else "I do not know."
+            rows.append({"model": name, "name": puzzle.name, "response": answer})
+    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for step in (["download-outputs", "--source", str(folder / "answers.jsonl")], ["score", "--jobs", "1"]):
+        assert run(*step, "--build", folder / "build").exit_code == 0
+    return folder / "build"
+
+
+def test_models_with_answers_to_the_same_puzzles_are_paired(build):
+    """Differences have the sign of first minus second; no puzzle is right for the weaker model alone."""
+    done = run("compare-models", "strong", "weak", "--by", "cell", "--build", build)
+    assert done.exit_code == 0, done.output
+    assert "80 puzzles answered by both" in done.output
+    assert " 0 second alone" in done.output
+    assert "McNemar p =" in done.output
+    overall = done.output.splitlines()[2]
+    assert "+" in overall
+    assert overall.endswith("differ")
+
+
+def test_reconstructed_answers_are_not_paired(tmp_path):
+    """Without a build the committed counts are compared, under their label, and no answers are paired."""
+    done = run("compare-models", "QwQ-32B", "Qwen3-32B", "--build", tmp_path / "none")
+    assert done.exit_code == 0, done.output
+    assert "Reconstructed from the paper's tables" in done.output
+    assert "McNemar" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("strong", "other"), "no model other"),
+        (("weak", "weak"), "itself"),
+        (("strong", "weak", "--margin", "2"), "margin"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_sentence(build, arguments, words):
+    """Unknown models, a model and itself, a margin beyond any difference."""
+    done = run("compare-models", *arguments, "--build", build)
+    assert done.exit_code == 2
+    assert words in done.output

@@ -1,0 +1,81 @@
+"""What a book says of models that the paper does not have."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from cogniload_repro.presentation.own_models import (
+    count_endings,
+    count_leaning,
+    place_models,
+    read_settings,
+    select_others,
+)
+from cogniload_repro.statistics.cell_tables import load_cells
+
+NAMES = ["model", "bucket", "correct", "stopped", "unclosed_trace", "answer_correct", "unsure"]
+ROWS = [
+    ("a", "correct_valid", True, "stop", False, True, False),
+    ("a", "correct_valid", True, "stop", False, False, True),
+    ("a", "correct_poi", True, "length", True, False, False),
+    ("a", "wrong_logic", False, None, False, False, True),
+    ("a", "wrong_max_context", False, "context", False, False, False),
+    ("a", "wrong_other", False, "shrug", True, False, False),
+]
+
+
+@pytest.fixture
+def scores():
+    """Six answers of one model."""
+    return pd.DataFrame(ROWS, columns=NAMES)
+
+
+def test_finished_answers_are_those_that_nothing_cut_off(scores):
+    """Neither a limit nor an open trace nor a full context; the paper's accuracy is over all."""
+    (row,) = count_endings(scores).to_dict("records")
+    assert [row[kind] for kind in ("stop", "length", "context", "unknown", "unclosed_trace", "over")] == [
+        2,
+        1,
+        1,
+        1,
+        2,
+        1,
+    ]
+    assert (row["accuracy"], row["finished"], row["accuracy_finished"]) == (0.5, 3, pytest.approx(2 / 3))
+
+
+def test_right_answers_may_lean_on_their_reasoning(scores):
+    """Of three right answers two are right by an earlier line only, one of which says that it is not sure."""
+    (row,) = count_leaning(scores).to_dict("records")
+    assert [row[name] for name in ("correct", "correct_valid", "correct_poi", "alone", "leaning", "hedged")] == [
+        3,
+        2,
+        1,
+        1,
+        2,
+        1,
+    ]
+
+
+def test_a_copy_of_a_model_stands_beside_it():
+    """The same counts under another name have the place of the original, on part of the grid too."""
+    paper = load_cells()
+    copy = paper.query("model == 'QwQ-32B' and N < 250").assign(model="mine")
+    (row,) = place_models(copy, paper).to_dict("records")
+    assert (row["cells"], row["of"], row["n"]) == (105, 23, copy["n"].sum())
+    assert row["best"] <= row["rank"] <= row["worst"]
+    assert "mid" in row["tiers"]
+    assert select_others(pd.concat([paper, copy]))["model"].unique().tolist() == ["mine"]
+
+
+def test_settings_are_those_of_the_sources(tmp_path):
+    """Several values show how many responses had them; models of the paper have no card."""
+    told = {"mine": {"effort": {"high": 3}, "max_tokens": {"1": 1, "2": 1200}}}
+    sources = [
+        {"source": "reconstructed", "models": ["QwQ-32B"]},
+        {"source": "x", "models": ["mine"], "settings": told},
+    ]
+    (tmp_path / "sources.json").write_text(json.dumps(sources))
+    values = read_settings(tmp_path).set_index("setting")["value"]
+    assert (values["effort"], values["max_tokens"], values["version"]) == ("high", "1 (1), 2 (1,200)", "")

@@ -1,0 +1,73 @@
+"""How responses end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogniload_repro.endings import STOPS, join_reasoning, read_stop, take_answer
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        *(pair for kind in STOPS for pair in [(kind, kind), (kind.upper(), kind)]),
+        ("end_turn", "stop"),
+        ("MAX_TOKENS", "length"),
+        ("max_output_tokens", "length"),
+        ("model_length", "context"),
+        ("model_context_window_exceeded", "context"),
+        ("content_filter", "refusal"),
+        ("SAFETY", "refusal"),
+        ("aborted", "error"),
+        ("incomplete", "unknown"),
+        ("tool_calls", "unknown"),
+        (["stop"], "unknown"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_words_of_servers_are_kinds(word, kind):
+    """What is not known is unknown, what is not said is missing."""
+    assert read_stop(word) == kind
+
+
+@pytest.mark.parametrize(
+    ("response", "answer"),
+    [
+        ("<think>a</think>b", "b"),
+        ("a</think>b", "b"),
+        ("<thinking>a</thinking>b", "b"),
+        ("<thought>a</thought>b", "b"),
+        ("<reasoning>a</reasoning>b", "b"),
+        ("<seed:think>a</seed:think>b", "b"),
+        ("[THINK]a[/THINK]b", "b"),
+        ("◁think▷a◁/think▷b", "b"),
+        ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "b"),
+        ("analysisWe need a.assistantfinalb", "b"),
+        ("<think>a</think>b<think>c</think>d", "d"),
+        ("no trace, x < y and [1]", "no trace, x < y and [1]"),
+        ("analysis of the statements", "analysis of the statements"),
+        ("", ""),
+    ],
+)
+def test_the_answer_follows_the_trace(response, answer):
+    """Marks of many models are known; one that stands in the prompt is missing in the response."""
+    assert take_answer(response) == answer
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["<think>a", "<think>a</think>b<think>c", "[THINK]a", "<reasoning>", "◁think▷a", "<|begin_of_thought|>a",
+     "<|channel|>analysis<|message|>a", "analysisWe need"],
+)  # fmt: skip
+def test_a_trace_that_is_not_closed_has_no_answer(response):
+    """The response was cut off, or the model never came to an answer."""
+    assert take_answer(response) is None
+
+
+@given(st.text(st.characters(exclude_characters="/_|")), st.text(st.characters(exclude_characters="<[◁a")))
+def test_what_is_joined_comes_apart(reasoning, answer):
+    """An answer is found again behind its reasoning, and its absence is seen."""
+    found = take_answer(join_reasoning(reasoning, answer))
+    assert found == (f"\n\n{answer}" if reasoning and answer else None if reasoning else answer)
