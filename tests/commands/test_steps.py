@@ -115,6 +115,7 @@ def test_a_readers_names_are_nothing_but_names(checkout):
     assert not list(checkout.rglob("OWNED"))
 
 
+@pytest.mark.slow
 def test_sources_are_read_again_when_their_content_has_changed(checkout):
     """Corrected answers count without being asked for again; a refused source changes nothing; a lost one is named."""
     source, build = write_answers(checkout / "my answers.jsonl", "mine"), checkout / "data/build-mini"

@@ -114,6 +114,7 @@ def _read_html(build):
     return {file.relative_to(html).as_posix(): file.read_bytes() for file in html.rglob("*") if file.is_file()}
 
 
+@pytest.mark.slow
 def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, build):
     """Pages that are written again alone are those of a whole build, picture and search words included."""
     shutil.copytree(_BOOK / "_ext", sources / "_ext", ignore=shutil.ignore_patterns("__pycache__"))

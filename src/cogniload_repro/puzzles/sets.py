@@ -4,9 +4,11 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from itertools import tee
 from pathlib import Path
+from typing import TypeVar, cast
 
 import pyarrow as pa
 
@@ -22,6 +24,8 @@ from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import replacing, table_writer
 
 _LOG = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 #: What is in memory, and in a row group, at a time: so many puzzles, or as many as have so many characters.
 BATCH = 500
@@ -68,7 +72,7 @@ def draw_rows(
 
 
 def draw_set(
-    convert: Callable[[Puzzle], object],
+    convert: Callable[[Puzzle], T],
     cells: Iterable[Cell],
     puzzles_per_cell: int,
     seed: int,
@@ -76,7 +80,7 @@ def draw_set(
     edition: Edition,
     jobs: int,
     skip: Callable[[int, Request], bool],
-) -> Iterator[tuple[Cell, object]]:
+) -> Iterator[tuple[Cell, T]]:
     """Draw a set in order; yield each puzzle's cell, and what a function of a module made of it where it was drawn.
 
     The other arguments are those of `draw_rows`. `skip` is asked with each puzzle's place and its request (N, d,
@@ -90,7 +94,7 @@ def draw_set(
         seen = set()
         chain = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
         for place, (cell, puzzle) in enumerate(zip(planned, chain, strict=True)):
-            seen.add(request := (cell.N, cell.d, cell.needles, puzzle.puzzle_id))
+            seen.add(request := (cell.N, cell.d, cell.needles, cast("int", puzzle.puzzle_id)))  # drawn: it has one
             if not skip(place, request):
                 yield cell, convert(puzzle)
         if repeats := len(cells) * puzzles_per_cell - len(seen):
@@ -150,9 +154,10 @@ def cut_rows(rows: Iterable[dict]) -> Iterator[list[dict]]:
     return cut(rows, BATCH, lambda row: len(row["text"]), BATCH_CHARS)
 
 
-def cut(items: Iterable, most: int, weigh: Callable[[object], int], limit: int) -> Iterator[list]:
+def cut(items: Iterable[T], most: int, weigh: Callable[[T], int], limit: int) -> Iterator[list[T]]:
     """Cut a sequence into lists of at most `most` items, ended earlier where their weights reach `limit`."""
-    batch, weight = [], 0
+    batch: list[T] = []
+    weight = 0
     for item in items:
         batch.append(item)
         weight += weigh(item)
@@ -173,7 +178,7 @@ def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs:
             yield from function(batch)
         return
     with open_executor(jobs) as executor:
-        pending = deque()
+        pending: deque[Future] = deque()
         try:
             for batch in batches:
                 pending.append(executor.submit(function, batch))

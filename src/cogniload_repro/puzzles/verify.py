@@ -124,9 +124,9 @@ def verify_puzzle(item: Item, *, redraw: bool = True, editions: Sequence[Edition
 
 def _order_editions(batch: list[tuple[str, Item]]) -> tuple[Edition, ...]:
     """Return all editions, those first that fit some puzzles best."""
-    rows = [read_row(item) for _, item in batch]
-    texts = {row["name"]: row.get("text") for row in rows if not isinstance(row, Unreadable)}
-    best = [fit.edition for fit in find_edition(texts, texts) if fit.fitting]
+    rows = [row for _, item in batch if not isinstance(row := read_row(item), Unreadable)]
+    texts = {row["name"]: row["text"] for row in rows if row.get("text")}
+    best = [fit.edition for fit in find_edition([row["name"] for row in rows], texts) if fit.fitting]
     return tuple(dict.fromkeys([*best, *EDITIONS]))
 
 
@@ -185,7 +185,7 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
             return
 
 
-def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: object, editions: Iterable[Edition]) -> tuple[str, list[str]]:
+def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int, editions: Iterable[Edition]) -> tuple[str, list[str]]:
     """Return the edition that draws a text from the puzzle's id, and compare the metadata with those drawn."""
     failure = ANOTHER_TEXT
     for edition in editions:

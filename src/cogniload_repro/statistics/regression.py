@@ -145,9 +145,9 @@ def _fit_counts(
     status = _obstacle(x, k, n)
     if status != "ok":
         return _failed(terms, int(n.sum()), status, family, spec)
-    beta, covariance = _maximise(x, k, n, family)
-    if beta is None:
+    if (found := _maximise(x, k, n, family)) is None:
         return _failed(terms, int(n.sum()), "not converged", family, spec)
+    beta, covariance = found
     eta = x @ beta
     _, log_p, log_q = FAMILIES[family]
     loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
@@ -197,7 +197,7 @@ def _failed(terms: tuple[str, ...], n: int, status: str, family: str, spec: form
     return Fit(terms, nan, nan, nan, np.full((len(terms),) * 2, np.nan), np.nan, n, status, family, nan, spec)
 
 
-def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple[np.ndarray, np.ndarray] | None:
     """Return coefficients and their covariance, by the expected information; None where there is no convergence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whatever statsmodels warns of is decided by _obstacle and converged
@@ -209,7 +209,7 @@ def _maximise(x: np.ndarray, k: np.ndarray, n: np.ndarray, family: str) -> tuple
         # scoring may circle around an optimum that Newton's method reaches, whose covariance is of the observed one
         result = model.fit(method="newton", start_params=result.params, tol=1e-10, disp=False)
         if not result.mle_retvals["converged"]:
-            return None, None
+            return None
         return result.params, np.linalg.inv(-model.hessian(result.params, observed=False))
 
 
