@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
-_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "15_perturbations", "17_ontology"))
+_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "16_perturbations", "20_ontology"))
 #: A picture whose place a figure that answers has taken has the size of that.
 _PICTURES = """
     const shown = (i) => i.closest("figure.answered")?.previousElementSibling.querySelector(".figure-panels") ?? i;

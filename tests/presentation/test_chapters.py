@@ -63,7 +63,7 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     assert names[True, True] == {source.stem for source in _SOURCES}
     assert names[True, True] - names[True, False] == {"11_consistency"}
     without = list_chapters(folder, whole_grid=True, papers_outputs=True)
-    assert names[True, True] - {chapter.source.stem for chapter in without} == {"18_your_model"}
+    assert names[True, True] - {chapter.source.stem for chapter in without} == {"19_your_model"}
     assert names[True, True] - names[False, True] >= {"11_consistency", "12_uncertainty", "13_alternatives"}
 
 
