@@ -24,6 +24,7 @@ def plan(width: float, model: str | None, price_in: float, price_out: float, apa
     """
     from cogniload_repro.evaluation.costs import count_needed, separate
     from cogniload_repro.models import NAMES
+    from cogniload_repro.statistics.provenance import origin_note
 
     needed = count_needed(width)
     if model is not None and model not in NAMES:
@@ -31,9 +32,10 @@ def plan(width: float, model: str | None, price_in: float, price_out: float, apa
     chosen = needed[needed["model"] == model] if model else needed
     typical = chosen.drop(columns="model").groupby("form", sort=False).median()
     typical["cost"] = (typical["prompt_tokens"] * price_in + typical["response_tokens"] * price_out) / 1e6
-    say(f"For an interval of log10 ECL50 that is {width:g} wide, {model or 'median of the 22 models'}:")
+    say(f"For an interval of log10 ECL50 that is {width:g} wide, {model or f'median of the {len(NAMES)} models'}:")
     say(typical.reset_index().to_string(index=False, float_format="{:,.0f}".format if typical["cost"].max() > 100
                                         else "{:,.2f}".format))  # fmt: skip
     if apart:
         say(f"\nCells that tell {apart[0]} and {apart[1]} apart, puzzles for each of them:")
         say(separate(*apart).head(8).to_string(index=False, float_format="{:.2f}".format))
+    say(f"\nCurves: {origin_note('reconstructed')}.")

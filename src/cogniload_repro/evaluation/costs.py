@@ -12,13 +12,12 @@ from cogniload_repro.evaluation.precision import CELLS, variances
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA, load_printed
+from cogniload_repro.robustness.uncertainty import POWER
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.storage import DATA
 
 #: Designs compared by simulation, made by benchmarks/evaluation_designs.py; see there for the columns.
 DESIGNS = DATA / "evaluation" / "designs.csv"
-#: Probability with which two models are told apart.
-POWER = 0.8
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, norm
+from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
@@ -224,9 +225,7 @@ def _difference(sides: list[tuple[np.ndarray, np.ndarray]], margin: float) -> Di
 
 def _wilson(mean: float, n: float) -> tuple[float, float]:
     """Return Wilson's interval of a share of n answers; n is whole only where all lie in one cell."""
-    z = norm.ppf(1 - ALPHA / 2)
-    centre, reach = mean + z**2 / (2 * n), z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2))
-    return (centre - reach) / (1 + z**2 / n), (centre + reach) / (1 + z**2 / n)
+    return proportion_confint(mean * n, n, ALPHA, "wilson")
 
 
 def _alike(difference: float, se: float, margin: float) -> float:
