@@ -94,7 +94,7 @@ def cluster(start, tmp_path_factory):
 
 def kill_busy_worker(client, workers, scores, killed):
     """Stop the first worker that is seen at work, make sure that it is in the middle, and kill it."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         for address, tasks in client.processing().items():
             parts = list(scores.glob(".*.part"))
@@ -194,7 +194,7 @@ def test_an_address_of_no_scheduler_is_refused_at_once(address):
         open_executor(1, address),
     ):
         pass
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 20
 
 
 def test_a_scheduler_that_is_not_there_is_named(start, monkeypatch):
@@ -211,9 +211,9 @@ def alone(request, start, tmp_path, monkeypatch):
 
     A parameter is the worker's memory limit.
     """
-    monkeypatch.setattr(executors, "PATIENCE_S", 2.0)
+    monkeypatch.setattr(executors, "PATIENCE_S", 4.0)
     monkeypatch.setattr(executors, "_LOOK_S", 0.2)
-    monkeypatch.setattr(executors, "_ANSWER_S", 5.0)
+    monkeypatch.setattr(executors, "_ANSWER_S", 10.0)
     from distributed import Client
 
     file = tmp_path / "s.json"
@@ -234,10 +234,10 @@ def alone(request, start, tmp_path, monkeypatch):
     ("victim", "number", "sentence"),
     [
         pytest.param(
-            "scheduler", signal.SIGKILL, "has ended; run again|has not answered for 2 s; run again", marks=SLOW
+            "scheduler", signal.SIGKILL, "has ended; run again|has not answered for 4 s; run again", marks=SLOW
         ),
-        pytest.param("scheduler", signal.SIGSTOP, "has not answered for 2 s; run again", marks=SLOW),
-        ("worker", signal.SIGKILL, "has had no workers for 2 s; run again"),
+        pytest.param("scheduler", signal.SIGSTOP, "has not answered for 4 s; run again", marks=SLOW),
+        ("worker", signal.SIGKILL, "has had no workers for 4 s; run again"),
     ],
 )
 def test_a_cluster_that_stops_working_is_left(alone, victim, number, sentence):
@@ -251,11 +251,11 @@ def test_a_cluster_that_stops_working_is_left(alone, victim, number, sentence):
             future = executor.submit(time.sleep, 600)
             time.sleep(0.5)
             process.send_signal(number)
-            future.result(60)
+            future.result(120)
 
     with pytest.raises(ValueError, match=sentence):
         work()
-    assert time.monotonic() - begin < 40
+    assert time.monotonic() - begin < 120
 
 
 @pytest.mark.parametrize("alone", ["20 MB"], indirect=True)
@@ -308,7 +308,7 @@ def test_workers_end_with_their_parent(tmp_path):
     worker = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while is_running(worker):
         assert time.monotonic() < deadline, "the worker outlives its parent"
         time.sleep(0.05)

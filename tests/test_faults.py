@@ -89,12 +89,12 @@ def interrupt(number, script, *arguments, when):
     """Start a script, send it and its children a signal when `when` is true, and wait for its end."""
     command = [sys.executable, "-c", script, *map(str, arguments)]
     process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not when() and time.monotonic() < deadline:
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.002)
     os.killpg(process.pid, number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     return process.returncode, errors
 
 

@@ -54,7 +54,7 @@ def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
                 self.send_header("ETag", etag)
             self.end_headers()
             if fault == "stall":
-                time.sleep(1)
+                time.sleep(2)
             body = body[start:]
             self.wfile.write(body[: len(body) // 2] if fault in ("truncate", "hang") else body)
             if fault == "hang":

@@ -26,7 +26,7 @@ _SEEN = """
 
 def _violations(browser, address, rules):
     browser.get(address)
-    WebDriverWait(browser, 20).until(lambda b: b.execute_script("return document.readyState") == "complete")
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
     browser.execute_script(_AXE)
     browser.set_script_timeout(120)
     return browser.execute_async_script(_RUN, rules)

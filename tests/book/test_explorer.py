@@ -15,7 +15,7 @@ def explorer(browser, site, html, request):
     browser.get("about:blank")
     browser.get_log("browser")
     browser.get(f"{site if request.param == 'server' else html.as_uri()}/explorer.html")
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.ID, "explorer-people"))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.ID, "explorer-people"))
     return browser
 
 
@@ -56,7 +56,7 @@ def test_a_response_stays_text(explorer):
         """,
         _HOSTILE,
     )
-    WebDriverWait(explorer, 10).until(
+    WebDriverWait(explorer, 60).until(
         lambda b: b.find_element(By.CSS_SELECTOR, ".explorer-answers pre").text == _HOSTILE
     )
     assert explorer.find_elements(By.CSS_SELECTOR, "#explorer img, #explorer script") == []

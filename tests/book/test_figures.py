@@ -20,7 +20,7 @@ def chapter(browser, html):
     browser.get("about:blank")
     browser.get_log("browser")
     browser.get(f"{html.as_uri()}/notebooks/03_accuracy.html#figure1")
-    WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
     yield browser
     log = browser.get_log("browser")
     assert [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")] == []
@@ -33,11 +33,11 @@ def test_a_few_models_are_in_colour_and_a_click_adds_one(chapter):
     assert 0 < before == chapter.execute_script(ticked)
     box = chapter.find_element(By.CSS_SELECTOR, f"{_FIRST} .figure-models input:not(:checked)")
     chapter.execute_script("arguments[0].click()", box)
-    WebDriverWait(chapter, 10).until(lambda b: b.execute_script(_LINES) == before + 1)
+    WebDriverWait(chapter, 60).until(lambda b: b.execute_script(_LINES) == before + 1)
     button = chapter.find_element(By.XPATH, "//*[@data-figure='figure1']//button[.='All']")
     chapter.execute_script("arguments[0].click()", button)  # the page's own bar may lie over it
     everyone = len(chapter.find_elements(By.CSS_SELECTOR, f"{_FIRST} .figure-models input"))
-    WebDriverWait(chapter, 10).until(lambda b: b.execute_script(_LINES) == everyone)
+    WebDriverWait(chapter, 60).until(lambda b: b.execute_script(_LINES) == everyone)
 
 
 def test_a_point_leads_to_puzzles(chapter):
@@ -45,7 +45,7 @@ def test_a_point_leads_to_puzzles(chapter):
     point = chapter.find_elements(By.CSS_SELECTOR, f"{_FIRST} .figure-panel .mark-symbol path")[-1]
     chapter.execute_script("arguments[0].scrollIntoView({ block: 'center' })", point)
     ActionChains(chapter).move_to_element(point).click().perform()
-    WebDriverWait(chapter, 10).until(lambda b: "explorer.html#" in b.current_url)
+    WebDriverWait(chapter, 60).until(lambda b: "explorer.html#" in b.current_url)
 
 
 def test_the_picture_comes_back(chapter):

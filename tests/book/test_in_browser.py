@@ -32,12 +32,12 @@ def _open(browser, address):
     for log in ("browser", "performance"):
         browser.get_log(log)
     browser.get(address)
-    WebDriverWait(browser, 20).until(lambda b: b.execute_script("return document.readyState") == "complete")
-    WebDriverWait(browser, 20).until(lambda b: b.execute_script(_UNSET_MATH) == 0)
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script(_UNSET_MATH) == 0)
 
 
 def _displayed(browser, selector):
-    return WebDriverWait(browser, 10).until(
+    return WebDriverWait(browser, 60).until(
         lambda b: next((found for found in b.find_elements(By.CSS_SELECTOR, selector) if found.is_displayed()), None)
     )
 
@@ -85,7 +85,7 @@ def test_search_finds_a_model_without_network(browser, site):
     _displayed(browser, ".search-button-field").click()
     _displayed(browser, "input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
     link = "#search-results li a[href*='notebooks/04_glm.html']"  # results are shown one after the other
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
     found = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#search-results li a")]
     assert all(address.startswith(site) for address in found)
 
@@ -98,7 +98,7 @@ def test_search_finds_terms_from_a_file(browser, html, words, chapter):
     """Without a server too, a reader finds the page on a term."""
     _open(browser, f"{html.resolve().as_uri()}/search.html?q={words}")
     link = f"#search-results li a[href*='notebooks/{chapter}.html']"
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
 
 
 def test_pages_with_results_say_where_the_data_come_from(html, page):

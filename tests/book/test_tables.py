@@ -19,7 +19,7 @@ def glm(browser, html):
     browser.get("about:blank")
     browser.get_log("browser")
     browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
     return browser
 
 
@@ -53,8 +53,8 @@ def test_a_number_has_a_link(browser, html):
     one = checks.query("table == 'table2' and model == 'QwQ-32B' and quantity == 'beta_d'").iloc[0]
     browser.get("about:blank")
     browser.get(f"{html.as_uri()}/notebooks/04_glm.html#table2-QwQ-32B-beta_d")
-    panel = WebDriverWait(browser, 20).until(lambda b: b.find_element(By.ID, "table2-number"))
-    WebDriverWait(browser, 20).until(lambda _: panel.text)
+    panel = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "table2-number"))
+    WebDriverWait(browser, 60).until(lambda _: panel.text)
     assert f"printed {one['published']}" in panel.text
     assert one["kind"] in panel.text
     assert browser.find_element(By.CSS_SELECTOR, "#table2 td.asked").text.startswith(one["shown"] or "")

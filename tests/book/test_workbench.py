@@ -57,7 +57,7 @@ def _open(browser, address, **words):
 
 def _report(browser):
     done = "return document.readyState === 'complete' && Boolean(cogniload.workbench.report().timing.intervals)"
-    WebDriverWait(browser, 30).until(lambda b: b.execute_script(done))
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script(done))
     return json.loads(browser.execute_script(_REPORT))
 
 
@@ -174,7 +174,7 @@ def test_a_dropped_file_joins_the_models_and_its_name_stays_text(browser, html, 
     file.write_text("\n".join(rows), encoding="utf-8")
     models = len(_open(browser, html.as_uri())["fits"])
     browser.find_element(By.ID, "workbench-file").send_keys(str(file))
-    WebDriverWait(browser, 10).until(lambda b: name in b.find_element(By.CSS_SELECTOR, ".workbench-taken").text)
+    WebDriverWait(browser, 60).until(lambda b: name in b.find_element(By.CSS_SELECTOR, ".workbench-taken").text)
     found = _report(browser)["fits"]
     assert len(found) == models + 1
     assert found[-1]["model"] == name
@@ -202,7 +202,7 @@ def test_a_file_that_will_not_do_is_refused_with_a_sentence(browser, site, tmp_p
     (tmp_path / "cells.csv").write_text(text, encoding="utf-8")
     before = _open(browser, site)["fits"]
     browser.find_element(By.ID, "workbench-file").send_keys(str(tmp_path / "cells.csv"))
-    WebDriverWait(browser, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".workbench-taken [role=alert]"))
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".workbench-taken [role=alert]"))
     assert complaint in browser.find_element(By.CSS_SELECTOR, ".workbench-taken").text
     assert _report(browser)["fits"] == before
 

@@ -50,7 +50,7 @@ def checkout(tmp_path):
     return copy_checkout(tmp_path / "a b é'c")
 
 
-def make(folder, *arguments, timeout=100):
+def make(folder, *arguments, timeout=600):
     """Run make there, with this Python and none of the outer make's variables."""
     outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "DATA", "MAX_REJECTED", "MODEL"}
     return subprocess.run(

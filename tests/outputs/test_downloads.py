@@ -19,7 +19,7 @@ RESUMED = f"bytes={len(CONTENT) // 2}-"
 
 def fetch(folder, server, **options):
     """Fetch the server's file and return its bytes."""
-    options = {"attempts": 3, "pause_s": 0.001, "timeout_s": 0.3, **options}
+    options = {"attempts": 3, "pause_s": 0.001, "timeout_s": 1.0, **options}
     Downloader(folder / ".part", **options)(f"{server.url}/file", folder / "file")
     assert [path.name for path in folder.iterdir()] == ["file"]
     return (folder / "file").read_bytes()
@@ -164,7 +164,7 @@ def test_a_server_that_drips_is_given_up(tmp_path):
         fetch(tmp_path, server, attempts=1)
     with serve_raw(drip([answer()])) as server, pytest.raises(ValueError, match="fewer than 1,000 bytes a second came"):
         fetch(tmp_path, server, attempts=1)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
 
 
 def test_a_body_without_an_end_is_cut(tmp_path, monkeypatch):

@@ -141,7 +141,7 @@ def test_a_bomb_in_a_header_takes_no_memory(tmp_path):
             list(read_members(path))
         assert tracemalloc.get_traced_memory()[1] < 2 << 20
         tracemalloc.stop()
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 20
 
 
 def test_an_xz_file_does_not_say_how_much_memory_it_takes(tmp_path, monkeypatch):

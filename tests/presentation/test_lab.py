@@ -70,7 +70,7 @@ def ask(address, method="GET", content=None):
     """Send a request to the server's interface; return what it answers."""
     data = json.dumps(content).encode() if content is not None else None
     request = urllib.request.Request(address, data, {"Authorization": "token x"}, method=method)
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
@@ -97,7 +97,7 @@ def test_the_server_opens_and_saves_chapters(tmp_path):
     )  # fmt: skip
     try:
         address = f"http://127.0.0.1:{port}/api/contents/page.ipynb"
-        for _ in range(100):
+        for _ in range(400):
             try:
                 opened = ask(address)["content"]
                 break
@@ -109,7 +109,7 @@ def test_the_server_opens_and_saves_chapters(tmp_path):
         ask(address, "PUT", {"type": "notebook", "content": opened})
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)
     saved = nbformat.read(source, as_version=4)
     before.cells[0].source = "n = 2"
     assert nbformat.writes(saved) == nbformat.writes(before)

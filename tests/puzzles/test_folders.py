@@ -54,11 +54,11 @@ def stop_in_the_middle(number, after, half, *arguments):
     """Run the command until it has written so many files, then send it and its children a signal."""
     command = [sys.executable, "-c", DRAW, str(after), str(half), "puzzles", *map(str, arguments)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not half.exists() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
     os.killpg(process.pid, number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     return process.returncode, errors
 
 

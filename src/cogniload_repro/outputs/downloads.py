@@ -126,7 +126,7 @@ class Downloader:
         """
         try:
             return within(self.timeout_s + 1, lambda: self._follow(url, headers))
-        except TimeoutError:
+        except (TimeoutError, requests.ReadTimeout):
             raise _FalteredError(f"no headers came within {self.timeout_s:g} s") from None
 
     def _follow(self, url: str, headers: dict[str, str]) -> requests.Response:
