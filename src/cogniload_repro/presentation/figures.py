@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
@@ -216,7 +215,7 @@ def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame) -> dict[int, int]:
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.set_xlabel(AXES[panel.across][1])
     ax.grid(visible=False, axis="x")
-    sns.despine(ax=ax, left=True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     return {level: place for place, level in enumerate(levels)}
 
 

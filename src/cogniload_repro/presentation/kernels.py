@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 #: What nearly every chapter imports, slowest first.
-LIBRARIES = ("cogniload_repro.presentation.fragments", "seaborn", "statsmodels.api", "ipykernel.kernelapp")
+LIBRARIES = ("cogniload_repro.presentation.fragments", "statsmodels.api", "ipykernel.kernelapp")
 AVAILABLE = sys.platform == "linux"
 
 
