@@ -6,6 +6,7 @@ A model's colour is its family's, with marker and dashes of its own within it; a
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import style
@@ -130,18 +131,19 @@ def write_note(figure: Figure, note: str) -> None:
     """Write below a picture where its data come from; nothing if there is nothing to say."""
     if note:
         height = figure.get_size_inches()[1]
-        words = {"size": 7.5, "style": "italic", "color": "0.35", "va": "bottom", "parse_math": False}
-        figure.text(0.012, 0.06 / height, note, **words)
+        figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom", parse_math=False)
 
 
 def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
     """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes."""
-    stem, paths = Path(stem), []
-    options = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
+    stem = Path(stem)
+    options: dict[str, dict[str, Any]] = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
                "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
-    for suffix, option in options.items():
+
+    def save(suffix: str) -> Path:
         picture = io.BytesIO()
         with mpl.rc_context(STYLE):
-            figure.savefig(picture, format=suffix, **option)
-        paths.append(write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue()))
-    return tuple(paths)
+            figure.savefig(picture, format=suffix, **options[suffix])
+        return write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue())
+
+    return save("png"), save("svg")
