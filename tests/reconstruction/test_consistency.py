@@ -23,7 +23,7 @@ from cogniload_repro.reconstruction.consistency import (
     table3_test,
     used_ratios,
 )
-from cogniload_repro.reconstruction.derivation import RULES, derive_each, derive_all, exact_statistics, puzzles_per_cell
+from cogniload_repro.reconstruction.derivation import RULES, derive_all, derive_each, exact_statistics, puzzles_per_cell
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
