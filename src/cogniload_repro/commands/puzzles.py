@@ -132,8 +132,8 @@ def _write_queries(
     out: Path, kind: str, perturbation: str | None, overload: int, model: str, max_tokens: int
 ) -> list[Path]:
     """Write what to ask a model about the puzzles of a set, in the chosen format."""
-    from cogniload_repro.companions import harness, hub, requests
     from cogniload_repro.companions.protocol import list_queries, write_queries
+    from cogniload_repro.evaluation import harness, hub, requests
 
     queries = list_queries(out, perturbation, overload)
     if kind == "openai-batch":
