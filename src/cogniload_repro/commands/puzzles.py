@@ -178,7 +178,8 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
     sizes = [count_set(place) for place in find_sets(source)]
-    total = None if None in sizes else sum(sizes)
+    known = [size for size in sizes if size is not None]
+    total = sum(known) if len(known) == len(sizes) else None
     with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1

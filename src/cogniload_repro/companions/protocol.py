@@ -171,7 +171,7 @@ def list_queries(folder: str | Path, perturbation: str | None = None, overload: 
         return
     cells: dict[tuple, list[tuple[str, str]]] = {}
     for name, text in read:
-        cells.setdefault(parse_name(name)[:3], []).append((name, text))
+        cells.setdefault(tuple(map(int, name.split("_")[:3])), []).append((name, text))
     for cell, puzzles in cells.items():
         if len(puzzles) < needed:
             raise ValueError(

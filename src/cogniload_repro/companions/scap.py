@@ -130,12 +130,10 @@ def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
     sizes: dict[str, int | None] = {}
     for kind in KINDS:
         mastered, failed = _bracket(counts, kind)
-        if mastered is None and failed is None:
-            size = FIRST_SIZE[kind]
-        elif failed is None:
-            size = min(2 * mastered, LARGEST_SIZE)
-        else:
+        if failed is not None:
             size = ((mastered or 0) + failed) // 2
+        else:
+            size = FIRST_SIZE[kind] if mastered is None else min(2 * mastered, LARGEST_SIZE)
         sizes[kind] = None if size in (mastered or 0, failed) else size
     return sizes
 
@@ -181,7 +179,9 @@ def estimate_capacity(counts: pd.DataFrame, confidence: float = CONFIDENCE) -> p
 def list_probes(sizes: dict[str, int | None], repeats: int = REPEATS, seed: int = 42) -> Iterable[dict]:
     """Yield the probes of these sizes as rows: probe, size, number, seed, prompt."""
     for kind, size in sizes.items():
-        for number in range(repeats if size else 0):
+        if size is None:
+            continue
+        for number in range(repeats):
             prompt = draw_probe(kind, size, number, seed).prompt
             yield {"probe": kind, "size": size, "number": number, "seed": seed, "prompt": prompt}
 
