@@ -8,7 +8,7 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.presentation.figures import AXES, find_panels, panel_accuracy
 from cogniload_repro.presentation.inline import write_json
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.statistics.accuracy import order_models
+from cogniload_repro.statistics.accuracy import evenly_asked, order_models
 
 _COLUMNS = ("accuracy", "low", "high", "lowest", "highest")
 
@@ -23,6 +23,7 @@ def figure_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, An
         written) with rows: place of the model, the value along the axis, n, correct, accuracy, ends of its interval
         and, where they are known, of the range over other tables of counts.
     """
+    cells = evenly_asked(cells)
     drawn = pens(order_models(cells.loc[cells["n"] > 0, "model"]))
     places = {model: place for place, model in enumerate(drawn)}
     panels = []
