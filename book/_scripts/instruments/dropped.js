@@ -91,7 +91,7 @@ cogniload.dropped = (() => {
     const models = read(), title = document.querySelector(".bd-article h1");
     if (!models.length || !title || !/\/notebooks\/[^/]*$/.test(location.pathname)) return;
     const tables = fillTables(models), figures = [...document.querySelectorAll(".figure-answers")].filter((home) => home.querySelector("script")?.textContent.includes('"kind":"course"') || home.querySelector("script")?.textContent.includes('"kind":"spans"'));
-    const names = [...tables, ...figures.map((home) => (/^figure\d+$/.test(home.dataset.figure) ? home.dataset.figure.replace("figure", "Figure ") : "the figure that answers"))];
+    const names = [...tables, ...figures.map((home) => (/^figure\d+$/.test(home.dataset.figure) ? home.dataset.figure.replace("figure", "Figure ") : "the figure of " + (home.dataset.figure === "fingerprints" ? "capacity points" : "errors")))];
     const list = models.map(({ name }) => {
       const button = make("button", { type: "button", className: "link", textContent: "take out" });
       button.setAttribute("aria-label", `Take out ${name}`);
@@ -100,7 +100,7 @@ cogniload.dropped = (() => {
     });
     const note = make("aside", { className: "dropped-models" }, make("p", {}, make("strong", {}, `${MARK[0].toUpperCase()}${MARK.slice(1)}:`)), make("ul", {}, ...list), make("p", {},
       names.length ? `On this page they stand in ${[...new Set(names)].join(", ")}, as far as their file tells. Text and everything else leave them out.`
-        : "This page leaves them out: what it shows takes more than counts by configuration. `make add` puts answers into the whole book."));
+        : "This page leaves them out: it rests on fits or texts that only the whole book has. `make add` puts answers there."));
     note.setAttribute("aria-label", "Models dropped by you");
     title.after(note);
   }

@@ -61,7 +61,7 @@ cogniload.panels = (() => {
     },
 
     /** An interval a model, in rows sorted by the first panel's estimates; what lies beyond the scale stands at its edge. */
-    spans(data, panel, chosen) {
+    spans(data, panel, chosen, { named }) {
       const { color, grey } = look(data, chosen), [low, high] = panel.limits;
       const first = new Map(data.panels[0].rows.map(([at, estimate]) => [data.models[at].name, estimate ?? -Infinity]));
       const order = [...first.keys()].sort((a, b) => first.get(b) - first.get(a));
@@ -73,7 +73,7 @@ cogniload.panels = (() => {
       }));
       const scale = panel.log ? { type: "log", domain: panel.limits } : { domain: panel.limits };
       const x = (field) => ({ ...quantity(field, panel.label), scale, axis: { values: panel.ticks } });
-      const y = { field: "model", type: "nominal", sort: order, title: null, scale: { domain: order } };
+      const y = { field: "model", type: "nominal", sort: order, title: null, scale: { domain: order }, axis: named ? { labelLimit: 220 } : { labels: false, ticks: false } };
       const tooltip = tell("Model", "Estimate", "Interval");
       const part = (is, tone, size) => {
         const values = rows.filter(({ model }) => chosen.has(model) === is), encoded = is ? { color } : {};
@@ -109,10 +109,10 @@ cogniload.panels = (() => {
   /** Return a panel of the figure for Vega-Lite, for these models and this width. */
   function specify(data, panel, chosen, shown, width) {
     const { ink, grey } = look(data, chosen);
-    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey, labelLimit: 140 };
+    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey };
     return {
       width, background: null, autosize: { type: "fit", contains: "padding" }, title: panel.title ? { text: panel.title, color: ink } : undefined,
-      ...KINDS[panel.kind](data, panel, chosen, shown), config: { axis: words, view: { stroke: null }, font: "inherit" },
+      ...KINDS[panel.kind](data, panel, chosen, shown), config: { axis: words, view: { stroke: null }, font: getComputedStyle(document.body).fontFamily },
     };
   }
 

@@ -47,7 +47,8 @@ cogniload.figures = (() => {
       if (!model.dropped) return [];
       if (!model.whole) return [`${model.name}: no place, its file has other configurations than the others`];
       const places = data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at));
-      return places.length ? [`${model.name}: ${places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`).join("; ")}`] : [];
+      const words = places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`);
+      return words.length ? [`${model.name}: ${[...new Set(words)].join("; ")}`] : [];
     });
   }
 
@@ -106,12 +107,19 @@ cogniload.figures = (() => {
       }));
     }
 
+    /** Panels that stand side by side share the width; where rows have names, the first of them has these beside it. */
+    function widthOf(panel, columns, named) {
+      const all = views.clientWidth - 16 * (columns - 1), names = panel.kind === "spans" ? Math.min(215, all / 3) : 0;
+      return Math.max(panel.kind === "spans" ? 150 : 210, Math.floor((all - names) / columns) + (named ? names : 0));
+    }
+
     async function draw() {
       const mine = ++turn, columns = Math.max(1, Math.min(data.panels.length, Math.floor(views.clientWidth / 220)));
-      const width = Math.max(240, Math.floor((views.clientWidth - 16 * (columns - 1)) / columns));
-      const drawn = await Promise.all(data.panels.filter((panel) => panel.rows.length).map(async (panel) => {
+      const panels = data.panels.filter((panel) => panel.rows.length);
+      const drawn = await Promise.all(panels.map(async (panel, at) => {
+        const named = at % columns === 0, width = widthOf(panel, columns, named);
         const place = make("div", { className: "figure-panel" });
-        const compiled = globalThis.vegaLite.compile(cogniload.panels.specify(data, panel, chosen, shown, width)).spec;
+        const compiled = globalThis.vegaLite.compile(cogniload.panels.specify(data, panel, chosen, { ...shown, named }, width)).spec;
         const view = new globalThis.vega.View(globalThis.vega.parse(compiled), { renderer: "svg", hover: true, logLevel: globalThis.vega.Error }).initialize(place);
         view.addEventListener("click", (event, item) => {
           const loads = item?.mark?.marktype === "symbol" && item.datum?.model && cogniload.panels.loadsOf(panel, item.datum);

@@ -74,7 +74,8 @@ def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
 def answering_figure(name: str, data: Mapping[str, Any]) -> str:
     """Return, as Markdown, the place below a picture where the page's script puts the figure that answers."""
     script = f'<script type="application/json">{write_json(data)}</script>'
-    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{name}">{script}</div>\n```'
+    place = name.replace("_", "-")  # as the picture's label stands in the page
+    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{place}">{script}</div>\n```'
 
 
 def _figure(places: Mapping[str, int], score: pd.Series, panels: list[dict[str, Any]]) -> dict[str, Any]:
