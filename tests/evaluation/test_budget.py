@@ -7,6 +7,7 @@ from cogniload_repro.evaluation.budget import answer_budget, count_prompt, estim
 from cogniload_repro.evaluation.forms import draw_puzzles
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
+from cogniload_repro.prompts.counts import COMMITTED
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.published import load_printed
 
@@ -45,3 +46,12 @@ def test_a_known_model_is_counted_by_its_own_tokenizer(monkeypatch, tmp_path):
     monkeypatch.setattr("cogniload_repro.evaluation.budget.count_tokens", lambda texts, tokenizer: [len(texts[0])])
     folder = tmp_path / "own"
     assert count_prompt("12345", f"openai-api/x/{file.models[0].upper()}", folder) == (5, file.name)
+
+
+def test_no_whole_prompt_is_estimated_longer_than_the_paper_s_tokenizers_count_it():
+    """Of puzzles that the estimate was not made from; a fence of dots, a run of which is one token, counts no more."""
+    counts = pd.read_parquet(COMMITTED).set_index("name").drop(columns=["N", "d", "ratio_pct"]).min(axis=1)
+    for cell in PAPER_GRID[::5]:
+        for row in draw_puzzles(cell, 1, 3):
+            assert estimate_tokens(row["text"]) <= 1.02 * counts[row["name"]]
+    assert estimate_tokens("T......r......u") <= 5

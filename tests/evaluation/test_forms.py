@@ -6,11 +6,14 @@ import json
 import numpy as np
 import pytest
 
+from cogniload_repro.companions.perturbations import PERTURBATIONS
+from cogniload_repro.companions.probes import KINDS, draw_probe
+from cogniload_repro.companions.protocol import list_queries, overload_prompt
 from cogniload_repro.evaluation.forms import (
     SHORT,
     derive_short,
-    draw_form,
     draw_puzzles,
+    draw_queries,
     frame_counts,
     paper_curves,
     plan_form,
@@ -19,8 +22,9 @@ from cogniload_repro.evaluation.forms import (
 from cogniload_repro.evaluation.precision import CELLS, variances
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.ids import read_manifest
+from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import score_response
 
 
@@ -56,7 +60,25 @@ def test_a_place_is_one_puzzle_for_ever():
     assert [row["name"] for row in draw_puzzles(cell, 4, 6, seed=7)] == names[4:]
     assert not set(names) & {row["name"] for row in draw_puzzles(cell, 0, 6)}
     assert len({row["name"] for row in draw_puzzles(cell, 98, 102)}) == 4
-    assert len(list(draw_form(plan_form("mini", 2), seed=7))) == 2 * len(MINI_GRID)
+
+
+@pytest.mark.parametrize("condition", [("reverse_words", 1), ("interleave_word", 1), (None, 3)])
+def test_queries_are_those_of_the_set_that_is_written(tmp_path, condition):
+    """What the task asks under a condition is what `cogniload puzzles` writes for the same puzzles."""
+    cell = Cell(20, 50, 3)
+    write_jsonl(tmp_path / "puzzles.jsonl", draw_puzzles(cell, 0, 4))
+    drawn = [(row["name"], query) for row, query in draw_queries(cell, 0, 4, 42, PORT, *condition)]
+    assert drawn == [(query.name, query.text) for query in list_queries(tmp_path, *condition)]
+    assert [query for _, query in draw_queries(cell, 2, 4, 42, PORT, *condition)] == [query for _, query in drawn[2:]]
+
+
+def test_a_cell_with_one_puzzle_borrows_from_further_ones():
+    """The short form has cells with one puzzle; what is woven in comes from the same cell, and is not asked about."""
+    cell = Cell(20, 50, 3)
+    ((row, query),) = draw_queries(cell, 0, 1, 42, PORT, None, 3)
+    first, *others = draw_puzzles(cell, 0, 3)
+    assert row == first
+    assert query == overload_prompt([*(one["text"] for one in others), first["text"]])
 
 
 def test_what_cannot_be_asked_is_refused():
@@ -77,7 +99,7 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
 
     When this fails, and the change is meant, raise COMPARABILITY in outputs/inspect_logs.py and enter the new digest.
     """
-    rows = [row for seed in (42, 7) for row in draw_form(plan_form("mini", 1), seed)]
+    rows = [row for seed in (42, 7) for cell in MINI_GRID for row in draw_puzzles(cell, 0, 1, seed)]
     said = []
     for row in rows:
         ends = [f"{row['poi']} is wearing {value}, eats {value}." for value in row["domain"]]
@@ -86,3 +108,8 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
             said.append(score_response(response, **facts))
     digest = hashlib.sha256(json.dumps([[row["text"] for row in rows], said]).encode()).hexdigest()[:16]
     assert (COMPARABILITY, digest) == (1, "14113d95890255da")
+    conditions = [*((name, 1) for name in PERTURBATIONS), (None, 3)]
+    queries = [query for one in conditions for _, query in draw_queries(Cell(20, 50, 3), 0, 1, 7, PORT, *one)]
+    probes = [draw_probe(kind, 4, 0).prompt for kind in KINDS]
+    digest = hashlib.sha256(json.dumps([queries, probes]).encode()).hexdigest()[:16]
+    assert (COMPARABILITY, digest) == (1, "9755fcd6710b17b1")

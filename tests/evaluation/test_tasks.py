@@ -13,11 +13,15 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 
+from cogniload_repro.companions.protocol import split_perturbations
 from cogniload_repro.evaluation.budget import estimate_tokens
+from cogniload_repro.evaluation.forms import draw_queries
 from cogniload_repro.evaluation.tasks import cogniload
+from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.puzzles.text import parse_puzzle
-from cogniload_repro.scoring.scores import score_partition
+from cogniload_repro.scoring.cells import write_cells
+from cogniload_repro.scoring.scores import score_dataset, score_partition
 
 ASKED = []
 
@@ -59,7 +63,7 @@ def mini(tmp_path_factory):
 def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
     """The text is the only message; the budget is what the context leaves; the version says what compares."""
     assert mini.status == "success"
-    assert mini.eval.task_version == "1-A"
+    assert mini.eval.task_version == "1-B"
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == 32_748 - estimate_tokens(text) for _, text, budget, _ in ASKED)
@@ -121,6 +125,47 @@ def test_cut_off_answers_are_counted_whatever_their_verdict(tmp_path):
     assert metrics(log)["accuracy"] > 0.5
 
 
+def know(perturbation=None, overload=1):
+    """A model that knows the puzzle behind each query of two cells; it answers in a box, and takes it back at last."""
+    known = {
+        query: row
+        for cell in (Cell(20, 50, 1), Cell(20, 50, 3))
+        for row, query in draw_queries(cell, 0, 3, perturbation=perturbation, overload=overload)
+    }
+
+    def answers(messages, tools, tool_choice, config):
+        (message,) = messages
+        row = known[message.text]
+        other = next(value for value in row["domain"] if value != row["gold"])
+        said = "{} is wearing, in, at, eats, watches, listens to, reads, has hair {}."
+        right, wrong = (said.format(row["poi"], value) for value in (row["gold"], other))
+        output = ModelOutput.from_content("mock", f"\\boxed{{{right}}}\n{wrong}" if overload > 1 else right)
+        output.usage = ModelUsage(input_tokens=500, output_tokens=90, total_tokens=590)
+        return output
+
+    return answers
+
+
+def test_a_condition_is_asked_kept_and_imported(tmp_path):
+    """The same puzzles, asked as they are and perturbed, are two models of one import, told apart by the condition."""
+    options = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
+    for condition, asked in (("", {}), ("rail_fence", {"perturb": "rail_fence"}), ("overload_2", {"overload": 2})):
+        log = run(tmp_path / "logs", outputs=know(asked.get("perturb"), asked.get("overload", 1)), **options, **asked)
+        assert log.status == "success", log.error and log.error.traceback
+        assert log.eval.metadata["perturbation"] == condition
+        assert {sample.metadata.get("perturbation", "") for sample in log.samples} == {condition}
+    assert (metrics(log)["accuracy"], metrics(log)["boxed"]) == (0, 1)
+    report = import_outputs(
+        tmp_path / "logs", tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
+    )
+    models = {"mockllm/model", "mockllm/model (rail_fence)", "mockllm/model (overload_2)"}
+    assert (dict(report.responses), dict(report.rejected)) == (dict.fromkeys(models, 6), {})
+    score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
+    split = split_perturbations(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
+    right = split.groupby(["model", "perturbation"])["correct"].sum().to_dict()
+    assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6, ("mockllm/model", "overload_2"): 0}
+
+
 def test_a_lower_limit_and_no_effort_are_taken_as_they_are(tmp_path):
     """For models that allow fewer tokens, or know no effort."""
     run(tmp_path, grid=["N=20", "ratio=50", "d=1"], per_cell=2, max_tokens=100, effort="unset")
@@ -143,6 +188,9 @@ def test_a_second_epoch_is_refused(tmp_path):
         ({"form": "adaptive", "width": 0}, "width is 0"),
         ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
         ({"max_tokens": 0}, "max_tokens is 0"),
+        ({"perturb": "rot13"}, "unknown perturbation 'rot13'"),
+        ({"perturb": "not_not", "overload": 2}, "choose one of both"),
+        ({"form": "adaptive", "overload": 12}, "fills the paper's context"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, message):
@@ -154,7 +202,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, messag
 def test_answers_of_another_comparability_version_are_not_read(mini, tmp_path):
     """Neither alone nor beside others; the interface's letter is no matter."""
     log = read_eval_log(mini.location)
-    for version, accepted in (("1-B", 36), ("0-A", 0)):
+    for version, accepted in (("1-A", 36), ("0-A", 0)):
         log.eval.task_version = version
         folder = tmp_path / version
         write_eval_log(log, str(folder / "x.eval"))

@@ -21,13 +21,15 @@ from cogniload_repro.commands.options import say
 def scap(answers: Path | None, out: Path, repeats: int, seed: int) -> None:
     """Estimate a model's critical load from its ANSWERS to probes, and write the probes to ask next.
 
-    ANSWERS is a .csv or .jsonl table of all probes asked so far, each with the model's `response`; without it the
-    first probes are written. When nothing is left to ask, no file is written.
+    ANSWERS is a .csv or .jsonl table of all probes asked so far, each with the model's `response`, or the log of
+    `inspect eval cogniload_repro/scap`, which asks until nothing is left; without it the first probes are written. When
+    nothing is left to ask, no file is written.
 
     \b
     Examples:
       cogniload scap
       cogniload scap answers.jsonl --out next.jsonl
+      cogniload scap logs/NAME.eval
     """
     import json
 

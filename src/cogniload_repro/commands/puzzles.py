@@ -108,13 +108,13 @@ def puzzles(
       cogniload puzzles --per-cell 10 --format chat --perturb rail_fence --out sets/rails
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
     """
-    from cogniload_repro.companions.protocol import check_condition
+    from cogniload_repro.companions.protocol import name_condition
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
     from cogniload_repro.puzzles.folders import KINDS, write_set
 
     chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
-    check_condition(perturbation, overload)
+    name_condition(perturbation, overload)
     if bool(model.strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
     table = kind if kind in KINDS else "parquet"
@@ -132,8 +132,8 @@ def _write_queries(
     out: Path, kind: str, perturbation: str | None, overload: int, model: str, max_tokens: int
 ) -> list[Path]:
     """Write what to ask a model about the puzzles of a set, in the chosen format."""
-    from cogniload_repro.companions import harness, hub, requests
     from cogniload_repro.companions.protocol import list_queries, write_queries
+    from cogniload_repro.evaluation import harness, hub, requests
 
     queries = list_queries(out, perturbation, overload)
     if kind == "openai-batch":
@@ -178,7 +178,8 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
     sizes = [count_set(place) for place in find_sets(source)]
-    total = None if None in sizes else sum(sizes)
+    known = [size for size in sizes if size is not None]
+    total = sum(known) if len(known) == len(sizes) else None
     with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1

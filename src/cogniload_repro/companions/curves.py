@@ -83,10 +83,11 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for name, design in SPECIFICATIONS.items():
         fits = [_measure(design(own), own) for own in by_model]
-        terms, deviance, left = (np.array(values) for values in zip(*fits, strict=True))
+        all_terms, deviances, all_left = (np.array(values) for values in zip(*fits, strict=True))
         loglik = np.array([_fit(design(own), own)[1] for own in by_model])
-        better = (2 * terms - 2 * loglik < 2 * 5 - 2 * paper).sum()
-        rows.append(_row(name, terms.sum(), deviance.sum(), left.sum() / len(cells), cells) | {"models_better": better})
+        better = (2 * all_terms - 2 * loglik < 2 * 5 - 2 * paper).sum()
+        row = _row(name, all_terms.sum(), deviances.sum(), all_left.sum() / len(cells), cells)
+        rows.append(row | {"models_better": better})
     for name in POOLED:
         terms, deviance, left = _measure(_pool(cells, name), cells)
         rows.append(_row(name, terms, deviance, left / len(cells), cells))

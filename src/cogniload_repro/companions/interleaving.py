@@ -67,7 +67,7 @@ def restore_symbols(text: str) -> str:
 
 
 def _repeat(parts: Sequence[str], size: int) -> Sequence[str]:
-    parts = parts or " "
+    parts = list(parts) or [" "]
     return (parts * (-(-size // len(parts))))[:size]
 
 

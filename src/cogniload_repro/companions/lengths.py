@@ -4,7 +4,9 @@
 grids do to a model. How many tokens they take needs no model to be counted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -36,8 +38,12 @@ def measure_growth(texts: Sequence[str], tokenizers: Mapping[str, object] | None
     if len(texts) < 2:
         raise ValueError(f"{len(texts)} texts are too few: the interleavings need a second one; give two or more")
     plain = [prepare(text) for text in texts]
-    ways = {"symbols": lambda some: sum(map(len, some))}
-    ways |= {name: lambda some, own=own: int(count_tokens(some, own).sum()) for name, own in (tokenizers or {}).items()}
+
+    def count_with(tokenizer: Any, some: list[str]) -> int:
+        return int(count_tokens(some, tokenizer).sum())
+
+    ways: dict[str, Callable[[list[str]], int]] = {"symbols": lambda some: sum(map(len, some))}
+    ways |= {name: partial(count_with, own) for name, own in (tokenizers or {}).items()}
     before = {name: count(plain) for name, count in ways.items()}
     rows = {}
     for name in PERTURBATIONS:

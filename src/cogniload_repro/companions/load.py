@@ -6,7 +6,7 @@ a search of their states gives; a CogniLoad cell, which the post does not treat,
 """
 
 from math import comb, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,7 @@ def river_load(n: int) -> Load:
 
 
 #: For every puzzle: search, sizes searched, the post's load, its minimum of moves, all arrangements.
-_PUZZLES = {
+_PUZZLES: dict[str, tuple[Any, ...]] = {
     "Tower of Hanoi": (search_hanoi, range(1, 11), hanoi_load, lambda n: 2**n - 1, lambda n: 3**n),
     "Checker Jumping": (
         search_checkers, range(1, 7), checkers_load, lambda n: (n + 1) ** 2 - 1, lambda n: (2 * n + 1) * comb(2 * n, n),

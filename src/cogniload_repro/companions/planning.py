@@ -6,7 +6,9 @@ LLMs: A Framework for Cognitive Load" (2025-06-08) states their rules, section "
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+State = TypeVar("State", bound=Hashable)
 
 
 class Search(NamedTuple):
@@ -24,7 +26,7 @@ class Search(NamedTuple):
     reachable: int
 
 
-def search(start: Hashable, goal: Hashable, moves: Callable[[Hashable], Iterable[Hashable]]) -> Search:
+def search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> Search:
     """Search breadth first until no state is new."""
     seen, front, depth, found = {start}, [start], 0, None
     while front:
@@ -39,7 +41,7 @@ def search_hanoi(n: int) -> Search:
     """Move n disks from the first of three pegs to the third; a state is the peg of every disk, smallest first."""
 
     def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        tops = {}
+        tops: dict[int, int] = {}
         for disk, peg in enumerate(pegs):
             tops.setdefault(peg, disk)
         for source, disk in tops.items():

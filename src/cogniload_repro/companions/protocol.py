@@ -104,16 +104,44 @@ class Query(NamedTuple):
     text: str
 
 
-def check_condition(perturbation: str | None, overload: int) -> None:
-    """Refuse to perturb and to overload at once: they are two experiments.
+def name_condition(perturbation: str | None, overload: int) -> str:
+    """Return the condition of a `Query`; perturbing and overloading at once are refused: they are two experiments.
 
     Raises
     ------
     ValueError
-        If both are asked for, or fewer puzzles a query than one.
+        If both are asked for, fewer puzzles a query than one, or a perturbation that there is not.
     """
     if overload < 1 or (perturbation is not None and overload != 1):
         raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles a query: choose one of both")
+    if perturbation is not None:
+        find_perturbation(perturbation)
+    return perturbation or (f"overload_{overload}" if overload > 1 else "")
+
+
+def count_needed(perturbation: str | None, overload: int) -> int:
+    """Return how many puzzles of a cell a query needs: one that weaves two together, or holds several, needs others."""
+    return max(2 if perturbation and find_perturbation(perturbation).pairs else 1, overload)
+
+
+def write_query(texts: Sequence[str], place: int, perturbation: str | None = None, overload: int = 1) -> str:
+    """Return what a model is asked about one puzzle of a cell.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Statements of the cell's puzzles, as many as `count_needed` says or more.
+    place : int
+        Which of them is asked about. Those that the query brings besides are the ones before it, the last ones before
+        the first.
+    perturbation, overload
+        As in `list_queries`.
+    """
+    if perturbation:
+        return protocol_prompt(perturbation, prepare(texts[place]), prepare(texts[place - 1]))
+    if overload > 1:
+        return overload_prompt([texts[at] for at in range(place + 1 - overload, place + 1)])
+    return texts[place]
 
 
 def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
@@ -136,27 +164,22 @@ def list_queries(folder: str | Path, perturbation: str | None = None, overload: 
     ValueError
         If both are asked for, a cell has too few puzzles, or one cannot be read or perturbed.
     """
-    check_condition(perturbation, overload)
+    condition, needed = name_condition(perturbation, overload), count_needed(perturbation, overload)
     read = (_read_puzzle(where, item) for place in find_sets(folder) for where, item in read_set(place))
-    if perturbation is None and overload == 1:
+    if not condition:
         yield from (Query(name, "", text) for name, text in read)
         return
     cells: dict[tuple, list[tuple[str, str]]] = {}
     for name, text in read:
-        cells.setdefault(parse_name(name)[:3], []).append((name, text))
-    needed = 1 if perturbation and not find_perturbation(perturbation).pairs else max(2, overload)
+        cells.setdefault(tuple(map(int, name.split("_")[:3])), []).append((name, text))
     for cell, puzzles in cells.items():
         if len(puzzles) < needed:
             raise ValueError(
                 f"the cell N, d, needles = {cell} has {len(puzzles)} puzzles of {needed} that a query needs"
             )
-        for place, (name, text) in enumerate(puzzles):
-            if perturbation:
-                query = protocol_prompt(perturbation, prepare(text), prepare(puzzles[place - 1][1]))
-                yield Query(name, perturbation, query)
-            else:
-                query = overload_prompt([puzzles[at][1] for at in range(place + 1 - overload, place + 1)])
-                yield Query(name, f"overload_{overload}", query)
+        texts = [text for _, text in puzzles]
+        for place, (name, _) in enumerate(puzzles):
+            yield Query(name, condition, write_query(texts, place, perturbation, overload))
 
 
 def write_queries(folder: str | Path, queries: Iterable[Query]) -> Path:

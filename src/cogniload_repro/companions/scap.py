@@ -8,7 +8,7 @@ which sizes are surely mastered, and surely not, by exact binomial tests. Accura
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from math import log2
 from pathlib import Path
 
@@ -17,6 +17,9 @@ import pandas as pd
 from scipy.stats import beta
 
 from cogniload_repro.companions.probes import KINDS, draw_probe, score_probe
+from cogniload_repro.endings import take_answer
+from cogniload_repro.outputs.adapters import adapt_record
+from cogniload_repro.outputs.inspect_logs import read_archive
 
 #: First sizes, the post's.
 FIRST_SIZE = {"state": 5, "rules": 3, "path": 5}
@@ -29,27 +32,35 @@ CONFIDENCE = 0.95
 #: No probe is larger: registers of this many fill a context of 32K tokens.
 LARGEST_SIZE = 4096
 
-_COLUMNS = ["probe", "size", "number", "seed", "response"]
+#: What tells a probe from all others.
+KEYS = ("probe", "size", "number", "seed")
+_COLUMNS = [*KEYS, "response"]
 
 
 def read_counts(path: str | Path | None) -> pd.DataFrame:
-    """Read a table of answers, CSV or JSONL, and count what is right; without one, nothing is asked yet.
+    """Read a table of answers, CSV or JSONL, or a log of the task `scap`, and count what is right.
+
+    Without a file, nothing is asked yet.
 
     Raises
     ------
     ValueError
-        If the file cannot be read as a table, or as `score_answers`.
+        If the file cannot be read as a table or log, or as `score_answers`.
     """
     if path is None:
         return pd.DataFrame({"probe": [], "size": [], "asked": [], "right": []})
     try:
-        if Path(path).suffix == ".jsonl":
+        if Path(path).suffix == ".eval":
+            answers = pd.DataFrame(_read_log(Path(path)), columns=_COLUMNS)
+        elif Path(path).suffix == ".jsonl":
             lines = Path(path).read_text("utf-8").split("\n")
             answers = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
         else:
             answers = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (ValueError, pd.errors.ParserError) as error:
-        raise ValueError(f"{path}: not a readable table of answers ({str(error).strip()}); give CSV or JSONL") from None
+        raise ValueError(
+            f"{path}: not a readable table of answers ({str(error).strip()}); give CSV, JSONL or a log"
+        ) from None
     return count_right(score_answers(answers))
 
 
@@ -88,11 +99,20 @@ def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
     answers[keys] = numbers.astype("int64")
     if (twice := answers.duplicated(["probe", *keys])).any():
         raise ValueError(f"row {int(np.argmax(twice)) + 1} of the answers repeats a probe; keep one answer each")
-    verdicts = [
-        score_probe(draw_probe(row.probe, row.size, row.number, row.seed), str(row.response))
-        for row in answers[_COLUMNS].itertuples(index=False)
-    ]
+    verdicts = [judge_answer(row, str(row["response"])) for row in answers.to_dict("records")]
     return answers.drop(columns="response").assign(verdict=verdicts)
+
+
+def judge_answer(about: Mapping, response: str) -> str:
+    """Return "right", "wrong" or "unreadable" for the answer to the probe of these `KEYS`: what follows the reasoning.
+
+    Raises
+    ------
+    ValueError
+        If there is no such probe.
+    """
+    probe = draw_probe(about["probe"], about["size"], about["number"], about["seed"])
+    return score_probe(probe, take_answer(response) or "")
 
 
 def count_right(scored: pd.DataFrame) -> pd.DataFrame:
@@ -110,12 +130,10 @@ def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
     sizes: dict[str, int | None] = {}
     for kind in KINDS:
         mastered, failed = _bracket(counts, kind)
-        if mastered is None and failed is None:
-            size = FIRST_SIZE[kind]
-        elif failed is None:
-            size = min(2 * mastered, LARGEST_SIZE)
-        else:
+        if failed is not None:
             size = ((mastered or 0) + failed) // 2
+        else:
+            size = FIRST_SIZE[kind] if mastered is None else min(2 * mastered, LARGEST_SIZE)
         sizes[kind] = None if size in (mastered or 0, failed) else size
     return sizes
 
@@ -161,9 +179,24 @@ def estimate_capacity(counts: pd.DataFrame, confidence: float = CONFIDENCE) -> p
 def list_probes(sizes: dict[str, int | None], repeats: int = REPEATS, seed: int = 42) -> Iterable[dict]:
     """Yield the probes of these sizes as rows: probe, size, number, seed, prompt."""
     for kind, size in sizes.items():
-        for number in range(repeats if size else 0):
+        if size is None:
+            continue
+        for number in range(repeats):
             prompt = draw_probe(kind, size, number, seed).prompt
             yield {"probe": kind, "size": size, "number": number, "seed": seed, "prompt": prompt}
+
+
+def _read_log(path: Path) -> Iterator[dict]:
+    """Yield the answers of an Inspect log; samples that failed have none."""
+    for sample in read_archive(path):
+        if isinstance(sample, Exception) or not isinstance(sample.record, dict):
+            continue
+        about = sample.record.get("metadata")
+        if not isinstance(about, dict) or not set(KEYS) <= set(about):
+            raise ValueError("its samples are no probes, so it is a log of another task than cogniload_repro/scap")
+        for row in adapt_record(sample.record, sample.model):
+            if isinstance(row, dict):
+                yield {key: about[key] for key in KEYS} | {"response": row["response"]}
 
 
 def _bracket(counts: pd.DataFrame, kind: str) -> tuple[int | None, int | None]:

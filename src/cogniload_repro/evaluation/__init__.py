@@ -1,1 +1,1 @@
-"""Asking a model: which puzzles say most, the task for the Inspect framework, what its answers settle."""
+"""Asking a model: which puzzles say most, tasks and requests for other programs, what the answers settle."""

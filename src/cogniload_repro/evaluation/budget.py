@@ -5,23 +5,39 @@ from functools import cache
 from math import floor
 from pathlib import Path
 
+import pandas as pd
+
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.prompts.counts import count_tokens
+from cogniload_repro.evaluation.forms import draw_puzzles
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.prompts.counts import COMMITTED, KEYS, count_tokens
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
 
-# Words, digits, other symbols and line ends: tokenizers have about one token for each where the words are common. The
-# mean prompts of Tables 7 to 10 have at least 0.91 tokens a piece, whatever model and cell.
-_PIECES = re.compile(r"[^\W\d]+|\d|[^\w\s]|\n+")
-_LEAST = 0.91
+# Words, with a symbol right before them, digits, runs of a symbol, and line ends: what tokenizers have about one token
+# for where the words are common. Words that are torn apart, as perturbed ones are, have more.
+_PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a puzzle has for any of the paper's tokenizers, rather too few than too many.
+    """Return about how many tokens a prompt has for any of the paper's tokenizers, rather too few than too many.
 
     With too few, an answer may be longer than the paper's context allows; whether it was is then told by the counts of
     the provider. With too many it would be cut off where the paper's was not, and nothing would tell.
     """
-    return floor(_LEAST * len(_PIECES.findall(text)))
+    return floor(_least_tokens() * _count_pieces(text))
+
+
+@cache
+def _least_tokens() -> float:
+    """Return the fewest tokens a piece that a tokenizer has counted in the first puzzle of any of the paper's cells."""
+    counts = pd.read_parquet(COMMITTED).set_index("name")
+    least = counts.drop(columns=[name for name in KEYS if name != "name"]).min(axis=1)
+    first = [row for cell in PAPER_GRID for row in draw_puzzles(cell, 0, 1)]
+    return min(float(least[row["name"]]) / _count_pieces(row["text"]) for row in first)
+
+
+def _count_pieces(text: str) -> int:
+    return sum(1 for _ in _PIECES.finditer(text))
 
 
 def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.companions.protocol import count_needed, write_query
 from cogniload_repro.evaluation.precision import CELLS, choose, inform
 from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
@@ -131,7 +132,23 @@ def _default_ids(edition: Edition) -> Mapping[Cell, list[int]]:
     return read_manifest(manifest) if manifest.exists() else {}
 
 
-def draw_form(counts: Mapping[Cell, int], seed: int = SEED, edition: Edition = PORT) -> Iterator[dict]:
-    """Draw all puzzles of a form as rows of the puzzles table, cell by cell; errors as for `draw_puzzles`."""
-    for cell, count in counts.items():
-        yield from draw_puzzles(cell, 0, count, seed, edition)
+def draw_queries(
+    cell: Cell,
+    start: int,
+    stop: int,
+    seed: int = SEED,
+    edition: Edition = PORT,
+    perturbation: str | None = None,
+    overload: int = 1,
+) -> Iterator[tuple[dict, str]]:
+    """Draw the puzzles of some places in a cell with what to ask about each; errors as for `draw_puzzles`.
+
+    Statements that a query brings besides are those before it in the cell, as `protocol.write_query` takes them; where
+    a form has too few puzzles in a cell for that, further ones are drawn, which are not asked about.
+    """
+    needed = count_needed(perturbation, overload)
+    first, last = (start, stop) if needed == 1 else (0, max(stop, needed))
+    rows = list(draw_puzzles(cell, first, last, seed, edition))
+    texts = [row["text"] for row in rows]
+    for place in range(start - first, stop - first):
+        yield rows[place], write_query(texts, place, perturbation, overload)

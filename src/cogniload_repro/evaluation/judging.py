@@ -59,6 +59,14 @@ def share_cut(judged: Judged) -> dict[str, float]:
     return {"cut_off": float(np.mean([one["stopped"] in CUT for one in judged]))}
 
 
+def share_boxed(judged: Judged) -> dict[str, float]:
+    """Return the share of overloaded queries whose last puzzle a box answers rightly, wherever the box stands.
+
+    The document behind the overload counts so; verdicts are those of any response, by its end.
+    """
+    return {"boxed": float(np.mean([one["boxed"] for one in judged]))}
+
+
 def locate_points(judged: Judged) -> dict[str, float]:
     """Return ECL50 (statements), NT50 (fraction) and ID50 (units of d), each with its 95% profile interval.
 

@@ -1,25 +1,28 @@
 """The benchmark as a task of the Inspect framework: ``inspect eval cogniload_repro/cogniload``.
 
 Inspect asks the model, keeps the log and takes up runs that were stopped; prompts, budgets, verdicts and numbers are
-those of this package. Needs the extra ``evaluate``.
+those of this package. Needs the extra ``evaluate``. This is where Inspect looks, so it finds `probing.scap` here too.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from inspect_ai import SampleSource, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalSample
-from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.solver import TaskState
 
+from cogniload_repro.companions.protocol import is_last_solved, name_condition
 from cogniload_repro.endings import CONTEXT_TOKENS, read_stop
 from cogniload_repro.evaluation import judging
 from cogniload_repro.evaluation.adaptive import measure_width, next_batch
-from cogniload_repro.evaluation.budget import answer_budget, count_prompt, estimate_tokens
-from cogniload_repro.evaluation.forms import draw_form, draw_puzzles, plan_form
-from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, check_count
+from cogniload_repro.evaluation.asking import EFFORT, ask, tell_effort
+from cogniload_repro.evaluation.budget import answer_budget, estimate_tokens
+from cogniload_repro.evaluation.forms import draw_queries, plan_form
+from cogniload_repro.evaluation.probing import scap
+from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, Cell, check_count
 from cogniload_repro.outputs.adapters import adapt_record
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
@@ -27,11 +30,11 @@ from cogniload_repro.puzzles.ids import SEED
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
-INTERFACE = "A"
+INTERFACE = "B"
 #: What a sample says of its puzzle.
 _FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
-#: No effort is stated in the paper but this, of the gpt-5 family (Table 1).
-_EFFORT = "medium"
+
+__all__ = ["cogniload", "scap"]
 
 
 @task
@@ -42,7 +45,9 @@ def cogniload(
     seed: int = SEED,
     rounding: str = "paper",
     edition: str = "port",
-    effort: str = _EFFORT,
+    perturb: str | None = None,
+    overload: int = 1,
+    effort: str = EFFORT,
     max_tokens: int | None = None,
     tokenizers: str = "data/tokenizers",
     width: float = 0.1,
@@ -67,6 +72,11 @@ def cogniload(
         Rule for the number of needles.
     edition : str
         Edition of the generator.
+    perturb : str, optional
+        Encode every prompt so that it is harder to read, a key of `perturbations.PERTURBATIONS`, with the rule that
+        undoes it.
+    overload : int
+        Puzzles a query, of which the last one is scored.
     effort : str
         Effort of reasoning, always told to the provider (the paper's for gpt-5 is "medium"); "unset" tells it nothing.
     max_tokens : int, optional
@@ -81,55 +91,54 @@ def cogniload(
         raise ValueError(f"rounding is {rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
     grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
-    drawn = resolve_edition(edition)
+    condition = name_condition(perturb, check_count("overload", overload, 1))
     asked = form if grid is None else "grid"
     adapts = asked == "adaptive"
     if adapts and rounding != "paper":
         raise ValueError("the adaptive form asks the paper's cells, whose rounding is paper; leave rounding out")
 
+    draw = partial(draw_samples, seed=seed, edition=resolve_edition(edition), perturbation=perturb, overload=overload)
     if adapts:
-        dataset: SampleSource | MemoryDataset = Adaptive(seed, drawn, width, puzzles, tokens, batch)
+        next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
+        dataset: SampleSource | MemoryDataset = Adaptive(draw, seed, width, puzzles, tokens, batch)
     else:
-        rows = draw_form(plan_form(form, per_cell, rounding, grid), seed, drawn)
-        dataset = MemoryDataset([make_sample(row) for row in rows], name=f"cogniload-{asked}")
+        counts = plan_form(form, per_cell, rounding, grid)
+        samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
+        dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
     # the short form's cells have unequal numbers of puzzles, so that its accuracies by one load would mix the others
     averaged = {"adaptive": [], "short": [accuracy()]}.get(asked, [accuracy(), by_load()])
     return Task(
         dataset=dataset,
         solver=ask(limit, tokenizers),
         scorer=verdict(),
-        metrics=[*averaged, points(), grid_worth(), cut_off(), buckets()],
-        config=GenerateConfig(reasoning_effort=None if effort == "unset" else effort),  # type: ignore[arg-type]
+        metrics=[*averaged, points(), grid_worth(), cut_off(), buckets(), *([boxed()] if overload > 1 else [])],
+        config=tell_effort(effort),
         version=f"{COMPARABILITY}-{INTERFACE}",
-        metadata={"form": asked, "effort": effort, "context": CONTEXT_TOKENS},
+        metadata={"form": asked, "perturbation": condition, "effort": effort, "context": CONTEXT_TOKENS},
     )
 
 
-def make_sample(row: dict) -> Sample:
-    """Return a puzzle as a sample: its text is the only message, its name the id.
+def draw_samples(
+    cell: Cell,
+    start: int,
+    stop: int,
+    seed: int = SEED,
+    edition: Edition = PORT,
+    perturbation: str | None = None,
+    overload: int = 1,
+) -> Iterator[Sample]:
+    """Draw the puzzles of some places in a cell as samples: the query is the only message, the puzzle's name the id.
 
     Raises
     ------
     ValueError
-        If the text alone fills the paper's context.
+        If a query alone fills the paper's context, or as `forms.draw_queries`.
     """
-    answer_budget(estimate_tokens(row["text"]))
-    return Sample(id=row["name"], input=row["text"], target=row["gold"], metadata={name: row[name] for name in _FACTS})
-
-
-@solver
-def ask(limit: int | None = None, tokenizers: str = "data/tokenizers") -> Solver:
-    """Ask once, with the tokens that the paper's context leaves for this answer, or fewer where there is a limit."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        if state.epoch > 1:
-            raise ValueError("each puzzle is asked once; run without --epochs, and take a larger form for more answers")
-        prompt_tokens, counted_by = count_prompt(state.input_text, str(state.model), tokenizers)
-        budget = answer_budget(prompt_tokens)
-        state.metadata |= {"max_tokens": min(budget, limit or budget), "prompt_counted_by": counted_by}
-        return await generate(state, max_tokens=state.metadata["max_tokens"])
-
-    return solve
+    condition = name_condition(perturbation, overload)
+    for row, query in draw_queries(cell, start, stop, seed, edition, perturbation, overload):
+        answer_budget(estimate_tokens(query))
+        facts = {name: row[name] for name in _FACTS} | ({"perturbation": condition} if condition else {})
+        yield Sample(id=row["name"], input=query, target=row["gold"], metadata=facts)
 
 
 @scorer(metrics=[])
@@ -148,6 +157,9 @@ def verdict() -> Scorer:
             prompt_tokens=tokens["prompt_tokens"], response_tokens=tokens["response_tokens"],
         )  # fmt: skip
         facts = {name: about[name] for name in ("N", "d", "ratio_pct", "rho")}
+        if str(state.metadata.get("perturbation")).startswith("overload"):
+            question = {name: about[name] for name in ("poi", "domain", "category")}
+            facts["boxed"] = is_last_solved(row["response"], gold=target.text, **question)
         return Score(
             value="C" if found.bucket in CORRECT_BUCKETS else "I",
             answer=found.answer,
@@ -203,13 +215,19 @@ def buckets() -> Metric:
     return _measured(judging.share_buckets)
 
 
+@metric
+def boxed() -> Metric:
+    """Share of overloaded queries with a right answer in any box."""
+    return _measured(judging.share_boxed)
+
+
 class Adaptive(SampleSource):
     """Samples chosen by the answers so far; see `cogniload_repro.evaluation.adaptive`."""
 
     def __init__(
         self,
+        draw: Callable[[Cell, int, int], Iterator[Sample]] = draw_samples,
         seed: int = SEED,
-        edition: Edition = PORT,
         width: float = 0.1,
         puzzles: int = 280,
         tokens: int | None = None,
@@ -217,7 +235,7 @@ class Adaptive(SampleSource):
     ):
         if not width > 0:
             raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
-        self._seed, self._edition, self._width = seed, edition, width
+        self._draw, self._seed, self._width = draw, seed, width
         self._puzzles, self._batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
         self._tokens = None if tokens is None else check_count("tokens", tokens, 1)
         self._places = {(cell.N, cell.ratio_pct, cell.d): place for place, cell in enumerate(PAPER_GRID)}
@@ -250,6 +268,6 @@ class Adaptive(SampleSource):
             return
         counts = next_batch(self._asked, self._correct, min(self._batch, left), self._seed)
         for cell, start, count in zip(PAPER_GRID, self._given.tolist(), counts.tolist(), strict=True):
-            for row in draw_puzzles(cell, start, start + count, self._seed, self._edition):
-                yield make_sample(row)
+            if count:
+                yield from self._draw(cell, start, start + count)
         self._given += counts

@@ -147,6 +147,7 @@ def _inspect_rows(sample: Mapping, model: str | None, asked: Mapping[str, object
         **{**asked, **own_limit, "model": model, "version": output.get("model")},
         prompt_tokens=_sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
         response_tokens=usage.get("output_tokens"),
+        perturbation=metadata.get("perturbation") or None,
         **_identify([sample.get("id"), *metadata.values(), prompt]),
     )
 

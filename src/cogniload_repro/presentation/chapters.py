@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
 from cogniload_repro.presentation import kernels
 
@@ -90,8 +91,10 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
     if kernels.AVAILABLE and len(runs) > 1:
         kernels.import_libraries()
         importlib.import_module(_RUNNER)
-    context = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
-    waiting, running, failures = list(reversed(runs)), {}, []
+    context: Any = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
+    waiting = list(reversed(runs))
+    running: dict[Any, tuple[Run, Any, float]] = {}
+    failures: list[str] = []
     try:
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
@@ -101,7 +104,8 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
                 process.start()
                 sender.close()
                 running[receiver] = run, process, time.monotonic()
-            for receiver in wait(list(running)):
+            ready: list[Any] = wait(list(running))
+            for receiver in ready:
                 run, process, start = running.pop(receiver)
                 failure = _receive(receiver, run)
                 process.join()

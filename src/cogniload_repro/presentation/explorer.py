@@ -112,7 +112,7 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
     yield right, {"title": f"right, but all {CONTEXT_TOKENS:,} tokens are used up"} | full
 
 
-def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: int) -> dict[str, Any]:
+def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: Any) -> dict[str, Any]:
     """Return an answer as the scorer sees it.
 
     Returns

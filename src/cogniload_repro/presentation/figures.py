@@ -4,11 +4,11 @@ Levels stand at equal distances on every axis: on a true scale of rho the points
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
@@ -127,8 +127,10 @@ def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pe
         ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
     places = _set_levels(ax, panel, cells)
     if accuracy.empty:
-        message = f"No cells at {AXES[panel.at][0]} = {panel.level}\nin this grid"
-        ax.text(0.5, 0.5, message, transform=ax.transAxes, ha="center", va="center", color="0.35")
+        where = f" at {AXES[panel.at][0]} = {panel.level}\n" if panel.at else " "
+        ax.text(
+            0.5, 0.5, f"No cells{where}in this grid", transform=ax.transAxes, ha="center", va="center", color="0.35"
+        )
     for name, pen in drawn.items():
         rows = accuracy[accuracy["model"] == name]
         x = rows[panel.across].map(places)
@@ -189,8 +191,7 @@ def _label_ends(ax: Axes, ends: dict[str, tuple], drawn: dict[str, Pen], gap: fl
     for name, y in zip(names, heights, strict=True):
         pen, (x_end, y_end) = drawn[name], ends[name]
         elbow = [x_end, right, right + 0.035 * width, right + 0.05 * width]
-        thin = {"linewidth": 0.6, "alpha": 0.6, "clip_on": False, "zorder": 2}
-        ax.plot(elbow, [y_end, y_end, y, y], color=pen.color, **thin)
+        ax.plot(elbow, [y_end, y_end, y, y], color=pen.color, linewidth=0.6, alpha=0.6, clip_on=False, zorder=2)
         ax.plot([right + 0.062 * width], [y], clip_on=False, **pen.dots())
         ax.text(right + 0.08 * width, y, pen.label, size=_LABEL_SIZE, va="center_baseline", parse_math=False)
 
@@ -216,7 +217,7 @@ def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame) -> dict[int, int]:
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.set_xlabel(AXES[panel.across][1])
     ax.grid(visible=False, axis="x")
-    sns.despine(ax=ax, left=True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     return {level: place for place, level in enumerate(levels)}
 
 
@@ -225,7 +226,7 @@ def _legend_columns(drawn: dict[str, Pen], count: int) -> list[list[tuple[str, l
     families = [
         (family, [name for name, pen in drawn.items() if pen.family == family]) for family in (*FAMILY_COLORS, OTHERS)
     ]
-    columns = [[] for _ in range(count)]
+    columns: list[list[tuple[str, list[str]]]] = [[] for _ in range(count)]
     for family, names in sorted(families, key=lambda item: -len(item[1])):
         if names:
             min(columns, key=_legend_lines).append((family, names))
@@ -240,7 +241,7 @@ def _legend_lines(column: list[tuple[str, list[str]]]) -> float:
 def _draw_legend(ax: Axes, columns: list[list[tuple[str, list[str]]]], drawn: dict[str, Pen]) -> None:
     ax.set_axis_off()
     ax.set(xlim=(0, len(columns)), ylim=(max(map(_legend_lines, columns)), 0))
-    words = {"size": _LABEL_SIZE, "va": "center_baseline"}
+    words: dict[str, Any] = {"size": _LABEL_SIZE, "va": "center_baseline"}
     for left, column in enumerate(columns):
         line = 0.5
         for family, names in column:

@@ -58,10 +58,10 @@ def summarise(compared: pd.DataFrame) -> str:
 
 
 def _block(row) -> Iterator[str]:
-    numbers = (row.df, row.loglik, row.aic, row.bic)
-    yield f"{format_name(row.model)[:29]:30}{'yours':11}" + _numbers(row.status, *numbers)
-    numbers = (row.against_df, row.against_loglik, row.against_aic, row.against_bic)
-    yield f"{'':30}{'paper':11}" + _numbers(row.against_status, *numbers)
+    yours = (row.df, row.loglik, row.aic, row.bic)
+    yield f"{format_name(row.model)[:29]:30}{'yours':11}" + _numbers(row.status, *yours)
+    paper = (row.against_df, row.against_loglik, row.against_aic, row.against_bic)
+    yield f"{'':30}{'paper':11}" + _numbers(row.against_status, *paper)
     if np.isfinite(row.daic):
         words = {"": "not nested", "same": "the same model"}
         test = "   " + words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
+from typing import Any
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 #: What nearly every chapter imports, slowest first.
-LIBRARIES = ("cogniload_repro.presentation.fragments", "seaborn", "statsmodels.api", "ipykernel.kernelapp")
+LIBRARIES = ("cogniload_repro.presentation.fragments", "statsmodels.api", "ipykernel.kernelapp")
 AVAILABLE = sys.platform == "linux"
 
 
@@ -41,7 +42,7 @@ class ForkedKernel:
         )
         self._process.start()
         receiver.close()
-        self.pid = self._process.pid
+        self.pid: int = self._process.pid or 0
 
     def launch(self, command: list[str], environment: dict[str, str], folder: str) -> None:
         """Let the fork become the kernel that a command line of ipykernel describes."""
@@ -93,12 +94,12 @@ def _become_kernel(receiver, sender) -> None:
 class _Provisioner(LocalProvisioner):
     """Jupyter's local provisioner, but for where the process comes from."""
 
-    waiting: ForkedKernel
+    waiting: Any  # a ForkedKernel, which stands in for a Popen
 
     async def launch_kernel(self, cmd: list[str], **kwargs):
         self.process, self.cwd = self.waiting, kwargs.get("cwd") or os.getcwd()
         self.waiting.launch(cmd, kwargs["env"], str(self.cwd))
-        self.pid = self.pgid = self.process.pid
+        self.pid = self.pgid = self.waiting.pid
         return self.connection_info
 
 

@@ -131,7 +131,7 @@ def table3(interactions: pd.DataFrame) -> Table:
     interactions : DataFrame
         One row a model: model, status, beta_* with p_* for every interaction.
     """
-    kinds = {}
+    kinds: dict = {}
     for beta, p in _coefficients(interactions):
         kinds |= {beta: _plain(format_beta, beta), p: _starred(format_p, p, p)}
     caption = (
@@ -184,7 +184,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     levels = sorted(rows["d"].unique())
     cells = {(row["model"], row["d"]): format_tokens(*(row[c] for c in _TOKENS)) for _, row in rows.iterrows()}
     printed = [
-        (format_name(name), *(cells.get((name, level), format_tokens(*[None] * 4)) for level in levels))
+        (format_name(name), *(cells.get((name, level), NONE) for level in levels))
         for name in order_models(rows["model"])
     ]
     columns = ["model", *(f"d={level}" for level in levels)]
@@ -228,7 +228,7 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
     if callable(form):
         return form(*values)
     if isinstance(form, int):
-        return (format_range if len(values) == 2 else format_number)(*values, form)
+        return format_number(values[0], form) if len(values) == 1 else format_range(values[0], values[1], form)
     return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
@@ -276,7 +276,12 @@ def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     texts = fits.assign(text=[format_starred(*pair) for pair in zip(fits["coef"], fits["p"], strict=True)])
     texts = texts.pivot(index="model", columns="term", values="text").reindex(columns=terms)  # noqa: PD010
     compared = compared.set_index("model").loc[order_models(compared["model"])]
-    forms = {"daic": ("ΔAIC", "+.1f"), "dbic": ("ΔBIC", "+.1f"), "lr_p": ("p (LR)", ".2g"), "aic": ("AIC", ".1f")}
+    forms: dict[str | tuple[str, ...], tuple[str, str]] = {
+        "daic": ("ΔAIC", "+.1f"),
+        "dbic": ("ΔBIC", "+.1f"),
+        "lr_p": ("p (LR)", ".2g"),
+        "aic": ("AIC", ".1f"),
+    }
     criteria = format_frame(compared, forms).set_index(compared.index)
     added = [term for term in terms if term not in PAPER_TERMS]
     return _finish_fits(texts[added].join([criteria, texts.drop(columns=added)]).loc[compared.index], compared)

@@ -46,7 +46,7 @@ def versions_page(checkout: str | Path = _CHECKOUT) -> str:
 
 def _list_libraries(required: list[str]) -> Iterator[tuple[str, str]]:
     for requirement in required:
-        name = re.match(r"[\w.-]+", requirement)[0]
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         try:
             yield markdown.escape(name), markdown.escape(version(name))
         except PackageNotFoundError:

@@ -5,7 +5,7 @@ Byte for byte what the authors' released Python code draws; every choice below k
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
 from cogniload_repro.puzzles.editions import PORT, Draws, Edition, resolve_edition
@@ -117,16 +117,17 @@ def draw_grid(
     ValueError
         If an argument is outside its range, or no statement is allowed in 51 attempts.
     """
-    cells = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
+    chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    return _follow_chain(cells, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition, key_order))
+    return _follow_chain(chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition, key_order))
 
 
 def draw_ids(
     cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int, *, edition: str | Edition = PORT
 ) -> list[int]:
     """Return only the ids of `draw_grid`, in its order; every puzzle has to be drawn to find the next id."""
-    return [puzzle.puzzle_id for puzzle in draw_grid(cells, puzzles_per_cell, seed, edition=edition)]
+    puzzles = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
+    return [puzzle.puzzle_id for puzzle in puzzles if puzzle.puzzle_id is not None]
 
 
 def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition) -> Iterator[Puzzle]:
@@ -167,8 +168,8 @@ def _draw(
         ) from None
     asked = keys[draws.below(d)]
     category = categories[asked]
-    lines = []
-    for person in dict.fromkeys([move[0] for move in reversed(moves)]):
+    lines: list[tuple[int, list[int]]] = []
+    for person in dict.fromkeys([move[0] for move in reversed(moves) if move[0] is not None]):
         order = keys[:]
         draws.shuffle(order)
         lines.append((person, order))
@@ -214,7 +215,8 @@ def _draw_moves(
     """
     others = [person for person in range(len(states)) if person != poi]
     attempt, shuffle = draws.attempts(poi, others, [_free_values(size) for size in sizes]), draws.shuffle
-    n_others, moves = len(others), []
+    n_others = len(others)
+    moves: list[tuple] = []
     left, needles_left, failures = N, needles, 0
     while left:
         person, conditions, updates, moved = attempt(needles_left / left, states)
@@ -253,4 +255,4 @@ def _draw_moves(
         states = after
         left -= 1
         needles_left -= is_needle
-    return moves, states
+    return cast("list[Move]", moves), states

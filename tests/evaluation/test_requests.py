@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from cogniload_repro.cli import main
-from cogniload_repro.companions import requests
 from cogniload_repro.companions.protocol import Query
+from cogniload_repro.evaluation import requests
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
 

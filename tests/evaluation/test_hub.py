@@ -6,8 +6,8 @@ import json
 import pyarrow.parquet as pq
 import yaml
 
-from cogniload_repro.companions.hub import write_data_set
 from cogniload_repro.companions.protocol import list_queries
+from cogniload_repro.evaluation.hub import write_data_set
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.folders import write_set
 

@@ -6,8 +6,8 @@ import json
 import pytest
 import yaml
 
-from cogniload_repro.companions.harness import write_task
 from cogniload_repro.companions.protocol import list_queries
+from cogniload_repro.evaluation.harness import write_task
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
