@@ -112,4 +112,4 @@ def _plain(label: str) -> str:
 
 
 def _round(*numbers: float | None) -> list[float | None]:
-    return [round(number, 4) if pd.notna(number) else None for number in numbers]
+    return [None if number is None or pd.isna(number) else round(number, 4) for number in numbers]

@@ -1,5 +1,7 @@
 """Pictures that sum up: what was found, what became of the printed numbers, where the paper disagrees with itself."""
 
+from typing import Any
+
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
@@ -123,9 +125,9 @@ def draw_contradictions(ranked: pd.DataFrame) -> Figure:
         for (section, consequence), own in places.groupby(["section", "consequence"]):
             column, row = columns.index(consequence), len(rows) - 1 - rows.index(section)
             disc = {"boxstyle": "circle,pad=0.25", "color": _TOUCHED[column % len(_TOUCHED)]}
-            middle = {"ha": "center", "va": "center_baseline"}
+            words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
             for place, number in enumerate(own["number"]):
-                axes.text(column - 0.4 + 0.13 * place, row, f"{number}", color="white", size=8, bbox=disc, **middle)
+                axes.text(column - 0.4 + 0.13 * place, row, f"{number}", bbox=disc, **words)
         axes.set(xlim=(-0.55, len(columns) - 0.45), ylim=(-0.6, len(rows) - 0.4))
         axes.set_xticks(range(len(columns)), columns)
         axes.xaxis.tick_top()
