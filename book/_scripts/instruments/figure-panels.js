@@ -69,7 +69,7 @@ cogniload.panels = (() => {
       const rows = panel.rows.filter((row) => row[1] !== null).map(([at, estimate, from, to]) => ({
         model: data.models[at].name, at: clip(estimate), from: clip(from, low), to: clip(to, high), Model: data.models[at].name,
         Estimate: fixed(estimate, 2), Interval: `${from === null ? "no limit" : fixed(from, 2)} to ${to === null ? "no limit" : fixed(to, 2)} (95%)`,
-        inside: estimate >= low && estimate <= high,
+        lies: estimate < low ? "below" : estimate > high ? "above" : "inside",
       }));
       const scale = panel.log ? { type: "log", domain: panel.limits } : { domain: panel.limits };
       const x = (field) => ({ ...quantity(field, panel.label), scale, axis: { values: panel.ticks } });
@@ -78,9 +78,9 @@ cogniload.panels = (() => {
       const part = (is, tone, size) => {
         const values = rows.filter(({ model }) => chosen.has(model) === is), encoded = is ? { color } : {};
         return [
-          { data: { values: values.filter(({ inside }) => inside) }, mark: { type: "rule", strokeWidth: is ? 2.5 : 1.2, color: tone }, encoding: { x: x("from"), x2: { field: "to" }, y, tooltip, ...encoded } },
+          { data: { values: values.filter(({ lies }) => lies === "inside") }, mark: { type: "rule", strokeWidth: is ? 2.5 : 1.2, color: tone }, encoding: { x: x("from"), x2: { field: "to" }, y, tooltip, ...encoded } },
           { data: { values }, mark: { type: "point", filled: true, size, opacity: 1, color: tone }, encoding: { x: x("at"), y, tooltip, ...encoded,
-            shape: { field: "inside", type: "nominal", scale: { domain: [true, false], range: ["circle", "triangle-right"] }, legend: null } } },
+            shape: { field: "lies", type: "nominal", scale: { domain: ["inside", "below", "above"], range: ["circle", "triangle-left", "triangle-right"] }, legend: null } } },
         ];
       };
       return { height: 17 * order.length + 50, layer: [

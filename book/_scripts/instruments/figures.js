@@ -109,12 +109,12 @@ cogniload.figures = (() => {
 
     /** Panels that stand side by side share the width; where rows have names, the first of them has these beside it. */
     function widthOf(panel, columns, named) {
-      const all = views.clientWidth - 16 * (columns - 1), names = panel.kind === "spans" ? Math.min(215, all / 3) : 0;
-      return Math.max(panel.kind === "spans" ? 150 : 210, Math.floor((all - names) / columns) + (named ? names : 0));
+      const all = views.clientWidth - 16 * (columns - 1), names = panel.kind === "spans" ? Math.min(205, all / 3) : 0;
+      return Math.max(panel.kind === "spans" ? 110 : 180, Math.floor((all - names) / columns) + (named ? names : 0));
     }
 
     async function draw() {
-      const mine = ++turn, columns = Math.max(1, Math.min(data.panels.length, Math.floor(views.clientWidth / 220)));
+      const mine = ++turn, columns = Math.max(1, Math.min(data.panels.length, 3, Math.floor(views.clientWidth / 195)));
       const panels = data.panels.filter((panel) => panel.rows.length);
       const drawn = await Promise.all(panels.map(async (panel, at) => {
         const named = at % columns === 0, width = widthOf(panel, columns, named);

@@ -218,7 +218,7 @@ def describe_ranges(ranges: pd.DataFrame) -> str:
 
 def print_misfits(misfits: pd.DataFrame) -> pd.DataFrame:
     """Return the misfits by load (`misfit.estimate_by_load`) as text."""
-    names = {"ratio_pct": "ρ (prose)", "d": "$d$ (Table 4)", "N": "$N$ (Table 5)"}
+    names = {"ratio_pct": "ρ (prose)", "d": "d (Table 4)", "N": "N (Table 5)"}
     return pd.DataFrame(
         {
             "Levels of": misfits["load"].map(names),
