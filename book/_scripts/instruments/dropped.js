@@ -45,7 +45,7 @@ cogniload.dropped = (() => {
     location.reload();
   }
 
-  const number = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits).replace("-", "−") : "–");
+  const number = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
   const stars = (p) => "*".repeat([0.05, 0.01, 0.001].filter((level) => p < level).length);
   const point = (model, name, digits) => number(model.points[name]?.[0] ?? NaN, digits);
   /** Accuracy and errors of a model's cells by level of a load, as Tables 4 and 5 have them. */
