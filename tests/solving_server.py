@@ -1,5 +1,7 @@
 """A server that speaks OpenAI's protocol and solves puzzles, wrongly at known rates and with a server's usual faults.
 
+Probes of critical load it answers too, rightly up to a known size.
+
 What it does to a prompt follows from the prompt alone, so that a test knows what must come out. Run by hand:
 ``python tests/solving_server.py PORT ANSWERED.txt [CURVE]``.
 """
@@ -8,15 +10,42 @@ import hashlib
 import json
 import math
 import random
+import re
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from cogniload_repro.companions.probes import Rule, apply_rules
 from cogniload_repro.puzzles.text import parse_puzzle
 
 #: Log-odds of a right answer: 1, d, log10 N, rho, rho^2.
 CURVE = (7.0, -0.35, -2.5, -2.0, 1.6)
+
+
+#: Sizes of probes up to which an answer is right.
+CAPACITY = {"registers": 6, "rules": 2, "operations": 9}
+
+
+def answer_probe(text):
+    """The closing line of an answer to a probe of critical load, right up to the capacity; None for a puzzle."""
+    found = re.search(r"(\d+) (registers|rules|operations)", text)
+    if not (found and "Answer:" in text):
+        return None
+    size, kind = int(found[1]), found[2]
+    if kind == "registers":
+        held = dict(re.findall(r"R(\d+)=(\d+)", text))
+        values = [int(held[re.search(r"in R(\d+)\?", text)[1]])]
+    elif kind == "operations":
+        (value,) = (int(word) for word in re.search(r"R1 holds (\d+)", text).groups())
+        for verb, number in re.findall(r"(add|subtract|multiply by) (\d+)", text):
+            value = {"add": value + int(number), "subtract": value - int(number)}.get(verb, value * int(number)) % 1000
+        values = [value]
+    else:
+        x, y = map(int, re.search(r"X=(\d+), Y=(\d+)\.", text).groups())
+        rules = re.findall(r"If (\S+) is (.+), then add (\d+) to ([XY])", text)
+        values = apply_rules(x, y, [Rule(one, condition, to, int(amount)) for one, condition, amount, to in rules])
+    return "Answer: " + ", ".join(str(value + (size > CAPACITY[kind])) for value in values)
 
 
 def fate(text, curve=CURVE):
@@ -82,6 +111,11 @@ class Server:
         """Return status, body and the key of what was answered."""
         (message,) = request["messages"]
         text, key = message["content"], key_of(message["content"])
+        if said := answer_probe(text):
+            usage = {"prompt_tokens": len(text) // 4, "completion_tokens": 9, "total_tokens": len(text) // 4 + 9}
+            choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+            body = {"id": "c", "object": "chat.completion", "created": 0, "model": "solver", "choices": [choice]}
+            return 200, body | {"usage": usage}, key
         own = fate(text, self.curve)
         time.sleep(self.pause)
         with self.lock:

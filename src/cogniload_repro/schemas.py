@@ -132,7 +132,8 @@ _ADDS_UP = Rule(
 
 #: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction), n
 #: (puzzles), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts were
-#: perturbed, empty where they were not.
+#: perturbed, empty where they were not; 1 where the model's puzzles were chosen by what they tell, so that its
+#: accuracies are not averaged.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -148,6 +149,7 @@ CELLS = Schema(
             ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, optional=True, missing=True)
         ),
         "perturbation": Column("text", optional=True, missing=True),
+        "chosen": Column("whole", low=0, high=1, optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     (_ADDS_UP,),

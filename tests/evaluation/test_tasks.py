@@ -4,8 +4,10 @@ import math
 import random
 import shutil
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
 
@@ -13,15 +15,20 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 
+from cogniload_repro.cli import main
 from cogniload_repro.companions.protocol import split_perturbations
 from cogniload_repro.evaluation.budget import estimate_tokens
 from cogniload_repro.evaluation.forms import draw_queries
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.presentation.figures import find_panels, panel_accuracy
 from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.robustness.differences import compare_models
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset, score_partition
+from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import load_cells
 
 ASKED = []
 
@@ -89,21 +96,32 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_short_form_has_points_and_one_accuracy(tmp_path):
-    """280 puzzles; no accuracy by single loads, which its cells would confound."""
+def test_the_short_form_has_points_and_no_accuracy(tmp_path):
+    """280 puzzles; an average would tell which cells they were put into."""
     log = run(tmp_path, form="short", seed=7)
     found = metrics(log)
     assert len({sample.id for sample in log.samples}) == 280
-    assert {"accuracy", "ecl50", "id50", "grid_puzzles_ecl50"} <= set(found)
-    assert not [name for name in found if "=" in name]
+    assert {"ecl50", "id50", "grid_puzzles_ecl50"} <= set(found)
+    assert not [name for name in found if "=" in name or name.startswith("accuracy")]
 
 
 def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
-    """It stops at the number of puzzles, none twice; no accuracy is printed."""
+    """It stops at the number of puzzles, none twice; no accuracy is printed by the task, the scores or the fits."""
     log = run(tmp_path, form="adaptive", puzzles=50, batch=20)
     assert log.status == "success"
     assert len({sample.id for sample in log.samples}) == len(log.samples) == 50
     assert not [name for name in metrics(log) if name.startswith("accuracy")]
+    build = ["--build", str(tmp_path / "build")]
+    for command in (["download-outputs", "--source", log.location], ["score", "--jobs", "1"], ["fit"]):
+        told = CliRunner().invoke(main, [*command, *build])
+        assert told.exit_code == 0, told.output
+        assert "%" not in told.output
+    assert "mockllm/model: 50 answers, puzzles were chosen" in told.output
+    cells = load_cells(tmp_path / "build")
+    assert (cells["n"].sum(), accuracy_by(cells, "model").empty) == (50, True)
+    assert panel_accuracy(find_panels("figure1")[0], cells).empty
+    with pytest.raises(ValueError, match="were chosen by what they tell"):
+        compare_models(pd.concat([cells, load_cells()]), "mockllm/model", "QwQ-32B")
 
 
 def test_an_adaptive_run_stops_when_enough_is_known_or_spent(tmp_path):

@@ -149,10 +149,12 @@ def test_an_interrupted_log_gives_what_it_has(tmp_path):
     """Without a header the journal names the model."""
     path = tmp_path / "run.eval"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("_journal/start.json", json.dumps(make_header("mockllm/model")))
+        journal = {key: value for key, value in make_header("mockllm/model").items() if key != "status"}
+        archive.writestr("_journal/start.json", json.dumps(journal))
         archive.writestr("samples/1.json", json.dumps(make_sample()))
-    (row,), refused = read(path)
-    assert (row["model"], refused) == ("mockllm/model", [])
+    (row,), ((number, reason, detail),) = read(path)
+    assert (row["model"], number, reason) == ("mockllm/model", 0, "unfinished log")
+    assert "eval-retry" in detail
 
 
 @pytest.mark.parametrize("ending", ["eval", "json"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cogniload_repro.outputs.settings import SettingsTally, take_settings
+from cogniload_repro.outputs.settings import SettingsTally, find_chosen, take_settings
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,13 @@ from cogniload_repro.outputs.settings import SettingsTally, take_settings
 def test_settings_are_short_text(fields, told):
     """Whatever a source says: words and numbers are kept, anything else is not."""
     assert take_settings(fields) == told
+
+
+def test_a_model_of_whose_answers_some_were_chosen_is_chosen():
+    """Whatever else it answered; evenly asked forms, and what is not told, are not."""
+    told = {"a": {"form": {"paper": 1400, "adaptive": 50}}, "b": {"form": {"mini": 180}}, "c": {"effort": {"low": 1}}}
+    sources = [{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]
+    assert find_chosen(sources) == {"a", "d"}
 
 
 def test_values_are_counted_by_model():

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -33,7 +34,7 @@ def scores():
 
 def test_finished_answers_are_those_that_nothing_cut_off(scores):
     """Neither a limit nor an open trace nor a full context; the paper's accuracy is over all."""
-    (row,) = count_endings(scores).to_dict("records")
+    (row,) = count_endings(scores, set(scores["model"])).to_dict("records")
     assert [row[kind] for kind in ("stop", "length", "context", "unknown", "unclosed_trace", "over")] == [
         2,
         1,
@@ -66,6 +67,10 @@ def test_a_copy_of_a_model_stands_beside_it():
     assert (row["cells"], row["of"], row["n"]) == (105, 23, copy["n"].sum())
     assert row["best"] <= row["rank"] <= row["worst"]
     assert "mid" in row["tiers"]
+    (row,) = place_models(copy.assign(chosen=1), paper).to_dict("records")
+    assert np.isnan([row["accuracy"], row["low"]]).all()
+    assert (pd.isna(row["rank"]), row["of"], row["of_ecl50"], row["n"]) == (True, 22, 23, copy["n"].sum())
+    assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
     assert select_others(pd.concat([paper, copy]))["model"].unique().tolist() == ["mine"]
 
 

@@ -10,6 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import group_models
 from cogniload_repro.robustness.differences import VERDICTS, compare_all, compare_answers, compare_models, judge
+from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = load_counts()
 GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
@@ -121,3 +122,13 @@ def test_the_same_answers_twice_are_alike():
 def test_a_small_difference_may_be_beyond_doubt(p, p_alike, place):
     """Differing and being alike are two questions."""
     assert judge(p, p_alike) == VERDICTS[place]
+
+
+def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
+    """A model whose puzzles were chosen by what they tell is in no pair, and refused by name."""
+    cells = load_cells(models=["QwQ-32B", "Qwen3-32B", "Qwen3-8B"])
+    marked = cells.assign(chosen=(cells["model"] == "Qwen3-8B").astype(int))
+    assert set(compare_all(marked)["first"]) | set(compare_all(marked)["second"]) == {"QwQ-32B", "Qwen3-32B"}
+    assert compare_all(cells.assign(chosen=1)).empty
+    with pytest.raises(ValueError, match="puzzles of Qwen3-8B were chosen"):
+        compare_models(marked, "QwQ-32B", "Qwen3-8B")

@@ -71,8 +71,10 @@ def download_outputs(
 def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.commands.choices import PAPERS_READING, read_choices
+    from cogniload_repro.commands.steps import read_sources
     from cogniload_repro.executors import open_executor
     from cogniload_repro.files import locked
+    from cogniload_repro.outputs.settings import find_chosen
     from cogniload_repro.presentation.score_text import print_scores
     from cogniload_repro.scoring.cells import read_scores, write_cells
     from cogniload_repro.scoring.readings import place_scores
@@ -88,12 +90,13 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
             score_dataset(
                 outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, find_reading(reading)
             )
-        cells = write_cells(place / "scores", place / "cells.parquet")
+        asked_chosen = find_chosen(read_sources(outputs)) if isinstance(outputs, Path) else set()
+        cells = write_cells(place / "scores", place / "cells.parquet", asked_chosen)
     models = cells["model"].nunique()
     count = int(cells["n"].sum())
     counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
     say(f"{counted} scored in {place / 'scores'}" + (f", read as {reading}" if reading != PAPERS_READING else ""))
-    say(print_scores(read_scores(place / "scores")))
+    say(print_scores(read_scores(place / "scores"), asked_chosen))
     if isinstance(outputs, Path):
         _tell_rejected(outputs)
 

@@ -117,7 +117,8 @@ def _outputs_from(build: Build) -> dict[str, str]:
 
 
 def _scores_from(build: Build) -> dict[str, str]:
-    outputs = {"outputs": build.files("outputs", "outputs/"), "puzzles": build.files("outputs", "puzzles")}
+    kept = {"outputs": "outputs/", "puzzles": "puzzles", "sources": SOURCES}
+    outputs = {name: build.files("outputs", start) for name, start in kept.items()}
     return {**outputs, "reading": build.choices.reading, "code": build.core}
 
 

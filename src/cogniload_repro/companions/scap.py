@@ -19,7 +19,7 @@ from scipy.stats import beta
 from cogniload_repro.companions.probes import KINDS, draw_probe, score_probe
 from cogniload_repro.endings import take_answer
 from cogniload_repro.outputs.adapters import adapt_record
-from cogniload_repro.outputs.inspect_logs import read_archive
+from cogniload_repro.outputs.inspect_logs import Sample, read_archive
 
 #: First sizes, the post's.
 FIRST_SIZE = {"state": 5, "rules": 3, "path": 5}
@@ -189,7 +189,7 @@ def list_probes(sizes: dict[str, int | None], repeats: int = REPEATS, seed: int 
 def _read_log(path: Path) -> Iterator[dict]:
     """Yield the answers of an Inspect log; samples that failed have none."""
     for sample in read_archive(path):
-        if isinstance(sample, Exception) or not isinstance(sample.record, dict):
+        if not (isinstance(sample, Sample) and isinstance(sample.record, dict)):
             continue
         about = sample.record.get("metadata")
         if not isinstance(about, dict) or not set(KEYS) <= set(about):

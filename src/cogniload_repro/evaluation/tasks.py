@@ -25,6 +25,7 @@ from cogniload_repro.evaluation.probing import scap
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, Cell, check_count
 from cogniload_repro.outputs.adapters import adapt_record
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
+from cogniload_repro.outputs.settings import CHOSEN_FORMS
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ids import SEED
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
@@ -105,8 +106,7 @@ def cogniload(
         counts = plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
         dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
-    # the short form's cells have unequal numbers of puzzles, so that its accuracies by one load would mix the others
-    averaged = {"adaptive": [], "short": [accuracy()]}.get(asked, [accuracy(), by_load()])
+    averaged = [] if asked in CHOSEN_FORMS else [accuracy(), by_load()]
     return Task(
         dataset=dataset,
         solver=ask(limit, tokenizers),

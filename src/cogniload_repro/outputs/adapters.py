@@ -12,7 +12,7 @@ from pathlib import Path
 from cogniload_repro.endings import join_reasoning
 from cogniload_repro.puzzles.catalog import parse_name
 
-FAILED = "failed request"
+FAILED, ANOTHER_MODEL = "failed request", "another model"
 
 # Files of one run of the harness end in the same date.
 _HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz|\.zst)?")
@@ -137,6 +137,10 @@ def _inspect_rows(sample: Mapping, model: str | None, asked: Mapping[str, object
     if isinstance(prompt, list):
         users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
         prompt = _message_text(users[-1]) if users else None
+    for fallback in map(_mapping, [output.get("fallback"), *_list(sample.get("model_fallbacks"))]):
+        if other := fallback.get("fallback_model"):
+            yield ANOTHER_MODEL, f"{sample.get('id')}: {other} answered in place of {fallback.get('model') or model}"
+            return
     usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
     own_limit = {key: metadata[key] for key in ("max_tokens",) if key in metadata}  # a solver may give each request one
     answers = [_read_choice(choice, "stop_reason") for choice in map(_mapping, output["choices"])]

@@ -25,6 +25,8 @@ from cogniload_repro.records import (
 #: Our own task, and the number in its versions, raised when prompts, verdicts or the order of draws change: answers no
 #: longer compare.
 TASK, COMPARABILITY = "cogniload", 1
+#: Why a log is refused beside its samples, which are read.
+UNFINISHED_LOG = "unfinished log"
 #: Most memory that a plain log may take, bytes: it is read whole.
 LOG_MEMORY_BYTES = 1_500_000_000
 
@@ -49,8 +51,10 @@ def is_inspect_json(path: Path) -> bool:
         return False
 
 
-def read_archive(path: Path) -> Iterator[Sample | Exception]:
+def read_archive(path: Path) -> Iterator[Sample | Exception | Refusal]:
     """Yield the samples of an `.eval` archive, one in memory at a time; an error for one that is damaged.
+
+    Of a run that has not come to its end, the last item is the refusal that says so.
 
     Raises
     ------
@@ -59,24 +63,26 @@ def read_archive(path: Path) -> Iterator[Sample | Exception]:
     """
     try:
         with open_zip(path) as archive:
-            model, asked = _read_header(archive)
-            left = unpacked_limit()
+            header = _read_header(archive)
+            (model, asked), left, count = _read_eval(header), unpacked_limit(), 0
             # a run that was taken up again has samples of both attempts under one name, of which the last counts
             for info in {info.filename: info for info in archive.infolist()}.values():
                 left -= info.file_size
                 if left < 0:
                     raise ValueError(over_limit(path.name))
                 if info.filename.startswith("samples/") and info.filename.endswith(".json"):
+                    count += 1
                     try:
                         yield Sample(model, parse_json(_read_member(archive, info)), asked)
                     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
                         yield ValueError(f"{info.filename}: {error}")
+            yield from _judge_status(header, count)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise ValueError(f"not a whole Inspect log: {error}") from None
 
 
-def read_json(path: Path) -> Iterator[Sample]:
-    """Yield the samples of a plain `.json` log, which has to fit into memory.
+def read_json(path: Path) -> Iterator[Sample | Refusal]:
+    """Yield the samples of a plain `.json` log, which has to fit into memory, and last as `read_archive`.
 
     Raises
     ------
@@ -89,9 +95,10 @@ def read_json(path: Path) -> Iterator[Sample]:
         raise ValueError(f"a plain log of {len(content):,} bytes or more is not read; convert it to .eval")
     log = json.loads(content)
     (model, asked), samples = _read_eval(log), log.pop("samples", None) or []
-    del content, log
+    del content
     for sample in samples:
         yield Sample(model, check_record(sample), asked)
+    yield from _judge_status(log, len(samples))
 
 
 def _weigh(content: bytes) -> int:
@@ -101,11 +108,29 @@ def _weigh(content: bytes) -> int:
     return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
 
 
-def _read_header(archive: zipfile.ZipFile) -> tuple[str | None, dict[str, object]]:
-    """Return what the header of an archive tells; one that was interrupted has none yet, only a journal."""
+def _judge_status(header: Mapping, count: int) -> Iterator[Refusal]:
+    """Refuse a log that is not that of a whole run, beside its samples."""
+    if (status := header.get("status")) != "success":
+        error = _mapping(header.get("error")).get("message")
+        of_all = _mapping(header["eval"].get("dataset")).get("samples")
+        yield (
+            UNFINISHED_LOG,
+            (
+                f"its run has not come to its end (status {status or 'unknown'}"
+                + (f": {str(error)[:200]}" if error else "")
+                + f"): {count:,} samples"
+                + (f" of {of_all:,}" if isinstance(of_all, int) else "")
+                + " are in it; go on with `inspect eval-retry`, or allow rejected rows to use what is there"
+            ),
+        )
+
+
+def _read_header(archive: zipfile.ZipFile) -> dict:
+    """Return the header of an archive; one that was interrupted has none yet, only a journal."""
     for name in ("header.json", "_journal/start.json"):
         if name in archive.namelist():
-            return _read_eval(json.loads(_read_member(archive, archive.getinfo(name))))
+            header = json.loads(_read_member(archive, archive.getinfo(name)))
+            return header if isinstance(header, dict) else {}
     raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
 
 
@@ -115,8 +140,8 @@ def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
         raise ValueError("not an Inspect log: it has no eval")
     about, plan = header["eval"], _mapping(header.get("plan"))
     task, version = (str(about.get(key, "")) for key in ("task", "task_version"))
-    said = re.fullmatch(r"(\d+)-[A-Z]+", version)
-    if task.rpartition("/")[2] == TASK and said and int(said[1]) != COMPARABILITY:
+    said, is_own = re.fullmatch(r"(\d+)-[A-Z]+", version), task.rpartition("/")[2] == TASK
+    if is_own and said and int(said[1]) != COMPARABILITY:
         raise ValueError(
             f"its answers were asked for under comparability version {said[1]} of the task {TASK}, and do not compare "
             f"with those of version {COMPARABILITY}; evaluate again, or read it with the release that it is from"
@@ -129,6 +154,7 @@ def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
         "date": about.get("created"),
         "effort": asked.get("reasoning_effort") or told.get("effort") or asked.get("reasoning_tokens"),
         **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
+        "form": told.get("form") if is_own else None,
     }
 
 

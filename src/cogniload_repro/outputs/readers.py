@@ -96,6 +96,8 @@ def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
     for row, sample in enumerate(samples, start=1):
         if isinstance(sample, Exception):
             yield Entry(row, None, (UNREADABLE, str(sample)))
+        elif not isinstance(sample, inspect_logs.Sample):
+            yield Entry(0, None, sample)
         else:
             yield from _entries(row, sample.record, sample.model, columns, sample.asked)
 

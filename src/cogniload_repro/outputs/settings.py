@@ -1,13 +1,15 @@
-"""How models were asked, as far as a source tells: provider, version, date, effort, sampling, limit of tokens."""
+"""How models were asked, as far as a source tells: provider, version, date, effort, sampling, limit of tokens, form."""
 
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 #: What a source may tell of a request, by the names of columns.
-SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
+SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens", "form")
+#: Forms of our own task whose puzzles are those that tell most: answers to them are fitted, and never averaged.
+CHOSEN_FORMS = ("short", "adaptive")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOST_VALUES, _MOST_TOLD, _LONGEST = 10_000, 20, 100
@@ -46,6 +48,12 @@ class SettingsTally:
             model: {name: _sum_up(settings[name]) for name in SETTINGS if name in settings}
             for model, settings in sorted(self._counts.items())
         }
+
+
+def find_chosen(sources: Iterable[Mapping]) -> set[str]:
+    """Return the models of sources, as ``sources.json`` has them, that were asked puzzles of `CHOSEN_FORMS`."""
+    told = [asked for source in sources for asked in source.get("settings", {}).items()]
+    return {model for model, settings in told if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
 
 
 def _sum_up(counts: Mapping[str, int]) -> dict[str, int]:

@@ -5,6 +5,7 @@ import pandas as pd
 from cogniload_repro.presentation.figures import AXES, Panel, find_panels, panel_accuracy
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import pens
+from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.provenance import source_note
 
 _SPOKEN = {"d": "intrinsic difficulty d", "N": "task length N", "ratio_pct": "needle ratio rho"}
@@ -96,7 +97,8 @@ def _who(accuracy: pd.Series, extreme: float) -> str:
 
 def _extent(panels: tuple[Panel, ...], cells: pd.DataFrame) -> tuple[str, str]:
     """Return the number of models drawn, as words, and the number of answers behind the figure."""
-    kept = pd.concat([cells if p.at is None else cells[cells[p.at] == p.level] for p in panels])
+    even = evenly_asked(cells)
+    kept = pd.concat([even if p.at is None else even[even[p.at] == p.level] for p in panels])
     kept = kept[kept["n"] > 0].drop_duplicates(["model", "N", "d", "ratio_pct"])
     count = kept["model"].nunique()
     return f"{count} model{'s' if count != 1 else ''}", f"{int(kept['n'].sum()):,}"

@@ -15,7 +15,7 @@ from scipy.optimize import isotonic_regression
 
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import mean_cells, spread_band
-from cogniload_repro.statistics.accuracy import accuracy_by, order_models
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.provenance import source_note
 
 #: Symbol and axis label of each dimension of the grid.
@@ -74,6 +74,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
         If there is no such figure, the cells hold no puzzle, or the provenance is not one of the three words.
     """
     panels = find_panels(name)
+    cells = evenly_asked(cells)
     note = source_note(cells, provenance)
     if not (cells["n"] > 0).any():
         raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")

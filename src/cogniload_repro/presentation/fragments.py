@@ -18,10 +18,12 @@ from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
 from cogniload_repro.presentation.fit_text import caption_fits, summarise
 from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
+from cogniload_repro.presentation.score_text import NOT_AVERAGED
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
 from cogniload_repro.presentation.tables import Table, print_added, print_fits
 from cogniload_repro.published import load_claims
+from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.provenance import source_note
 
@@ -85,6 +87,9 @@ def show_figure(name: str, cells: pd.DataFrame, build: str | Path) -> Fragment:
     build : path
         Where ``figures/`` is, and whose provenance the picture states.
     """
+    if evenly_asked(cells).empty:
+        why = f"Figure {name.removeprefix('figure')} averages accuracies; here all {NOT_AVERAGED}."
+        return show_sentence(why, name)
     word = read_provenance(build)
     caption = f"Figure {name.removeprefix('figure')}, recomputed. {figure_caption(name, cells, word)}"
     figure, alt = draw_figure(name, cells, word), alt_text(name, cells, word)

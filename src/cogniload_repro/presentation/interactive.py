@@ -18,13 +18,14 @@ from cogniload_repro.presentation.robustness_figures import FINGERPRINT
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.prompts.comparison import LARGEST_Z
 from cogniload_repro.published import INTERVAL_ALPHA
-from cogniload_repro.statistics.accuracy import accuracy_by, order_models
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 
 _SHARES = ("accuracy", "low", "high", "lowest", "highest")
 
 
 def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, Any]:
     """Return one of the paper's figures (a key of `figures.FIGURES`): a panel of accuracies for each of its own."""
+    cells = evenly_asked(cells)
     places = _place(cells.loc[cells["n"] > 0, "model"])
     panels = []
     for panel in find_panels(name):
@@ -37,6 +38,7 @@ def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, 
 
 def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict[str, Any]:
     """Return the shares of answers that are wrong in each way along one load: a panel a kind (column and title)."""
+    cells = evenly_asked(cells)
     places = _place(cells.loc[cells["n"] > 0, "model"])
     panels = []
     for kind, title in kinds.items():

@@ -1,9 +1,10 @@
 """Models that the paper does not have: their places, how answers ended, what was scored, how they were asked."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from cogniload_repro.endings import CUT, STOPS
@@ -40,7 +41,9 @@ def place_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     for model, cells in own.groupby("model", sort=False):
         same = paper.merge(cells[_CELL], on=_CELL)
         together = pd.concat([same, cells], ignore_index=True)
-        row = accuracy_by(cells, "model").iloc[0].to_dict()
+        pooled = accuracy_by(cells, "model").to_dict("records")  # none of one whose puzzles were chosen
+        row = {"model": model, "n": cells["n"].sum(), **dict.fromkeys(("accuracy", "low", "high"), np.nan)}
+        row |= pooled[0] if pooled else {}
         row |= {"cells": same[_CELL].drop_duplicates().shape[0], "tiers": ""}
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
             pairs = compare_pairs(together, quantity)
@@ -59,13 +62,15 @@ def show_place(rank: object, best: object, worst: object, of: int) -> str:
     return f"{rank} of {of}" + (f" ({best} to {worst})" if best != worst else "")
 
 
-def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
+def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFrame:
     """Count by model how answers ended, and what that does to accuracy.
 
     Parameters
     ----------
     scores : DataFrame
         The scores table.
+    averaged : collection of str
+        Models that were asked evenly; accuracies of the others are missing.
 
     Returns
     -------
@@ -83,8 +88,8 @@ def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
             {"model": model, "answers": len(own)}
             | {kind: int((stopped == kind).sum()) for kind in STOPS}
             | {"unclosed_trace": int(own["unclosed_trace"].sum()), "over": int(over.sum())}
-            | {"accuracy": own["correct"].mean(), "finished": len(finished)}
-            | {"accuracy_finished": finished["correct"].mean() if len(finished) else float("nan")}
+            | {"accuracy": own["correct"].mean() if model in averaged else np.nan, "finished": len(finished)}
+            | {"accuracy_finished": finished["correct"].mean() if len(finished) and model in averaged else np.nan}
         )
     return pd.DataFrame(rows)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.statistics.accuracy import accuracy_by, order_models
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 #: Points of a fingerprint: title, axis limits, range of the grid, ticks.
@@ -90,7 +90,8 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
     -------
     Figure
         One panel a model, one tile a pair (N, d) over all rho: the number is the accuracy in percent, the colour
-        observed less fitted accuracy in percentage points. Models whose fit does not exist have grey tiles.
+        observed less fitted accuracy in percentage points. Models whose fit does not exist have grey tiles,
+        those whose puzzles were chosen by what they tell no numbers.
     """
     models = order_models(cells.loc[cells["n"] > 0, "model"])
     across, down = 4, -(-len(models) // 4)
@@ -104,7 +105,8 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
         for ax in axes.flat[len(models) :]:
             ax.set_axis_off()
         for ax, model in zip(axes.flat, models, strict=False):
-            image = _draw_tiles(ax, surface(cells[cells["model"] == model], formula))
+            own = cells[cells["model"] == model]
+            image = _draw_tiles(ax, surface(own, formula), numbered=len(evenly_asked(own)) > 0)
             ax.set_title(pens([model])[model].label, size=8, pad=2, parse_math=False)
         for ax in axes[:, 0]:
             ax.set_ylabel("$N$", labelpad=1)
@@ -195,7 +197,7 @@ def describe_spread(cells: pd.DataFrame) -> str:
     )
 
 
-def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
+def _draw_tiles(ax: Axes, tiles: pd.DataFrame, *, numbered: bool) -> mpl.image.AxesImage:
     tiles = tiles.assign(residual=100 * (tiles["accuracy"] - tiles["fitted"]))
     accuracy, residual = (
         tiles.pivot_table(name, index="N", columns="d", dropna=False) for name in ("accuracy", "residual")
@@ -203,7 +205,7 @@ def _draw_tiles(ax: Axes, tiles: pd.DataFrame) -> mpl.image.AxesImage:
     ax.set_facecolor("0.9")
     image = ax.imshow(residual, cmap="RdBu", vmin=-RESIDUAL_LIMIT, vmax=RESIDUAL_LIMIT, aspect="auto")
     for (row, column), value in np.ndenumerate(accuracy.to_numpy()):
-        if np.isfinite(value):
+        if numbered and np.isfinite(value):
             dark = abs(np.nan_to_num(residual.iloc[row, column])) > 0.62 * RESIDUAL_LIMIT
             ax.text(column, row, f"{100 * value:.0f}", size=6.5, ha="center", va="center",
                     color="white" if dark else "0.1")  # fmt: skip

@@ -1,5 +1,7 @@
 """Accuracies by model as lines of text, for a terminal: the paper's models in one line, others one by one."""
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from cogniload_repro.endings import CUT
@@ -7,14 +9,19 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.statistics.accuracy import accuracy_by
 
+#: Said in place of an accuracy where a model's puzzles were chosen by what they tell.
+NOT_AVERAGED = "puzzles were chosen by what they tell, so accuracy is not averaged"
 
-def print_scores(scores: pd.DataFrame) -> str:
+
+def print_scores(scores: pd.DataFrame, chosen: Collection[str] = ()) -> str:
     """Return accuracies, answers that were cut off, and right ones that say they are not sure.
 
     Parameters
     ----------
     scores : DataFrame
         The scores table.
+    chosen : collection of str
+        Models whose accuracies are not averaged, see `accuracy.evenly_asked`.
     """
     columns = {"accuracy": "mean", "answers": "size", "cut": "sum", "unclosed_trace": "sum", "hedged": "sum"}
     marked = scores.assign(
@@ -25,7 +32,13 @@ def print_scores(scores: pd.DataFrame) -> str:
     )
     by_model = marked.groupby("model").agg(columns)
     lines = [
-        f"  {format_name(row.Index)}: {100 * row.accuracy:.1f}% of {row.answers:,} right, {row.cut:,} cut off, "
+        f"  {format_name(row.Index)}: "
+        + (
+            f"{row.answers:,} answers, {NOT_AVERAGED}"
+            if row.Index in chosen
+            else f"{100 * row.accuracy:.1f}% of {row.answers:,} right"
+        )
+        + f", {row.cut:,} cut off, "
         f"{row.unclosed_trace:,} with reasoning that is not closed, {row.hedged:,} right by it though not sure"
         for row in by_model[~by_model.index.isin(NAMES)].itertuples()
     ]
@@ -40,13 +53,16 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
     cells, glm : DataFrame
         Cells, and the fits of Table 2 (`paper_tables.glm_table`).
     """
-    pooled = accuracy_by(cells, "model").merge(glm[["model", "ecl50", "nt50", "id50"]], on="model")
-    lines = [
-        f"  {format_name(row.model)}: {100 * row.accuracy:.1f}% ({100 * row.low:.1f} to {100 * row.high:.1f}) of "
-        f"{row.n:,} right, ECL50 {_show(row.ecl50, 1)}, NT50 {_show(row.nt50, 3)}, ID50 {_show(row.id50, 2)}"
-        for row in pooled[~pooled["model"].isin(NAMES)].itertuples()
-    ]
-    return "\n".join([*_print_papers(pooled.set_index("model")["accuracy"]), *lines])
+    pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["n"].sum()
+    lines = []
+    for row in glm[~glm["model"].isin(NAMES)].itertuples():
+        said = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"
+        if row.model in pooled.index:
+            own = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
+            said = f"{own.accuracy:.1f}% ({own.low:.1f} to {own.high:.1f}) of {answers[row.model]:,} right"
+        points = f"ECL50 {_show(row.ecl50, 1)}, NT50 {_show(row.nt50, 3)}, ID50 {_show(row.id50, 2)}"
+        lines.append(f"  {format_name(row.model)}: {said}, {points}")
+    return "\n".join([*_print_papers(pooled["accuracy"]), *lines])
 
 
 def _show(value: float, digits: int) -> str:

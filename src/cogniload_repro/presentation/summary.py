@@ -7,8 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cogniload_repro.presentation.score_text import NOT_AVERAGED
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens
 from cogniload_repro.presentation.verdicts import WORDS, title
+from cogniload_repro.statistics.accuracy import evenly_asked
 
 _GREY = "0.8"
 _TOUCHED = ("#ab3f00", "#1861d3", "#6b6b6b")
@@ -47,7 +49,12 @@ def coefficients(checks: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_lengths(axes: Axes, cells: pd.DataFrame) -> None:
     """Draw all models in grey, and name a reader's own, the best, the one in the middle and the last."""
-    sums = cells.groupby(["model", "N"])[["correct", "n"]].sum().reset_index()
+    sums = evenly_asked(cells).groupby(["model", "N"])[["correct", "n"]].sum().reset_index()
+    if sums.empty:
+        axes.text(0.5, 0.5, f"All {NOT_AVERAGED}", transform=axes.transAxes, ha="center", va="center", color="0.35",
+                  wrap=True)  # fmt: skip
+        axes.set_axis_off()
+        return
     curves = sums.assign(share=sums["correct"] / sums["n"]).pivot_table("share", "model", "N")
     drawn, order = pens(curves.index.tolist()), curves.mean(axis=1).sort_values(ascending=False).index.tolist()
     places = [order[0], order[len(order) // 2], order[-1]]
@@ -76,8 +83,9 @@ def _draw_coefficients(axes: Axes, own: pd.DataFrame) -> None:
 
 def describe_summary(cells: pd.DataFrame, checks: pd.DataFrame) -> str:
     """Say for readers who do not see it what `draw_summary` shows."""
-    by_length = cells.groupby("N")[["correct", "n"]].sum()
+    by_length = evenly_asked(cells).groupby("N")[["correct", "n"]].sum()
     course = ", ".join(f"{share:.2f} at N = {N:g}" for N, share in (by_length["correct"] / by_length["n"]).items())
+    course = course or f"nothing, since all {NOT_AVERAGED}"
     own = coefficients(checks)
     return (
         f"Left: mean accuracy against task length, one line a model; over all answers {course}. Right: {len(own)} "

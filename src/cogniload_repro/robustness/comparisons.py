@@ -16,6 +16,7 @@ from statsmodels.stats.power import normal_sample_size_one_tail
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
 from cogniload_repro.robustness.uncertainty import POWER, Quadratic, fit_quadratics, standard_error
+from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.likelihood import maximise
 
 #: What models are compared by: overall accuracy (fraction), with the standard error of the fit or without any fit, or
@@ -94,7 +95,9 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
-    ranked = estimate_models(cells).dropna(subset=[quantity, f"se_{quantity}"])
+    ranked = estimate_models(cells if quantity == "ecl50" else evenly_asked(cells)).dropna(
+        subset=[quantity, f"se_{quantity}"]
+    )
     ranked = ranked.sort_values(quantity, ascending=False, kind="stable")
     rows = []
     for first, second in combinations(ranked.to_dict("records"), 2):
@@ -265,7 +268,7 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
         a regression on all three).
     """
     rows = []
-    for quadratic in fit_quadratics(cells):
+    for quadratic in fit_quadratics(evenly_asked(cells)):
         falls = []
         for load in (quadratic.x[:, 2], quadratic.x[:, 1]):
             ends = [quadratic.n * np.isclose(load, end) for end in (load.min(), load.max())]

@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
+from cogniload_repro.statistics.accuracy import evenly_asked
 
 #: Difference of accuracy below which two models are called alike, unless another is asked for.
 MARGIN = 0.05
@@ -53,6 +54,9 @@ def judge(p: float, p_alike: float) -> str:
     if p < ALPHA:
         return VERDICTS[1] if p_alike < ALPHA else VERDICTS[0]
     return VERDICTS[2] if p_alike < ALPHA else VERDICTS[3]
+
+
+_PAIRS = ["first", "second", "cells", *Difference._fields]
 
 
 def compare_models(
@@ -107,11 +111,12 @@ def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
         high, p, p_alike of `Difference`; p_holm and verdict, corrected for all pairs; by N ``at_N`` and ``apart_N``:
         the difference there, and whether it is significant after correction for the levels of the pair.
     """
-    wide = _side_by_side(cells)
+    if (cells := evenly_asked(cells)).empty:
+        return _judge_rows(pd.DataFrame(columns=_PAIRS))
+    wide, rows = _side_by_side(cells), []
     present = wide["n"] > 0
     means = (wide["correct"] / wide["n"].where(present)).mean().sort_values(ascending=False, kind="stable")
     lengths = wide.index.get_level_values("N").to_numpy()
-    rows = []
     for pair in combinations(means.index, 2):
         both = (present[pair[0]] & present[pair[1]]).to_numpy()
         if not both.any():
@@ -124,7 +129,7 @@ def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
         for at, one, is_apart in zip(levels, found, apart, strict=True):
             row |= {f"at_{lengths[at][0]}": one.difference, f"apart_{lengths[at][0]}": is_apart}
         rows.append(row)
-    table = pd.DataFrame(rows, columns=None if rows else ["first", "second", "cells", *Difference._fields])
+    table = pd.DataFrame(rows, columns=None if rows else _PAIRS)
     return _judge_rows(table)
 
 
@@ -181,6 +186,12 @@ def _shared_cells(cells: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     if first == second:
         raise ValueError(f"{first} is compared with itself; name two models")
     known = cells.loc[cells["n"] > 0, "model"].unique()
+    even = set(evenly_asked(cells)["model"])
+    if chosen := [name for name in (first, second) if name in known and name not in even]:
+        raise ValueError(
+            f"puzzles of {' and '.join(chosen)} were chosen by what they tell, so accuracies are not averaged; compare "
+            "capacity points instead"
+        )
     if unknown := [name for name in (first, second) if name not in known]:
         raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {', '.join(known)}")
     wide = _side_by_side(cells[cells["model"].isin([first, second])])

@@ -1,5 +1,6 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -60,10 +61,12 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     return cells[[*head, *cells.columns.difference(head, sort=False)]].reset_index(drop=True)
 
 
-def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
+def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
     """Count all scores of a folder, write the cells table and return it.
 
-    The cells carry the weakest provenance of the scores: reconstructed, as soon as one model is.
+    Models named as chosen are marked in a column ``chosen``, which is there if there are any: their puzzles are those
+    that tell most, so that their accuracies are not averaged. The cells carry the weakest provenance of the scores:
+    reconstructed, as soon as one model is.
 
     Raises
     ------
@@ -72,6 +75,8 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
     """
     files = score_files(scores_dir)
     cells = count_cells(read_scores(scores_dir))
+    if cells["model"].isin(list(chosen)).any():
+        cells["chosen"] = cells["model"].isin(list(chosen)).astype("int64")
     metadata = [read_metadata(file) for file in files]
     shared = [key for key in metadata[0] if key != "outputs"]  # each score file has other outputs
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}

@@ -12,6 +12,8 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
 
+_CELL = ("N", "ratio_pct", "d")
+
 
 def order_models(models: Iterable[str]) -> list[str]:
     """Return each model once: the paper's in printed order, then the others by name."""
@@ -19,8 +21,13 @@ def order_models(models: Iterable[str]) -> list[str]:
     return [name for name in NAMES if name in present] + sorted(present.difference(NAMES))
 
 
+def evenly_asked(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of models that were asked evenly; accuracies of the others say what puzzles were chosen."""
+    return cells if "chosen" not in cells else cells[cells["chosen"] != 1]
+
+
 def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Pool the puzzles of a cells frame over everything but the named columns.
+    """Pool the puzzles of a cells frame over everything but the named columns; `evenly_asked` ones, unless in cells.
 
     Parameters
     ----------
@@ -82,6 +89,8 @@ def _sum_by(cells: pd.DataFrame, dims: tuple[str, ...], columns: list[str]) -> p
     if unknown or not dims:
         what = f"have no column {', '.join(unknown)}" if unknown else "were given no column to group by"
         raise ValueError(f"the cells {what}; name some of: {', '.join(map(str, cells.columns))}")
+    if not set(_CELL) <= set(dims):
+        cells = evenly_asked(cells)
     sums = cells.groupby(list(dims), as_index=False, sort=True)[columns].sum()
     if "model" not in dims:
         return sums

@@ -1,0 +1,140 @@
+"""Logs that are not as they should be, made by Inspect itself: a sentence each, and what is usable is kept."""
+
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
+
+from inspect_ai import Task
+from inspect_ai import eval as evaluate
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import ModelFallback, ModelOutput, ModelUsage, get_model
+
+from cogniload_repro.evaluation.forms import draw_puzzles
+from cogniload_repro.evaluation.tasks import cogniload
+from cogniload_repro.grid import Cell
+from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.puzzles.text import parse_puzzle
+
+GRID = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
+
+
+def answer(text="I do not know.", **fields):
+    """What the mock model says."""
+    output = ModelOutput.from_content("mockllm/model", text)
+    output.usage = ModelUsage(input_tokens=500, output_tokens=90, total_tokens=590)
+    return output.model_copy(update=fields)
+
+
+def ask(folder, task=None, say=lambda messages: answer(), **options):
+    """Evaluate the mock model, and return the log."""
+
+    def outputs(messages, tools, tool_choice, config):
+        return say(messages)
+
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    return evaluate(
+        task or cogniload(**GRID), model=model, log_dir=str(folder), display="none", max_connections=1, **options
+    )[0]
+
+
+def read(source, folder):
+    """Import a log; return responses by model and the rejected rows as reason and sentence."""
+    report = import_outputs(source, folder / "outputs", folder / "puzzles.parquet", folder / "rejected.parquet")
+    rejected = pq.read_table(folder / "rejected.parquet").to_pylist()
+    return dict(report.responses), [(row["row"], row["reason"], row["detail"]) for row in rejected]
+
+
+def test_a_run_that_ended_with_an_error(tmp_path):
+    """What was answered is kept, what failed is told, and so is that the rest is missing."""
+    asked = []
+
+    def fail_at_last(messages):
+        asked.append(messages)
+        if len(asked) > 3:
+            raise RuntimeError("the server has gone")
+        return answer()
+
+    log = ask(tmp_path / "logs", say=fail_at_last)
+    assert log.status == "error"
+    responses, rejected = read(log.location, tmp_path)
+    assert responses == {"mockllm/model": 3}
+    *failed, (row, reason, detail) = rejected
+    assert {one[1] for one in failed} == {"failed request"}
+    assert (row, reason) == (0, "unfinished log")
+    assert "status error" in detail
+    assert "of 6 are in it; go on with `inspect eval-retry`" in detail
+
+
+def test_a_log_of_another_task_beside_one_of_ours(tmp_path):
+    """Its samples are no puzzles, each is told; ours are read."""
+    ask(tmp_path / "logs")
+    ask(tmp_path / "logs", Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])))
+    responses, ((_, reason, detail),) = read(tmp_path / "logs", tmp_path)
+    assert responses == {"mockllm/model": 6}
+    assert reason == "unknown puzzle"
+    assert "no known puzzle has the text 'What is 2 + 2?'" in detail
+
+
+def test_a_log_of_another_comparability_version_beside_one_of_ours(tmp_path):
+    """Its answers are not put among the others, and a sentence says why."""
+    log = ask(tmp_path / "old")
+    log.eval.task_version, log.eval.model = "0-A", "mockllm/other"
+    write_eval_log(log, str(tmp_path / "logs" / "old.eval"))
+    ask(tmp_path / "logs")
+    responses, ((row, _, detail),) = read(tmp_path / "logs", tmp_path)
+    assert (responses, row) == ({"mockllm/model": 6}, 0)
+    assert "comparability version 0" in detail
+
+
+def test_a_file_cut_short_beside_a_whole_one(tmp_path):
+    """An archive without its end has no directory: nothing of it is read, and a sentence says so."""
+    whole = ask(tmp_path / "logs")
+    log = read_eval_log(whole.location)
+    log.eval.model = "mockllm/other"
+    write_eval_log(log, str(tmp_path / "logs" / "cut.eval"))
+    cut = (tmp_path / "logs" / "cut.eval").read_bytes()
+    (tmp_path / "logs" / "cut.eval").write_bytes(cut[: len(cut) // 2])
+    responses, ((row, reason, detail),) = read(tmp_path / "logs", tmp_path)
+    assert (responses, row, reason) == ({"mockllm/model": 6}, 0, "unreadable file")
+    assert "not a whole Inspect log" in detail
+
+
+def test_samples_without_usage(tmp_path):
+    """Their answers are read, their tokens unknown; those of the others stay known."""
+    log = ask(tmp_path / "first")
+    for sample in log.samples[:2]:
+        sample.output.usage = None
+    write_eval_log(log, str(tmp_path / "x.eval"))
+    responses, rejected = read(tmp_path / "x.eval", tmp_path)
+    assert (responses, rejected) == ({"mockllm/model": 6}, [])
+    (partition,) = (tmp_path / "outputs").glob("*.parquet")
+    assert pq.read_table(partition)["response_tokens"].to_pylist().count(None) == 2
+
+
+def test_epochs_of_a_foreign_task(tmp_path):
+    """The first answer to a puzzle counts, the others are duplicates; our own task refuses them."""
+    puzzles = [Sample(id=row["name"], input=row["text"]) for row in draw_puzzles(Cell(20, 50, 1), 0, 2)]
+    log = ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=3)
+    assert log.status == "success"
+    responses, rejected = read(log.location, tmp_path)
+    assert responses == {"mockllm/model": 2}
+    assert [reason for _, reason, _ in rejected] == ["duplicate"] * 4
+    assert "has answered" in rejected[0][2]
+
+
+def test_another_model_that_answered(tmp_path):
+    """A provider that hands a request on to another model: its answers are not this model's."""
+
+    def hand_on(messages):
+        other = ModelFallback(model="mockllm/model", fallback_model="mockllm/small")
+        return answer(fallback=other if parse_puzzle(messages[0].text).d == 3 else None)
+
+    log = ask(tmp_path / "logs", say=hand_on)
+    assert log.status == "success"
+    responses, rejected = read(log.location, tmp_path)
+    assert responses == {"mockllm/model": 3}
+    assert [reason for _, reason, _ in rejected] == ["another model"] * 3
+    assert rejected[0][2].endswith(": mockllm/small answered in place of mockllm/model")
+    assert sum(sample.scores["verdict"].reason == "no_response" for sample in log.samples) == 3
