@@ -45,7 +45,7 @@ cogniload.dropped = (() => {
     location.reload();
   }
 
-  const number = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+  const number = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "--");
   const stars = (p) => "*".repeat([0.05, 0.01, 0.001].filter((level) => p < level).length);
   const point = (model, name, digits) => number(model.points[name]?.[0] ?? NaN, digits);
   /** Accuracy and errors of a model's cells by level of a load, as Tables 4 and 5 have them. */
@@ -57,7 +57,7 @@ cogniload.dropped = (() => {
   const ERRORS = ["n", "accuracy", "ctx", "valid_logic", "poi_logic", "last_logic", "other"];
   const interval = (name, digits) => (model) => {
     const [estimate, low, high] = model.points[name] ?? [];
-    return Number.isFinite(estimate) ? [[number(estimate, digits), "–", [low, high].map((end) => (Number.isFinite(end) ? number(end, digits) : "no limit")).join(" to ")]] : [];
+    return Number.isFinite(estimate) ? [[number(estimate, digits), "--", [low, high].map((end) => (Number.isFinite(end) ? number(end, digits) : "no limit")).join(" to ")]] : [];
   };
   /** What tables hold of a model: rows of cells after its name, in the order of their columns; what is not known is a dash. */
   const TABLES = {
@@ -79,7 +79,7 @@ cogniload.dropped = (() => {
       const rows = models.flatMap((model) => TABLES[id](model).map((cells) => [model.name, ...cells]));
       for (const [name, ...cells] of rows.reverse()) {
         const row = make("tr", { className: "dropped" }, make("td", { className: right[0] ?? "" }, name, " ", make("small", {}, MARK)));
-        for (let at = 1; at < width; at++) row.append(make("td", { className: right[at] ?? "" }, cells[at - 1] ?? "–"));
+        for (let at = 1; at < width; at++) row.append(make("td", { className: right[at] ?? "" }, cells[at - 1] ?? "--"));
         body.prepend(row);
       }
       return rows.length ? [id.startsWith("table") ? id.replace("table", "Table ") : `the table of ${id.split("-")[0].toUpperCase()}`] : [];
