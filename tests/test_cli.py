@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes, exit codes, one clear sentence."""
+"""The command line as a user meets it: exit codes, one clear sentence, and real processes where these matter."""
 
 import json
 import os
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from cogniload_repro.cli import main
 from cogniload_repro.commands.choices import read_choices
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +25,13 @@ def run(*arguments, root: Path = ROOT) -> subprocess.CompletedProcess:
         env=os.environ | {"PYTHONPATH": str(root / "src")},
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
+
+
+def ask(*arguments) -> subprocess.CompletedProcess:
+    """Run the command in this process, which has the libraries already."""
+    words = [str(argument) for argument in arguments]
+    done = CliRunner().invoke(main, words)
+    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
 
 def assert_refused(done: subprocess.CompletedProcess, *words: str) -> None:
@@ -72,19 +81,19 @@ def test_impossible_cells_are_refused(tmp_path, grid, words):
 
 def test_a_foreign_cell_cannot_be_reconstructed(tmp_path):
     """Cells that the paper lacks are possible puzzles, but not reconstructable outputs."""
-    done = run("download-outputs", "--grid", "N=21 ratio=5 d=1", "--build", tmp_path)
+    done = ask("download-outputs", "--grid", "N=21 ratio=5 d=1", "--build", tmp_path)
     assert_refused(done, "21", "reconstructed")
     assert {file.name for file in tmp_path.iterdir()} <= {".lock", "choices.json"}
 
 
 def test_an_unknown_model_is_refused():
     """The message lists the models there are."""
-    assert_refused(run("reconstruct", "--model", "gpt-6", "--out", os.devnull), "gpt-6", "QwQ-32B")
+    assert_refused(ask("reconstruct", "--model", "gpt-6", "--out", os.devnull), "gpt-6", "QwQ-32B")
 
 
 def test_reconstruct_never_overwrites_the_committed_table_by_accident():
     """Part of the models, or another seed, need a place of their own."""
-    assert_refused(run("reconstruct", "--seed", "1"), "--out")
+    assert_refused(ask("reconstruct", "--seed", "1"), "--out")
 
 
 def test_a_missing_published_table_is_named(checkout):
@@ -117,7 +126,7 @@ def test_a_damaged_reconstruction_is_named(checkout):
 
 def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
     """Bad rows are counted by reason and end strict runs with exit code 2; the good rows are written."""
-    assert run("puzzles", "--grid", "N=20 ratio=50 d=1", "--per-cell", "2", "--format", "jsonl",
+    assert ask("puzzles", "--grid", "N=20 ratio=50 d=1", "--per-cell", "2", "--format", "jsonl",
                "--out", tmp_path).returncode == 0  # fmt: skip
     name = pd.read_json(tmp_path / "puzzles.jsonl", lines=True)["name"][0]
     source = tmp_path / "answers.jsonl"
@@ -127,31 +136,31 @@ def test_malformed_rows_are_listed_and_the_rest_kept(tmp_path):
         "utf-8",
     )
     build = tmp_path / "build"
-    done = run("download-outputs", "--source", source, "--build", build)
+    done = ask("download-outputs", "--source", source, "--build", build)
     assert_refused(done, "2 rows were rejected", "--max-rejected")
     assert len(pd.read_parquet(build / "rejected.parquet")) == 2
     assert not (build / "outputs").exists()
-    assert run("download-outputs", "--source", source, "--build", build, "--max-rejected", 2).returncode == 0
+    assert ask("download-outputs", "--source", source, "--build", build, "--max-rejected", 2).returncode == 0
     assert len(pd.read_parquet(build / "outputs" / "mine.parquet")) == 1
 
 
 def test_steps_name_the_step_before_them(tmp_path):
     """A step without its input says what makes it."""
-    assert_refused(run("score", "--build", tmp_path), "make download-outputs")
-    assert_refused(run("fit", "--build", tmp_path), "make score")
-    assert_refused(run("compare", "--build", tmp_path), "make")
+    assert_refused(ask("score", "--build", tmp_path), "make download-outputs")
+    assert_refused(ask("fit", "--build", tmp_path), "make score")
+    assert_refused(ask("compare", "--build", tmp_path), "make")
 
 
 def test_verify_finds_a_damaged_puzzle(tmp_path):
     """A whole set is right; one changed answer is named, with exit code 1."""
-    assert run("puzzles", "--grid", "N=20 ratio=50 d=3", "--per-cell", "3", "--format", "jsonl",
+    assert ask("puzzles", "--grid", "N=20 ratio=50 d=3", "--per-cell", "3", "--format", "jsonl",
                "--out", tmp_path).returncode == 0  # fmt: skip
-    whole = run("verify", tmp_path / "puzzles.jsonl")
+    whole = ask("verify", tmp_path / "puzzles.jsonl")
     assert whole.returncode == 0
     assert "3 right" in whole.stdout
     first, *rest = (tmp_path / "puzzles.jsonl").read_text("utf-8").splitlines()
     (tmp_path / "damaged.jsonl").write_text("\n".join([first.replace("\\n7. ", "\\n9. "), *rest]), "utf-8")
-    damaged = run("verify", tmp_path / "damaged.jsonl")
+    damaged = ask("verify", tmp_path / "damaged.jsonl")
     assert damaged.returncode == 1
     assert "2 right" in damaged.stdout
 
@@ -168,20 +177,20 @@ def fitted(tmp_path) -> Path:
 
 def test_a_formula_that_cannot_be_read_is_refused(fitted):
     """The formula and the known names are in the sentence, and nothing is written."""
-    assert_refused(run("fit", "--build", fitted, "--formula", "correct ~ d + length"), "length", "log10_N")
-    assert_refused(run("fit", "--build", fitted, "--family", "normal"), "normal", "probit")
-    assert_refused(run("fit", "--build", fitted, "--model", "gpt-6"), "gpt-6", "QwQ-32B")
-    assert_refused(run("fit", "--build", fitted, "--data", "nowhere.csv"), "nowhere.csv")
+    assert_refused(ask("fit", "--build", fitted, "--formula", "correct ~ d + length"), "length", "log10_N")
+    assert_refused(ask("fit", "--build", fitted, "--family", "normal"), "normal", "probit")
+    assert_refused(ask("fit", "--build", fitted, "--model", "gpt-6"), "gpt-6", "QwQ-32B")
+    assert_refused(ask("fit", "--build", fitted, "--data", "nowhere.csv"), "nowhere.csv")
     assert [path.name for path in fitted.iterdir()] == ["cells.parquet"]
 
 
 def test_another_regression_is_printed_and_kept(fitted):
     """Every fit is shown with its provenance, a failed one with its status, and all are where --out says."""
-    done = run("fit", "--build", fitted, "--formula", "correct ~ d + log10_N + I(2 * d)")
+    done = ask("fit", "--build", fitted, "--formula", "correct ~ d + log10_N + I(2 * d)")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
     assert "QwQ-32B: not identified" in done.stdout
-    done = run("fit", "--build", fitted, "--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B",
+    done = ask("fit", "--build", fitted, "--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B",
                "--out", fitted / "mine.csv")  # fmt: skip
     assert "gemini" not in done.stdout
     kept = pd.read_csv(fitted / "mine.csv")
@@ -194,7 +203,7 @@ def test_another_regression_is_compared(fitted, tmp_path):
     """--compare prints criteria and changes in 100 columns; one's own table is named and leaves the build alone."""
     before = (fitted / "cells.parquet").read_bytes()
     pd.read_parquet(fitted / "cells.parquet").head(140).to_csv(tmp_path / "own.csv", index=False)
-    done = run("fit", "--build", fitted, "--compare", "--data", tmp_path / "own.csv", "--formula", "correct ~ d * rho")
+    done = ask("fit", "--build", fitted, "--compare", "--data", tmp_path / "own.csv", "--formula", "correct ~ d * rho")
     assert done.returncode == 0, done.stderr
     assert "Counts of own.csv, whose origin is not recorded" in done.stdout
     assert all(word in done.stdout for word in ("logLik", "AIC", "BIC", "difference", "yours", "paper"))
@@ -204,8 +213,8 @@ def test_another_regression_is_compared(fitted, tmp_path):
 
 def test_choices_are_checked_and_shown(tmp_path):
     """A choice is kept and named; an impossible one is refused, and the kept one stays."""
-    assert run("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
-    assert_refused(run("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
+    assert ask("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
+    assert_refused(ask("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
     assert read_choices(tmp_path).family == "probit"
 
 

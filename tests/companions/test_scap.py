@@ -49,10 +49,10 @@ def test_a_model_without_limit_or_without_capacity_is_told():
 def test_intervals_hold_as_often_as_they_say():
     """Of a gradual fall, 95% of searches find the size at which it passes 90%, but for chance."""
     rng = np.random.default_rng(4)
-    truth = 20  # 90% right at size 20, 50% at 40
+    truth, searches = 20, 25  # 90% right at size 20, 50% at 40
     others = [(kind, 1, 1, 1) for kind in ("rules", "path")]
     covered = 0
-    for _ in range(60):
+    for _ in range(searches):
         rows, size = [], 5
         while size:
             p = expit(np.log(9) - np.log(9) * (size - truth) / 20)
@@ -61,7 +61,7 @@ def test_intervals_hold_as_often_as_they_say():
             size = next_sizes(counts)["state"]
         row = estimate_capacity(counts).set_index("probe").loc["state"]
         covered += row["n_low"] <= truth <= row["n_high"]
-    assert covered >= binom.ppf(0.001, 60, 0.95)
+    assert covered >= binom.ppf(0.001, searches, 0.95)
 
 
 def test_answers_are_scored_from_their_numbers_alone():

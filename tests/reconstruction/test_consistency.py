@@ -23,7 +23,7 @@ from cogniload_repro.reconstruction.consistency import (
     table3_test,
     used_ratios,
 )
-from cogniload_repro.reconstruction.derivation import RULES, derive, derive_all, exact_statistics, puzzles_per_cell
+from cogniload_repro.reconstruction.derivation import RULES, derive_all, derive_each, exact_statistics, puzzles_per_cell
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.design import X
 from cogniload_repro.statistics.likelihood import maximise, solve_aic
@@ -44,7 +44,7 @@ def test_sums_by_hand_are_the_exact_ones(name):
 def at(low, value, high, rule="paper"):
     """Return a derivation whose sum of rho has this window, in lattice steps."""
     step = {"paper": 1 / 500, "nominal": 1 / 20}[rule]
-    one = derive(BY_NAME["QwQ-32B"], rule)
+    one = derive_each([(BY_NAME["QwQ-32B"], ())], rule)[0]
     T = np.append(one.T[:3], [value * step, one.T[4]])
     return dataclasses.replace(one, T=T, window=(low * step, high * step))
 
@@ -123,8 +123,10 @@ def test_region_agrees_with_the_way_back():
     n, known = puzzles_per_cell(BY_NAME[ODD], ()), exact_statistics(ODD)
     found = [
         maximise(X[:, :5], n, np.concatenate([known, [t_rho, t_rho2]]))[0]
-        for t_rho in solve_aic(X[:, :4], n, known, row["aic_linear"])
-        for t_rho2 in solve_aic(X[:, :5], n, np.append(known, t_rho), row["aic_quadratic"])
+        for (t_rho,) in solve_aic(X[:, :4], n[None], known[None], row[["aic_linear"]].to_numpy(float))
+        for (t_rho2,) in solve_aic(
+            X[:, :5], n[None], np.append(known, t_rho)[None], row[["aic_quadratic"]].to_numpy(float)
+        )
     ]
     wanted = row.iloc[:5].to_numpy(float)
     assert min(np.abs(beta - wanted).max() for beta in found) < 1e-5

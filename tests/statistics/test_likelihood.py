@@ -9,7 +9,7 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.statistics.design import X
-from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial, solve_aic
+from cogniload_repro.statistics.likelihood import maximise, maximise_all, maximise_multinomial, solve_aic
 
 _SEEDS = st.integers(0, 2**32 - 1)
 
@@ -52,7 +52,7 @@ def test_an_aic_leads_back_to_its_sum(seed, columns):
     x, n, k = answers(seed, columns)
     t = x.T @ k.astype(float)
     beta, loglik = maximise(x, n, t)
-    below, above = solve_aic(x, n, t[:-1], 2 * columns - 2 * loglik)
+    (below,), (above,) = solve_aic(x, n[None], t[None, :-1], np.array([2 * columns - 2 * loglik]))
     # near a slope of zero the AIC hardly tells the sum
     assert min(abs(below - t[-1]), abs(above - t[-1])) <= 1e-6 / min(1, abs(beta[-1]))
     for root, sign in ((below, -1), (above, 1)):
@@ -61,12 +61,32 @@ def test_an_aic_leads_back_to_its_sum(seed, columns):
         assert np.sign(slope[-1]) == sign
 
 
-def test_an_impossible_aic_is_refused():
-    """An AIC above that of a slope of zero belongs to no sum, and the message says how high it may be."""
+def test_an_impossible_aic_has_no_sum():
+    """An AIC above that of a slope of zero belongs to no sum; one below it, asked beside it, does."""
     x, n, k = answers(1, 4)
-    _, without = maximise(x[:, :3], n, x[:, :3].T @ k)
-    with pytest.raises(ValueError, match=r"no statistic leads to an AIC of .* the highest is"):
-        solve_aic(x, n, x[:, :3].T @ k.astype(float), 8 - 2 * without + 0.001)
+    t = x[:, :3].T @ k.astype(float)
+    highest = 8 - 2 * maximise(x[:, :3], n, t)[1]
+    roots = np.array(solve_aic(x, np.array([n, n]), np.array([t, t]), highest + np.array([0.001, -0.001])))
+    assert np.isnan(roots[:, 0]).all()
+    assert roots[0, 1] < roots[1, 1]
+
+
+@given(_SEEDS)
+@settings(max_examples=20)
+def test_many_fits_at_once_are_those_of_one_by_one(seed):
+    """Every row has the fit that it has by itself, and what cannot be fitted leaves the others alone."""
+    x, n, k = answers(seed, 5)
+    t = np.array([x.T @ k, x.T @ (2 * n), x.T @ (k // 2), x.T @ -n])  # the second and fourth are beyond what n allows
+    found, logliks = maximise_all(x, np.array([n] * 4), t)
+    for place in (0, 2):
+        beta, loglik = maximise(x, n, t[place])
+        assert found[place] == pytest.approx(beta, rel=1e-8, abs=1e-8)
+        assert logliks[place] == pytest.approx(loglik, rel=1e-12)
+    assert np.isnan(found[[1, 3]]).all()
+    assert np.isnan(logliks[[1, 3]]).all()
+    for place in (1, 3):
+        with pytest.raises(ValueError, match="no finite"):
+            maximise(x, n, t[place])
 
 
 def test_multinomial_fits_are_those_of_statsmodels():

@@ -7,6 +7,7 @@ numbers or refuses; `prose` reads the published words and judges.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import pandas as pd
 from scipy.stats import norm
@@ -117,7 +118,12 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
 
 def _is_asked(claim: dict[str, str]) -> bool:
     """Say whether the reconstruction was asked to meet a claim along rho (`constraints.prose_windows`)."""
-    return claim["condition"] in CURVES.values() or claim["id"] in set(prose_along_rho(claim["model"])["id"])
+    return claim["condition"] in CURVES.values() or claim["id"] in _ids_along_rho(claim["model"])
+
+
+@cache
+def _ids_along_rho(model: str) -> frozenset[str]:
+    return frozenset(prose_along_rho(model)["id"])
 
 
 def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:

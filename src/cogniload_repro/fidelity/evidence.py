@@ -16,7 +16,7 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME, Model
 from cogniload_repro.published import ERRORS
-from cogniload_repro.statistics.accuracy import accuracy_by, errors_by
+from cogniload_repro.statistics.accuracy import errors_by
 
 
 class UnsettledError(LookupError):
@@ -45,10 +45,10 @@ class Evidence:
         self._puzzles = self._cells.groupby(["model", "N", "ratio_pct", "d"])["n"].sum().to_dict()
         self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
         self._fits = {
-            (row["model"], quantity): row[quantity]
+            (model, quantity): number
             for frame in (results.glm, results.interactions, results.aic)
-            for row in frame[frame["status"] == "ok"].to_dict("records")
-            for quantity in frame.select_dtypes("float")
+            for quantity, known in frame[frame["status"] == "ok"].set_index("model").select_dtypes("float").items()
+            for model, number in known.items()
         }
         self._gaps: dict[str, set[Cell]] = {}
         self._sums: dict[tuple, dict[tuple, dict]] = {}
@@ -56,7 +56,7 @@ class Evidence:
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct, an exact fraction."""
         self.require(model, **levels)
-        pooled = self._pooled("accuracy", tuple(levels), lambda: accuracy_by(self._cells, "model", *levels))
+        pooled = self._pooled("accuracy", tuple(levels), lambda: self._sum("n", "correct", by=tuple(levels)))
         row = pooled[model, *levels.values()]
         return Fraction(int(row["correct"]), int(row["n"]))
 
@@ -105,6 +105,9 @@ class Evidence:
             for cell in PAPER_GRID
             if self._puzzles.get((name, cell.N, cell.ratio_pct, cell.d), 0) not in _allowed(BY_NAME[name], cell)
         }
+
+    def _sum(self, *columns: str, by: tuple[str, ...]) -> pd.DataFrame:
+        return self._cells.groupby(["model", *by], sort=False, observed=True)[list(columns)].sum().reset_index()
 
     def _pooled(self, what: str, keys: tuple[str, ...], pool: Callable[[], pd.DataFrame]) -> dict[tuple, dict]:
         if (what, *keys) not in self._sums:

@@ -54,11 +54,12 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     """
     counts = _whole_levels(counts)
     printed = load_table("tokens").set_index("model")
-    statistics = cache(lambda tokenizer, size: _statistics(counts, tokenizer, size))
+    ours = cache(lambda tokenizer: prompt_statistics(counts, tokenizer))
+    statistics = cache(lambda tokenizer, size: _add_theirs(ours(tokenizer), counts, tokenizer, size))
     frames = []
     for model, tokenizer in _counted_models(counts):
-        ours = statistics(tokenizer, BY_NAME[model].puzzles_per_cell)
-        rows = printed.loc[[model]].reset_index().merge(ours, on=["N", "d"])
+        own = statistics(tokenizer, BY_NAME[model].puzzles_per_cell)
+        rows = printed.loc[[model]].reset_index().merge(own, on=["N", "d"])
         for quantity, name in _QUANTITIES.items():
             variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
             variance = variance.where(rows["se_mean"].notna())  # resampling a single puzzle shows no error
@@ -98,7 +99,8 @@ def compare_to_reference(counts: pd.DataFrame) -> pd.DataFrame:
             continue
         lengths = counts.assign(difference=counts[tokenizer] - counts[tokenizers[reference]])
         rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
-        own = _statistics(lengths, "difference", BY_NAME[model].puzzles_per_cell, resamples=0)
+        own = prompt_statistics(lengths, "difference", resamples=0)
+        own = _add_theirs(own, lengths, "difference", BY_NAME[model].puzzles_per_cell, resamples=0)
         rows = rows.merge(own, on=["N", "d"])
         rows = rows[[level not in BY_NAME[model].missing for level in zip(rows["d"], rows["N"], strict=True)]]
         frames.append(
@@ -231,10 +233,10 @@ def _whole_levels(counts: pd.DataFrame) -> pd.DataFrame:
     return paper[ratios == len(_RATIOS)]
 
 
-def _statistics(counts: pd.DataFrame, column: str, size: int, resamples: int = 500) -> pd.DataFrame:
-    """Return our statistics of a column; in ``se_..._theirs`` the errors of a set with so many puzzles a cell."""
-    ours = prompt_statistics(counts, column, resamples=resamples)
-    theirs = prompt_statistics(counts, column, size, resamples=resamples)
+def _add_theirs(ours: pd.DataFrame, counts: pd.DataFrame, column: str, size: int, resamples: int = 500) -> pd.DataFrame:
+    """Add to our statistics of a column, in ``se_..._theirs``, the errors of a set with so many puzzles a cell."""
+    alike = (counts.groupby(["N", "d", "ratio_pct"]).size() == size).all()
+    theirs = ours if alike else prompt_statistics(counts, column, size, resamples=resamples)
     return ours.assign(se_mean_theirs=theirs["se_mean"], se_p90_theirs=theirs["se_p90"])
 
 

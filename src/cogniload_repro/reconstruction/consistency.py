@@ -16,7 +16,7 @@ from cogniload_repro.reconstruction.derivation import (
     HALF_UNITS,
     POINTS,
     Derived,
-    derive,
+    derive_each,
     deviations,
     exact_statistics,
     lattice_step,
@@ -104,9 +104,9 @@ def missing_choices(model: Model) -> pd.DataFrame:
         means over the answers, not over the design), whole (500 T_rho can be a whole number).
     """
     rows = []
-    for choice in [*missing_ratios(model), ()]:
-        full = Model(model.name, model.label, model.family, model.puzzles_per_cell) if not choice else model
-        derived = derive(full, missing=choice)
+    whole = Model(model.name, model.label, model.family, model.puzzles_per_cell)
+    cases = [*((model, choice) for choice in missing_ratios(model)), (whole, ())]
+    for (full, choice), derived in zip(cases, derive_each(cases), strict=True):
         means = X[:, 1:4].T @ puzzles_per_cell(full, choice) / puzzles_per_cell(full, choice).sum()
         weighted = capacity_points(derived.beta, dict(zip(("d", "log10_N", "rho"), means, strict=True)))
         off = max(deviations(model.name, derived.beta, weighted).values())

@@ -4,7 +4,7 @@ Tables 4 and 5 fix three sums of the correct answers, the two AICs of Table 6 tw
 in a row of Table 2, but only if rho is computed as the authors computed it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,9 +18,9 @@ from scipy.special import expit
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import correct_by, load_table
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
 from cogniload_repro.statistics.design import GRID, X
-from cogniload_repro.statistics.likelihood import maximise, solve_aic
+from cogniload_repro.statistics.likelihood import maximise_all, solve_aic
 
 #: Readings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
 RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal ratio"}
@@ -28,8 +28,9 @@ RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal rat
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 POINTS = ("ecl50", "nt50", "id50")
 #: Half a unit of the last printed digit.
-HALF_UNITS = dict.fromkeys((*BETAS, "nt50", "id50"), 0.005) | {"ecl50": 0.05}
+HALF_UNITS = dict.fromkeys(BETAS, 0.005) | {"ecl50": 0.05, "nt50": 0.005, "id50": 0.005}
 AIC_HALF_UNIT = 0.0005
+_PLACES = {cell: place for place, cell in enumerate(zip(GRID["d"], GRID["N"], GRID["ratio_pct"], strict=True))}
 
 
 @dataclass(frozen=True)
@@ -84,19 +85,34 @@ def lattice_step(rule: str) -> Fraction:
     return Fraction(gcd(*(int(share * common) for share in shares)), common)
 
 
-@cache
-def derive(model: Model, rule: str = "paper", missing: tuple[int, ...] = ()) -> Derived:
-    """Derive a model's row of Table 2 from Tables 4, 5 and 6.
+def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "paper") -> list[Derived]:
+    """Derive rows of Table 2, each for a model and the ratios of its missing puzzles, all at once.
 
     Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
+
+    Raises
+    ------
+    ValueError
+        If nothing has the AICs of a model.
     """
-    x, n, known = _design(rule), puzzles_per_cell(model, missing), exact_statistics(model.name)
-    aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]]
-    misfit, T, beta, points = min(_rows(model.name, rule, x, n, known, *aics), key=lambda row: row[0])
-    p = expit(x @ beta)
-    se = np.sqrt(np.diag(np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))))
-    window = _window(x[:, :4], n, known, aics["aic_linear"], T[3])
-    return Derived(model, rule, missing, T, window, beta, se, points, misfit)
+    x, models = _design(rule), [model.name for model, _ in cases]
+    n = np.array([puzzles_per_cell(*case) for case in cases])
+    known = np.array([exact_statistics(model) for model in models])
+    aics = np.array([_printed("table6", model)[["aic_linear", "aic_quadratic"]] for model in models], dtype=float)
+    misfits, T, beta = _rows(models, rule, n, known, aics)
+    if (lost := np.isinf(misfits).all(axis=1)).any():
+        raise ValueError(f"nothing has the AICs of {models[lost.argmax()]}; check Tables 4 to 6")
+    chosen = np.arange(len(cases)), misfits.argmin(axis=1)
+    misfits, T, beta = misfits[chosen], T[chosen], beta[chosen]
+    p = expit(beta @ x.T)
+    se = [np.sqrt(np.diag(np.linalg.inv(x.T @ (x * weight[:, None])))) for weight in n * p * (1 - p)]
+    windows = _windows(x[:, :4], n, known, aics[:, 0], T[:, 3])
+    return [
+        Derived(
+            model, rule, missing, T[i], windows[i], beta[i], se[i], capacity_points(beta[i], _means(rule)), misfits[i]
+        )
+        for i, (model, missing) in enumerate(cases)
+    ]
 
 
 def derive_all(rule: str = "paper") -> list[Derived]:
@@ -109,7 +125,8 @@ def derive_all(rule: str = "paper") -> list[Derived]:
     def merit(one: Derived) -> tuple:
         return one.misfit > 1, not on_lattice(one), one.misfit
 
-    return [min((derive(model, rule, choice) for choice in missing_ratios(model)), key=merit) for model in MODELS]
+    derived = derive_each([(model, choice) for model in MODELS for choice in missing_ratios(model)], rule)
+    return [min((one for one in derived if one.model == model), key=merit) for model in MODELS]
 
 
 def least_misfit(derived: Derived) -> float:
@@ -118,12 +135,12 @@ def least_misfit(derived: Derived) -> float:
     The corners of the rounding are tried; between them the row changes in proportion.
     """
     model, rule = derived.model, derived.rule
-    x, n, known = _design(rule), puzzles_per_cell(model, derived.missing), exact_statistics(model.name)
-    aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]].to_numpy(float)
-    misfits = [derived.misfit]
-    for corner in product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2):
-        misfits += [row[0] for row in _rows(model.name, rule, x, n, known, *(aics + corner))]
-    return min(misfits)
+    corners = np.array(list(product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2)))
+    aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
+    n, known = puzzles_per_cell(model, derived.missing), exact_statistics(model.name)
+    each = np.ones((len(corners), 1))
+    misfits, _, _ = _rows([model.name] * len(corners), rule, each * n, each * known, aics)
+    return float(min(derived.misfit, misfits.min()))
 
 
 def missing_ratios(model: Model) -> list[tuple[int, ...]]:
@@ -138,7 +155,7 @@ def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarra
     """Return the number of puzzles in each of the 140 cells."""
     n = np.full(len(GRID), float(model.puzzles_per_cell))
     for (d, N), ratio in zip(model.missing, missing_ratios, strict=True):
-        n[(GRID["d"] == d) & (GRID["N"] == N) & (GRID["ratio_pct"] == ratio)] -= 1
+        n[_PLACES[d, N, ratio]] -= 1
     return n
 
 
@@ -174,29 +191,40 @@ def _printed(table: str, model: str) -> pd.Series:
 
 
 def _rows(
-    model: str, rule: str, x: np.ndarray, n: np.ndarray, known: np.ndarray, linear: float, quadratic: float
-) -> Iterator[tuple[float, np.ndarray, np.ndarray, dict[str, float]]]:
-    """Yield misfit, statistics, coefficients and capacity points for each pair of roots of the two AICs."""
-    try:
-        for t_rho in solve_aic(x[:, :4], n, known, linear):
-            first = np.append(known, t_rho)
-            for t_rho2 in solve_aic(x, n, first, quadratic):
-                T = np.append(first, t_rho2)
-                beta, _ = maximise(x, n, T)
-                points = capacity_points(beta, _means(rule))
-                yield max(deviations(model, beta, points).values()), T, beta, points
-    except ValueError:  # a corner of the rounding beyond the highest possible AIC
-        return
+    models: Sequence[str], rule: str, n: np.ndarray, known: np.ndarray, aics: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each pair of roots of the two AICs gives: misfits (m, 4), statistics and coefficients (m, 4, 5).
+
+    Where an AIC is higher than any can be, as in a corner of the rounding, misfits are infinite.
+    """
+    x, m = _design(rule), len(models)
+    first = _append_roots(x[:, :4], n, known, aics[:, 0])
+    twice, four = np.repeat(n, 2, axis=0), np.repeat(n, 4, axis=0)
+    T = _append_roots(x, twice, first, np.repeat(aics[:, 1], 2))
+    beta, _ = maximise_all(x, four, T)
+    points = many_points(beta, _means(rule))
+    values = np.column_stack([beta, 10 ** points["ecl50"], points["nt50"], points["id50"]]).reshape(m, 4, -1)
+    printed = np.array([_printed("table2", model)[list(HALF_UNITS)] for model in models], dtype=float)
+    misfits = _deviate(values, printed[:, None]).max(axis=2)
+    return np.where(np.isnan(misfits), np.inf, misfits), T.reshape(m, 4, 5), beta.reshape(m, 4, 5)
 
 
-def _window(x: np.ndarray, n: np.ndarray, known: np.ndarray, aic: float, t_rho: float) -> tuple[float, float]:
-    """Return the sums of rho between which AIC_linear prints as it does, on the side of the given one."""
-    outer = solve_aic(x, n, known, aic - AIC_HALF_UNIT)
-    try:
-        inner = solve_aic(x, n, known, aic + AIC_HALF_UNIT)
-    except ValueError:  # no slope at all is possible: both signs are
-        return outer
-    return (outer[0], inner[0]) if t_rho < np.mean(outer) else (inner[1], outer[1])
+def _append_roots(x: np.ndarray, n: np.ndarray, t: np.ndarray, aics: np.ndarray) -> np.ndarray:
+    """Return statistics (2 m, q) with either root of an AIC as the last, where (m, q - 1) are known."""
+    roots = np.column_stack(solve_aic(x, n, t, aics))
+    return np.column_stack([np.repeat(t, 2, axis=0), roots.ravel()])
+
+
+def _windows(
+    x: np.ndarray, n: np.ndarray, known: np.ndarray, aics: np.ndarray, sums: np.ndarray
+) -> list[tuple[float, float]]:
+    """Return the sums of rho between which AIC_linear prints as it does, on the side of the given ones."""
+    outer_low, outer_high = solve_aic(x, n, known, aics - AIC_HALF_UNIT)
+    inner_low, inner_high = solve_aic(x, n, known, aics + AIC_HALF_UNIT)
+    below = sums < (outer_low + outer_high) / 2
+    flat = np.isnan(inner_low)  # no slope at all is possible: both signs are
+    low, high = np.where(below | flat, outer_low, inner_high), np.where(below & ~flat, inner_low, outer_high)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def on_lattice(derived: Derived) -> bool:
@@ -208,8 +236,16 @@ def on_lattice(derived: Derived) -> bool:
 
 def deviations(model: str, beta: np.ndarray, points: dict[str, float]) -> dict[str, float]:
     """Return the deviations from a row of Table 2 in half printed units; NT50 where neither has one deviates by 0."""
-    printed, computed = _printed("table2", model), dict(zip(BETAS, beta, strict=True)) | points
-    off = {name: abs(value - printed[name]) / HALF_UNITS[name] for name, value in computed.items()}
-    if np.isnan(off["nt50"]):
-        off["nt50"] = 0.0 if np.isnan(printed["nt50"]) and np.isnan(computed["nt50"]) else np.inf
+    values = np.array([*beta, *(points[point] for point in POINTS)], dtype=float)
+    off = _deviate(values, _printed("table2", model)[list(HALF_UNITS)].to_numpy(float))
+    return dict(zip(HALF_UNITS, off.tolist(), strict=True))
+
+
+def _deviate(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
+    """Return deviations in half printed units, both arrays with the numbers of `HALF_UNITS` along the last axis."""
+    off = np.abs(values - printed) / np.array(list(HALF_UNITS.values()))
+    neither = np.isnan(values) & np.isnan(printed)
+    nt50 = list(HALF_UNITS).index("nt50")
+    lacks = np.isnan(off[..., nt50])
+    off[..., nt50] = np.where(lacks, np.where(neither[..., nt50], 0.0, np.inf), off[..., nt50])
     return off

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 
 from cogniload_repro.models import Model, find_model
 from cogniload_repro.published import load_printed, load_table
-from cogniload_repro.reconstruction.derivation import Derived, derive, missing_ratios, puzzles_per_cell
+from cogniload_repro.reconstruction.derivation import Derived, derive_each, missing_ratios, puzzles_per_cell
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -122,7 +122,7 @@ def recover(model: Model) -> Recovered:
     ValueError
         If nothing can be recovered because the tables contradict one another.
     """
-    starts = [derive(model, missing=choice) for choice in missing_ratios(model)]
+    starts = derive_each([(model, choice) for choice in missing_ratios(model)])
     if model.missing:
         starts = [start for start in starts if start.misfit <= 1]
     if not starts:

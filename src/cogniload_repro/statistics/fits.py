@@ -1,6 +1,6 @@
 """A regression of every model as one tidy table, and one such table held against another."""
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = ("Intercept", "d", "log10_N", "rho", "I(rho ** 2)")
 _OF_MODEL = ["n", "loglik", "aic", "bic", "status"]
+_NOT_FITTED = pd.DataFrame([{"model": "", "term": "", "status": "not fitted"}], columns=["model", "term", *_OF_MODEL])
 
 
 def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
@@ -169,10 +170,12 @@ def compare_fits(
         yours.attrs["family"] == other.attrs["family"],
     )
     loads = sorted({name for one in formulas for name in name_covariates(one)} & set(cells.columns))
+    described, against = _describe(yours, ""), _describe(other, "against_")
+    nothing, nothing_against = (_describe(_NOT_FITTED, prefix)[""] for prefix in ("", "against_"))
+    changes = _name_changes(yours, other)
     rows, ranks = [], {}
     for model, own in cells.groupby("model", sort=False, observed=True):
-        one, two = (fits[fits["model"] == model] for fits in (yours, other))
-        row = {"model": model} | _describe(one, "") | _describe(two, "against_")
+        row = {"model": model} | described.get(model, nothing) | against.get(model, nothing_against)
         row |= {"daic": row["aic"] - row["against_aic"], "dbic": row["bic"] - row["against_bic"]}
         rank = 0
         if row["status"] == row["against_status"] == "ok" and same_family:
@@ -181,7 +184,7 @@ def compare_fits(
             if grid not in ranks:  # most models share a grid
                 ranks[grid] = _joint_rank(own, *formulas)
             rank = ranks[grid]
-        rows.append(row | _likelihood_ratio(row, rank) | {"changes": _changes(one, two)})
+        rows.append(row | _likelihood_ratio(row, rank) | {"changes": ", ".join(changes.get(model, ()))})
     return pd.DataFrame(rows)
 
 
@@ -193,13 +196,11 @@ def _as_fits(cells: pd.DataFrame, what: str | pd.DataFrame, family: str) -> pd.D
     return what
 
 
-def _describe(fits: pd.DataFrame, prefix: str) -> dict[str, object]:
-    """Return what holds for a whole fit; "not fitted" for a model that is not among the fits."""
-    if fits.empty:
-        fits = pd.DataFrame([{"term": "", "status": "not fitted"}], columns=["term", *_OF_MODEL])
-    row = {"status": fits["status"].iloc[0], "df": int((fits["term"] != "").sum())}
-    row |= {name: fits[name].iloc[0] for name in ("loglik", "aic", "bic")}
-    return {f"{prefix}{name}": value for name, value in row.items()}
+def _describe(fits: pd.DataFrame, prefix: str) -> dict[str, dict[str, Any]]:
+    """Return what holds for the whole fit of each model."""
+    whole = fits.drop_duplicates("model").set_index("model")[["status", "loglik", "aic", "bic"]]
+    whole.insert(1, "df", (fits["term"] != "").groupby(fits["model"]).sum().astype(int))
+    return whole.add_prefix(prefix).to_dict("index")
 
 
 def _joint_rank(own: pd.DataFrame, *formulas: str) -> int:
@@ -220,17 +221,16 @@ def _likelihood_ratio(row: dict, rank: int) -> dict[str, object]:
     return {"larger": "formula" if df > 0 else "against", "lr": gain, "lr_df": abs(df), "lr_p": p}
 
 
-def _changes(one: pd.DataFrame, other: pd.DataFrame) -> str:
-    """Return the shared coefficients whose sign or significance differs, each as other -> one with stars."""
-    return ", ".join(_name_changes(other.merge(one, on="term", suffixes=("", "_new"))))
-
-
-def _name_changes(shared: pd.DataFrame) -> Iterator[str]:
-    for row in shared[shared["term"] != "Intercept"].itertuples():
-        if np.isnan(row.coef) or np.isnan(row.coef_new):
-            continue
-        if row.coef * row.coef_new < 0 or (row.p < ALPHA) != (row.p_new < ALPHA):
-            yield f"{row.term} {_starred(row.coef, row.p)} -> {_starred(row.coef_new, row.p_new)}"
+def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[str]]:
+    """Return, by model, the shared coefficients whose sign or significance differs, each as other -> one with stars."""
+    shared = other.merge(one, on=["model", "term"], suffixes=("", "_new"))
+    shared = shared[(shared["term"] != "Intercept") & shared["coef"].notna() & shared["coef_new"].notna()]
+    turned = shared["coef"] * shared["coef_new"] < 0
+    changes: dict[str, list[str]] = {}
+    for row in shared[turned | ((shared["p"] < ALPHA) != (shared["p_new"] < ALPHA))].itertuples():
+        text = f"{row.term} {_starred(row.coef, row.p)} -> {_starred(row.coef_new, row.p_new)}"
+        changes.setdefault(row.model, []).append(text)
+    return changes
 
 
 def _starred(coef: float, p: float) -> str:

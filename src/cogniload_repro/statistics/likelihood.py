@@ -62,8 +62,61 @@ def maximise(
     raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
 
 
-def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float) -> tuple[float, float]:
-    """Return the two values of the last statistic with which a fit has a given AIC.
+def maximise_all(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise many such duals at once: each row is what `maximise` finds, or NaN where it finds none.
+
+    Parameters
+    ----------
+    x : ndarray, shape (140, q)
+    n : ndarray, shape (m, 140)
+    t, start : ndarray, shape (m, q)
+
+    Returns
+    -------
+    coefficients : ndarray, shape (m, q)
+    logliks : ndarray, shape (m,)
+    """
+    x, triangle = np.linalg.qr(x)
+    size = x.shape[1]
+    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    t = np.linalg.solve(triangle.T, t.T).T
+    b = np.zeros(t.shape) if start is None else start @ triangle.T
+    best, logliks = np.full(t.shape, np.nan), np.full(len(t), np.nan)
+    active = np.flatnonzero(np.isfinite(t).all(axis=1))
+    b, n, t = b[active], n[active], t[active]
+
+    def value(b, n, t):
+        return (b * t).sum(axis=1) - (n * np.logaddexp(0, b @ x.T)).sum(axis=1)
+
+    current = value(b, n, t)
+    for _ in range(100):
+        if not len(active):
+            break
+        p = expit(b @ x.T)
+        gradient = t - (n * p) @ x
+        hessian = ((n * p * (1 - p)) @ products).reshape(-1, size, size)
+        going = np.linalg.slogdet(hessian)[0] > 0  # elsewhere all accuracies have run to 0 or 1
+        step = np.zeros(b.shape)
+        step[going] = np.linalg.solve(hessian[going], gradient[going, :, None])[:, :, 0]
+        decrement, length = (gradient * step).sum(axis=1), np.ones(len(b))
+        done = going & (decrement < 1e-14 * np.abs(current))
+        best[active[done]], logliks[active[done]] = (b + step)[done], value(b + step, n, t)[done]
+        going &= ~done
+        new = np.where(going, value(b + step, n, t), current)
+        while len(short := np.flatnonzero(going & ~(new > current) & (length > 1e-6))):
+            length[short] /= 2
+            new[short] = value(b[short] + length[short, None] * step[short], n[short], t[short])
+        hidden = going & (length <= 1e-6) & (decrement < 1e-9)  # rounding hides any further gain
+        best[active[hidden]], logliks[active[hidden]] = b[hidden], current[hidden]
+        going &= length > 1e-6
+        active, b, n, t, current = active[going], (b + length[:, None] * step)[going], n[going], t[going], new[going]
+    return np.linalg.solve(triangle, best.T).T, logliks
+
+
+def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the two values of the last statistic with which fits have given AICs.
 
     The AIC is concave in that statistic, highest where its coefficient is zero: one root on either side.
 
@@ -71,47 +124,47 @@ def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float) -> tuple[
     ----------
     x : ndarray, shape (140, q)
         Covariates of the cells; the last column's statistic is the unknown.
-    n : ndarray, shape (140,)
+    n : ndarray, shape (m, 140)
         Puzzles per cell.
-    t : ndarray, shape (q - 1,)
+    t : ndarray, shape (m, q - 1)
         The known statistics.
-    aic : float
+    aic : ndarray, shape (m,)
         At most the AIC of the fit without the last column, plus 2.
 
     Returns
     -------
-    below, above : float
-        With a negative and with a positive coefficient.
-
-    Raises
-    ------
-    ValueError
-        If no value leads to that AIC.
+    below, above : ndarray, shape (m,)
+        With a negative and with a positive coefficient; NaN where no value leads to that AIC.
     """
-    without, loglik = maximise(x[:, :-1], n, t)
-    highest = 2 * x.shape[1] - 2 * loglik
-    if aic > highest:
-        raise ValueError(f"no statistic leads to an AIC of {aic}, the highest is {highest:.3f}; check Table 6")
-    p = expit(x[:, :-1] @ without)
-    flat = (n * p) @ x[:, -1]
-    variance = 1 / np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))[-1, -1]
-    reach = np.sqrt((highest - aic) * variance)  # where the root is if the AIC is a parabola
+    without, logliks = maximise_all(x[:, :-1], n, t)
+    height = 2 * x.shape[1] - 2 * logliks - aic
+    p = expit(without @ x[:, :-1].T)
+    flat, weights = (n * p) @ x[:, -1], n * p * (1 - p)
+    information = np.einsum("ca,mc,cb->mab", x, weights, x, optimize=True)
+    possible = height >= 0
+    reach = np.full(len(t), np.nan)  # to where the root is if the AIC is a parabola
+    reach[possible] = np.sqrt(height[possible] / np.linalg.inv(information[possible])[:, -1, -1])
     return _descend(x, n, t, aic, flat - reach), _descend(x, n, t, aic, flat + reach)
 
 
-def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: float, start: float) -> float:
+def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Follow the tangents of the AIC, whose slope is -2 times the last coefficient, to where it has a value.
 
     Tangents of a concave curve end beyond the root, and from there come ever nearer to it.
     """
-    last, b = start, None
+    last, roots = start.copy(), np.full(len(start), np.nan)
+    active, b = np.flatnonzero(np.isfinite(start)), None
     for _ in range(60):
-        b, loglik = maximise(x, n, np.append(t, last), start=b)
-        step = (2 * x.shape[1] - 2 * loglik - aic) / (2 * b[-1])
-        last += step
-        if abs(step) < 1e-7:  # steps shrink quadratically: the next would be lost in rounding
-            return float(last)
-    raise ValueError(f"no statistic found that leads to an AIC of {aic}; check Table 6")
+        if not len(active):
+            break
+        b, logliks = maximise_all(x, n[active], np.column_stack([t[active], last[active]]), start=b)
+        step = (2 * x.shape[1] - 2 * logliks - aic[active]) / (2 * b[:, -1])
+        last[active] += step
+        done = np.abs(step) < 1e-7  # steps shrink quadratically: the next would be lost in rounding
+        roots[active[done]] = last[active[done]]
+        going = ~done & np.isfinite(step)
+        active, b = active[going], b[going]
+    return roots
 
 
 def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
