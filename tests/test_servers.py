@@ -60,7 +60,7 @@ def run_with_faults(folder, *options, stop_at, interrupt_at):
     server = Server(server.port, answered=answered)
     wait_for(lambda: len(answered) >= interrupt_at, process)
     process.send_signal(signal.SIGINT)
-    process.wait(60)
+    process.wait(300)
     first = read_eval_log(str(newest(folder)))
     kept = {sample.id for sample in first.samples or () if sample.error is None and sample.scores}
     before = Counter(answered)
