@@ -150,7 +150,7 @@ test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction 
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
 
 test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect, the slow ones too
-	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation tests/test_logs.py tests/test_servers.py
+	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)

@@ -1,5 +1,7 @@
 """What messages, pages and documents tell a reader to run exists."""
 
+import ast
+import json
 import re
 from pathlib import Path
 
@@ -61,3 +63,24 @@ def test_every_option_that_is_named_exists():
             known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
             wrong += [(file.name, name, option) for option in options.split() if option not in known]
     assert wrong == []
+
+
+def test_every_table_and_picture_of_a_chapter_has_a_label_of_its_own():
+    """Calls that show one name it, and no label stands for two of them."""
+    labels: list[str] = []
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            for call in (node for node in ast.walk(ast.parse("".join(cell["source"]))) if isinstance(node, ast.Call)):
+                what = getattr(call.func, "attr", "")
+                if what == "show_frame":
+                    named = [word.value for word in call.keywords if word.arg == "name"]
+                    assert named, f"{notebook.name}: a table has no label: {ast.unparse(call)[:100]}"
+                elif what in ("show_picture", "show_panels", "show_figure"):
+                    named = [call.args[0 if what == "show_figure" else 1]]
+                else:
+                    continue
+                labels += [ast.unparse(label) for label in named]
+    assert len(labels) > 100
+    assert sorted(set(labels)) == sorted(labels)

@@ -71,6 +71,13 @@ def browser():
     chromium.quit()
 
 
+@pytest.fixture
+def forgetful(browser):
+    """The browser keeps nothing of what pages have stored in a test for those of the next."""
+    yield
+    browser.execute_script("localStorage.clear()")
+
+
 def pytest_generate_tests(metafunc):
     """Run tests that take a page once for each page of the built book."""
     if "page" in metafunc.fixturenames:

@@ -55,3 +55,26 @@ def test_the_picture_comes_back(chapter):
     button = chapter.find_element(By.XPATH, "//*[@data-figure='figure1']//button[.='Still picture']")
     chapter.execute_script("arguments[0].click()", button)
     assert picture.is_displayed()
+
+
+_FIGURES = {"07_errors": "error-shares", "08_tokens": "prompt-lengths", "12_uncertainty": "fingerprints"}
+
+
+@pytest.mark.parametrize("name", _FIGURES)
+def test_errors_lengths_and_capacity_points_answer_too(browser, html, name):
+    """Each stands in place of its picture, with some models in colour; another one can be ticked."""
+    page, figure = html / "notebooks" / f"{name}.html", f"[data-figure={_FIGURES[name]}]"
+    if not page.is_file() or f'data-figure="{_FIGURES[name]}"' not in page.read_text(encoding="utf-8"):
+        pytest.skip(f"the chapter {name} of this book has no such figure")
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(f"{html.as_uri()}/notebooks/{name}.html#{_FIGURES[name]}")
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{figure}[data-ready]"))
+    assert not browser.find_element(By.CSS_SELECTOR, f"figure#{_FIGURES[name]} img").is_displayed()
+    marks = f"return document.querySelectorAll('{figure} .mark-symbol path[fill]:not([fill=transparent])').length"
+    assert browser.execute_script(marks) > 0
+    box = browser.find_element(By.CSS_SELECTOR, f"{figure} .figure-models input:not(:checked)")
+    browser.execute_script("arguments[0].click()", box)
+    swatch = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.checked).length"
+    assert browser.execute_script(swatch, f"{figure} .figure-models input") == 5
+    assert [one["message"] for one in browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")] == []

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.companions.load import cell_loads
-from cogniload_repro.presentation.companion_figures import draw_drift, draw_growth, draw_loads
+from cogniload_repro.evaluation.costs import read_designs
+from cogniload_repro.presentation.companion_figures import draw_designs, draw_drift, draw_growth, draw_loads
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.storage import DATA
 
@@ -43,6 +44,17 @@ def test_every_cell_stands_at_its_load_and_its_accuracy(cells):
         assert np.interp(-0.5, -line.get_ydata(), np.log(line.get_xdata())) == pytest.approx(
             np.log(row.critical_load), abs=0.1
         )
+    assert "From somewhere" in texts(figure)
+
+
+def test_every_design_stands_at_its_gain_and_its_coverage():
+    """Two panels, a point for each design on each kind of curve, the names of all designs once a panel."""
+    designs = read_designs()
+    figure = draw_designs(designs, "From somewhere")
+    for ax, point in zip(figure.axes, ("ecl50", "id50"), strict=True):
+        expected = designs[[f"gain_{point}", f"covers_{point}"]].to_numpy()
+        assert np.allclose(np.sort(points(ax), axis=0), np.sort(expected, axis=0))
+        assert {text.get_text() for text in ax.texts} == set(designs["design"])
     assert "From somewhere" in texts(figure)
 
 

@@ -6,9 +6,11 @@ import pytest
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.consistency import (
     SPREADS,
+    describe_deviations,
     describe_lattice,
     describe_ranges,
     describe_spread,
+    draw_deviations,
     draw_lattice,
     draw_ranges,
     draw_spread,
@@ -17,6 +19,7 @@ from cogniload_repro.presentation.consistency import (
 )
 from cogniload_repro.reconstruction.bounds import point_ranges
 from cogniload_repro.reconstruction.consistency import half_widths, missing_choices, sums_by_level
+from cogniload_repro.reconstruction.derivation import RULES
 from cogniload_repro.reconstruction.reconstruct import load_counts
 
 
@@ -98,3 +101,15 @@ def test_sums_of_one_model_add_up(dimension):
     assert shown.iloc[-1, 0] == "sum"
     assert shown.iloc[-1, 4] == ""
     assert numbers.iloc[-1].to_numpy() == pytest.approx(numbers.iloc[:-1].sum().to_numpy(), abs=0.0003)
+
+
+def test_deviations_are_drawn_by_reading_and_counted():
+    """A row that comes out stands left of the line, under its own reading's mark; the description counts these."""
+    worst = pd.DataFrame(
+        {"paper": [0.4, 0.9], "port": [3.0, 0.5], "nominal": [20.0, 1.2]}, index=["QwQ-32B", "Qwen3-8B"]
+    )
+    (axes,) = draw_deviations(worst).axes
+    drawn = {line.get_label(): line.get_xdata().tolist() for line in axes.lines}
+    assert drawn == {RULES[rule]: worst[rule].tolist() for rule in worst}
+    said = describe_deviations(worst)
+    assert all(f"{RULES[rule]}: {count} of 2" in said for rule, count in {"paper": 2, "port": 1, "nominal": 0}.items())

@@ -148,7 +148,7 @@ def test_replay_shows_every_step():
 
 
 def test_nothing_measured_is_said(tmp_path):
-    """Where no puzzle is one of this generator, tables are empty, and a sentence stands in place of a picture."""
+    """Where no puzzle is one of this generator, tables are empty; a sentence stands for a picture, under its label."""
     nothing = checks.measure_puzzles(table_of((20, 4, 10, 1)).assign(text="another"), 5)
     tests = figures.print_draws(checks.check_draws(nothing))
     for table in (tests, figures.print_failures(nothing), figures.print_spaces(nothing.puzzles),
@@ -159,7 +159,8 @@ def test_nothing_measured_is_said(tmp_path):
         figures.draw_merging(nothing), *(figures.draw_counts(nothing, what) for what in ("conditions", "updates")),
     ]  # fmt: skip
     words = {"caption": "Sense", "note": "", "empty": "Nothing"}
-    assert {figures.show_panels(figure, "x", tmp_path, **words).markdown for figure in drawn} == {"Nothing"}
+    shown = {figures.show_panels(figure, "x", tmp_path, **words).markdown for figure in drawn}
+    assert shown == {"(x)=\n\nNothing"}
     assert not any(tmp_path.iterdir())
 
 

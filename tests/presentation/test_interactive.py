@@ -3,10 +3,18 @@
 import json
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cogniload_repro.presentation.figures import FIGURES, find_panels, panel_accuracy
-from cogniload_repro.presentation.interactive import answering_figure, figure_data
+from cogniload_repro.presentation.interactive import (
+    accuracy_data,
+    answering_figure,
+    capacity_data,
+    error_data,
+    length_data,
+)
 from cogniload_repro.statistics.cell_tables import load_cells
 
 
@@ -20,7 +28,7 @@ def cells():
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_numbers_are_the_pictures(cells, name):
     """Every panel has a row a point, with the counts, accuracy and intervals that the picture draws."""
-    data = figure_data(name, cells, "reconstructed")
+    data = accuracy_data(name, cells, "reconstructed")
     names = [model["name"] for model in data["models"]]
     for panel, told in zip(find_panels(name), data["panels"], strict=True):
         frame = panel_accuracy(panel, cells, banded=True)
@@ -32,12 +40,56 @@ def test_the_numbers_are_the_pictures(cells, name):
             assert (accuracy, low, high) == pytest.approx((row["accuracy"], row["low"], row["high"]), abs=5e-5)
 
 
+def test_errors_are_shares_of_all_answers(cells):
+    """A panel a type; its counts are those of the cells, and with the right answers they make up all."""
+    kinds = ["valid_logic", "poi_logic", "last_logic", "other", "ctx"]
+    data = error_data(cells, {kind: kind.replace("_", "-") for kind in kinds}, "N")
+    names = [model["name"] for model in data["models"]]
+    sums = cells.groupby(["model", "N"])[["n", "correct", *kinds]].sum()
+    for kind, panel in zip(kinds, data["panels"], strict=True):
+        assert panel["count"] == kind
+        told = {(names[place], level): (n, k) for place, level, n, k, *_ in panel["rows"]}
+        assert told == {key: (row["n"], row[kind]) for key, row in sums.iterrows()}
+    assert (sums[["correct", *kinds]].sum(axis=1) == sums["n"]).all()
+    assert data["most"] == max(row[4] for panel in data["panels"] for row in panel["rows"])
+
+
+def test_capacity_points_have_their_intervals():
+    """A panel a point, a row a model with estimate and profile interval; what does not exist is null."""
+    rows = [("QwQ-32B", point, at, at - 1, at + 1) for point, at in (("ecl50", 80.0), ("nt50", np.nan), ("id50", 5.0))]
+    frame = pd.DataFrame(rows, columns=["model", "point", "estimate", "profile_low", "profile_high"])
+    data = capacity_data(frame)
+    assert [(panel["point"], panel["rows"]) for panel in data["panels"]] == [
+        ("ecl50", [[0, 80.0, 79.0, 81.0]]), ("nt50", [[0, None, None, None]]), ("id50", [[0, 5.0, 4.0, 6.0]]),
+    ]  # fmt: skip
+    assert [panel["label"] for panel in data["panels"]] == [
+        "ECL50 (statements)", "NT50 (share of needles)", "ID50 (units of d)",
+    ]  # fmt: skip
+    assert data["models"][0]["score"] == 80.0
+
+
+def test_lengths_are_the_means_that_are_not_odd():
+    """A point a printed mean with its configuration; percentiles and cells that look misprinted are left out."""
+    frame = pd.DataFrame(
+        {
+            "model": "QwQ-32B",
+            "quantity": ["prompt_mean", "prompt_mean", "prompt_p90"],
+            "odd": [False, True, False],
+            "printed": [400.0, 500.0, 600.0],
+            "z": [-0.5, 9.0, 1.0],
+            "N": 20,
+            "d": [1, 3, 5],
+        }
+    )
+    (panel,) = length_data(frame)["panels"]
+    assert panel["rows"] == [[0, 400.0, -0.5, 20, 1]]
+
+
 def test_a_name_cannot_end_the_script(cells):
     """The block has one script, whose text is JSON again, name and all; its fence is the only row of back quotes."""
-    block = answering_figure("figure5", cells, "imported")
+    block = answering_figure("figure5", accuracy_data("figure5", cells, "imported"))
     assert block.count("</script>") == 1
     data = json.loads(re.search(r'json">(.*)</script>', block)[1])
-    assert data["models"][-1] == {
-        "name": "</script><b>`mine`", "family": "Not in the paper", "color": "#000000", "own": True,
-    }  # fmt: skip
+    told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
+    assert told == {"name": "</script><b>`mine`", "family": "Not in the paper", "color": "#000000", "own": True}
     assert block.count("```") == 2

@@ -79,3 +79,5 @@ def test_labels_are_one_short_line():
     assert plain_label("a\nb\tc\x00") == "a b c"
     assert plain_label(" \n") == "unnamed"
     assert plain_label("x" * 50) == "x" * 17 + "…"
+    assert plain_label("openai-api/local/strong-1") == "strong-1"
+    assert plain_label("local/strong-1") == "local/strong-1"

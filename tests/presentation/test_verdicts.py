@@ -38,7 +38,7 @@ def test_every_verdict_has_words():
 
 def test_scoreboard_adds_up():
     """The scoreboard's rows hold every printed number once."""
-    board = _table(verdicts.show_scoreboard(_checks(*_ROWS)))
+    board = _table(verdicts.show_scoreboard(_checks(*_ROWS), "board"))
     assert list(board["Where"]) == ["Table 2", "Table 2", "Table 4", "Prose"]
     numbers = board.drop(columns=["Where", "Kind"]).astype(int)
     assert numbers["Numbers"].sum() == len(_ROWS)
@@ -56,7 +56,7 @@ def test_scoreboard_adds_up():
         "within",
         "",
     )
-    board = _table(verdicts.show_scoreboard(_checks(*_ROWS, counted)))
+    board = _table(verdicts.show_scoreboard(_checks(*_ROWS, counted), "board"))
     assert board.set_index("Where")["Within sampling error"].to_dict() == {
         "Table 2": "0", "Table 4": "0", "Prose": "0", "Table 7": "1"
     }  # fmt: skip

@@ -21,18 +21,35 @@ cogniload.capacity = (() => {
 
   /** Return the columns where a load has a value: averages over the model's cells, with rho at its mean. Of a product,
    *  the factors of that load are the same in all cells and come before the average. */
-  function layCourse(fit, point) {
-    const { load } = POINTS[point], rho = mean(fit.cells.map((cell) => cell.rho));
-    const cells = fit.cells.map((cell) => ({ ...cell, rho }));
-    const parts = fit.columns.map((column) => {
-      if (column.factors[0].levels) return { rest: mean(cells.map(column.of)), moving: [] };
+  function layParts(fit, point) {
+    const { load } = POINTS[point], { cells } = fit, usual = { rho: mean(cells.map((cell) => cell.rho)) };
+    return fit.columns.map((column) => {
+      if (column.factors[0].levels) return { rest: mean(cells.map((cell) => column.of({ ...cell, ...usual }))), moving: [] };
       const moving = column.factors.filter((factor) => isOf(factor, load));
       const still = column.factors.filter((factor) => !isOf(factor, load));
-      return { moving, rest: mean(cells.map((cell) => still.reduce((product, one) => product * raise(one, cell), 1))) };
+      return { moving, rest: mean(cells.map((cell) => still.reduce((product, one) => product * raise(one, one.variable === "rho" ? usual : cell), 1))) };
     });
+  }
+  const standAt = (point, at) => ({ [POINTS[point].load]: point === "ecl50" ? 10 ** at : at });
+  function layCourse(fit, point) {
+    const parts = layParts(fit, point);
     return (at) => {
-      const there = { [load]: point === "ecl50" ? 10 ** at : at };
+      const there = standAt(point, at);
       return parts.map(({ rest, moving }) => moving.reduce((product, factor) => product * raise(factor, there), rest));
+    };
+  }
+  /** Return the linear predictor along that course, less that of one half; it is asked for often, and makes nothing anew. */
+  function layHeight(fit, point) {
+    const parts = layParts(fit, point), foot = fit.coef[0] - LINKS[fit.link].half;
+    return (at) => {
+      const there = standAt(point, at);
+      let height = foot;
+      for (let j = 0; j < parts.length; j++) {
+        let product = parts[j].rest;
+        for (const factor of parts[j].moving) product *= raise(factor, there);
+        height += fit.coef[j + 1] * product;
+      }
+      return height;
     };
   }
   const isOf = (factor, load) => factor.variable === load || factor.variable === `log10_${load}`;
@@ -46,7 +63,7 @@ cogniload.capacity = (() => {
     if (fit.status !== "ok") return NaN;
     const own = fit.columns.flatMap((column) => column.factors).filter((factor) => isOf(factor, load));
     if (!own.length || own.some((factor) => factor.levels)) return NaN;
-    const course = layCourse(fit, point), height = (at) => along(fit, course(at));
+    const height = layHeight(fit, point);
     const straight = isStraight(height, scan);
     if (straight) {
       const [constant, slope] = straight, root = -constant / slope;

@@ -1,7 +1,7 @@
 /* Cells: counts by model and configuration, as the build wrote them or as a reader drops them.
  *
  * A cell is {N, d, ratio_pct, rho, n, k, ctx}: statements, difficulty, nominal and actual share of needles, answers, right
- * ones, and those that ran out of context (null where nobody counted them).
+ * ones, and those that ran out of context (null where nobody counted them). One that is dropped may have other errors too.
  */
 "use strict";
 globalThis.cogniload ??= {};
@@ -9,8 +9,9 @@ globalThis.cogniload ??= {};
 cogniload.cells = (() => {
   const NEEDED = ["model", "N", "d", "n", "correct"];
   const MOST_ROWS = 500_000, MOST_BYTES = 64 * 2 ** 20;
-  /** Buckets of the scorer that count as right, and the one of answers that ran out of context. */
-  const isRight = (bucket) => bucket.startsWith("correct_"), CONTEXT = "wrong_max_context";
+  /** Columns of errors, with the scorer's bucket for each; all other buckets count as right. */
+  const ERRORS = { ctx: "wrong_max_context", valid_logic: "wrong_logic", poi_logic: "wrong_logic_poi", last_logic: "wrong_logic_last_sentence", other: "wrong_other" };
+  const isRight = (bucket) => bucket.startsWith("correct_");
 
   /** Return the models of the build: {name, family, color, paper, cells}. */
   function unpack({ grid, models }) {
@@ -71,13 +72,14 @@ cogniload.cells = (() => {
     return rows.flatMap((fields, row) => {
       const get = (name) => (column(name) < 0 ? NaN : (fields[column(name)] ?? "").trim() === "" ? NaN : Number(fields[column(name)]));
       const model = (fields[column("model")] ?? "").trim();
-      const cell = { N: get("N"), d: get("d"), n: get("n"), k: get("correct"), ctx: column("ctx") < 0 ? null : get("ctx") };
+      const errors = Object.keys(ERRORS).map((kind) => [kind, column(kind) < 0 ? null : get(kind)]);
+      const cell = { N: get("N"), d: get("d"), n: get("n"), k: get("correct"), ...Object.fromEntries(errors) };
       if (!model) fail(row, "there is no name of a model");
       if (!(Number.isInteger(cell.N) && cell.N >= 1)) fail(row, "N is not a whole number from 1 on");
       if (!(Number.isInteger(cell.d) && cell.d >= 1 && cell.d <= 12)) fail(row, "d is not a whole number from 1 to 12");
       if (!(Number.isInteger(cell.n) && cell.n >= 0)) fail(row, "n is not a whole number from 0 on");
       if (!(Number.isInteger(cell.k) && cell.k >= 0 && cell.k <= cell.n)) fail(row, "correct is not a whole number from 0 to n");
-      if (cell.ctx !== null && !(cell.ctx >= 0 && cell.ctx <= cell.n - cell.k)) fail(row, "ctx is more than the wrong answers, or no number");
+      for (const [kind, count] of errors) if (count !== null && !(count >= 0 && count <= cell.n - cell.k)) fail(row, `${kind} is more than the wrong answers, or no number`);
       cell.rho = column("rho") < 0 ? needlesOf(cell.N, get("ratio_pct")) / cell.N : get("rho");
       if (!(cell.rho >= 0 && cell.rho <= 1)) fail(row, "rho is not a number from 0 to 1");
       cell.ratio_pct = column("ratio_pct") < 0 ? nominal(cell.rho) : get("ratio_pct");
@@ -97,8 +99,9 @@ cogniload.cells = (() => {
       if (!model || !bucket) throw new Error(`${fileName}, row ${row + 1}: model or bucket is empty.`);
       if (!(N >= 1 && d >= 1 && d <= 12 && needles <= N)) throw new Error(`${fileName}, row ${row + 1}: name is not that of a puzzle, such as 20_3_10_123456_red.`);
       const key = [model, N, d, needles].join("\u0000"), rho = needles / N;
-      const cell = cells.get(key) ?? { model, N, d, rho, ratio_pct: nominal(rho), n: 0, k: 0, ctx: 0 };
-      cells.set(key, { ...cell, n: cell.n + 1, k: cell.k + isRight(bucket), ctx: cell.ctx + (bucket === CONTEXT) });
+      const cell = cells.get(key) ?? { model, N, d, rho, ratio_pct: nominal(rho), n: 0, k: 0, ...Object.fromEntries(Object.keys(ERRORS).map((kind) => [kind, 0])) };
+      const errors = Object.entries(ERRORS).map(([kind, name]) => [kind, cell[kind] + (bucket === name)]);
+      cells.set(key, { ...cell, n: cell.n + 1, k: cell.k + isRight(bucket), ...Object.fromEntries(errors) });
     });
     return [...cells.values()];
   }

@@ -38,7 +38,7 @@ cogniload.dom = (() => {
   function table({ caption, columns, rows, id, left = [] }) {
     const cell = (tag, content, properties = {}) => el(tag, properties, content);
     const body = rows.map((row) => el("tr", {}, row.map((content, at) =>
-      at === 0 ? cell("th", content, { scope: "row" }) : cell("td", content, { class: "text-right" }))));
+      at === 0 ? cell("th", content, { scope: "row" }) : cell("td", content, { class: left.includes(columns[at]) ? null : "text-right" }))));
     const head = el("tr", {}, columns.map((name) => cell("th", name, { scope: "col", class: left.includes(name) || name === columns[0] ? null : "text-right" })));
     const made = el("table", { class: "table", id }, caption && el("caption", {}, el("span", { class: "caption-text" }, caption)),
       el("thead", {}, head), el("tbody", {}, body));

@@ -1,7 +1,7 @@
 /* Figures that answer: choose or search models, see counts and intervals, go to a configuration's puzzles.
  *
- * Beside each picture of accuracies the build leaves its numbers; Vega-Lite draws them here, a panel a view, so that panels
- * stand side by side on a screen and below one another on a phone. The picture stays for print, for downloads, and where
+ * Beside a picture the build leaves its numbers; Vega-Lite draws them here (figure-panels.js says how), a panel a view, so that
+ * panels stand side by side on a screen and below one another on a phone. The picture stays for print, for downloads, and where
  * scripts are off. Vega is loaded on pages that have such a figure only.
  */
 "use strict";
@@ -14,9 +14,6 @@ cogniload.figures = (() => {
     node.append(...children);
     return node;
   };
-  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const isDark = () => document.documentElement.dataset.theme === "dark";
-
   /** Load a script that lies beside the book's others, once. */
   const loaded = new Map();
   function load(path) {
@@ -26,78 +23,45 @@ cogniload.figures = (() => {
     return loaded.get(path);
   }
 
-  /** Numbers of a panel as rows of names. */
-  const unpack = (data, panel) => panel.rows.map(([at, level, n, correct, accuracy, low, high, lowest, highest]) =>
-    ({ model: data.models[at].name, family: data.models[at].family, level, n, correct, accuracy, low, high, lowest, highest }));
-
-  /** A reader's own models and, of the others, the best, the middle and the last: few enough to be followed. */
-  function firstChoice(data) {
-    const sums = data.models.map(({ name, own }, at) => {
-      const rows = data.panels.flatMap((panel) => panel.rows.filter(([model]) => model === at));
-      const total = (place) => rows.reduce((sum, row) => sum + row[place], 0);
-      return { name, own, share: total(3) / total(2) };
-    }).filter(({ share }) => Number.isFinite(share));
-    const others = sums.filter(({ own }) => !own).sort((a, b) => b.share - a.share);
+  /** A reader's own models and, of the others, the first two, the middle and the last: few enough to be followed. */
+  function firstChoice({ models }) {
+    const others = models.filter(({ own, score }) => !own && score !== null).sort((a, b) => b.score - a.score);
     const some = [0, 1, Math.floor(others.length / 2), others.length - 1].map((at) => others[at]?.name).filter(Boolean);
-    return new Set([...sums.filter(({ own }) => own).map(({ name }) => name), ...some]);
+    return new Set([...models.filter(({ own }) => own).map(({ name }) => name), ...some]);
   }
 
-  /** Colours of the chosen: those of their family, shades of it where several are chosen. */
-  function paint(data, chosen) {
-    const used = {};
-    return [...chosen].map((name) => {
-      const { family, color, own } = data.models.find((model) => model.name === name);
-      const turn = (used[family] = (used[family] ?? -1) + 1);
-      const base = own ? (isDark() ? "#ffffff" : "#000000") : color;
-      const [towards, share] = (isDark() ? [[255, 0.3], [255, 0.65], [255, 0.05], [255, 0.8], [255, 0.5]]
-        : [[255, 0], [0, 0.5], [255, 0.45], [0, 0.75], [255, 0.65]])[own ? 0 : turn % 5];
-      return [name, own ? base : blend(base, towards, share)];
+  /** Put the models that the reader has dropped beside the others, as far as their files hold what the panels show. */
+  function addDropped(data) {
+    for (const model of cogniload.dropped.read()) {
+      const found = data.panels.map((panel) => cogniload.panels.rowsOf(panel, model, data.z));
+      if (found.every((rows) => !rows.length)) continue;
+      const name = data.models.some((one) => one.name === model.name) ? `${model.name} (dropped)` : model.name;
+      const at = data.models.push({ name, family: "Dropped by you, in this browser only", color: "#000000", own: true, dropped: true, whole: model.whole, score: null }) - 1;
+      data.panels.forEach((panel, place) => panel.rows.push(...found[place].map((row) => [at, ...row])));
+    }
+  }
+
+  /** The places that the intervals of dropped models leave open, in words. */
+  function describePlaces(data) {
+    return data.models.flatMap((model, at) => {
+      if (!model.dropped) return [];
+      if (!model.whole) return [`${model.name}: no place, its file has other configurations than the others`];
+      const places = data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at));
+      const words = places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`);
+      return words.length ? [`${model.name}: ${[...new Set(words)].join("; ")}`] : [];
     });
-  }
-  function blend(color, towards, share) {
-    const parts = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).map((one) => Math.round(one + (towards - one) * share));
-    return `#${parts.map((one) => one.toString(16).padStart(2, "0")).join("")}`;
-  }
-
-  function specify(data, panel, chosen, shown, width) {
-    const rows = unpack(data, panel), colors = paint(data, chosen), ink = style("--pst-color-text-base"), grey = style("--pst-color-text-muted");
-    const x = { field: "level", type: "ordinal", title: panel.label, axis: { labelAngle: 0, grid: false } };
-    const y = (field, more = {}) => ({ field, type: "quantitative", scale: { domain: [0, 1] }, title: "Mean accuracy", ...more });
-    const color = { field: "model", type: "nominal", scale: { domain: colors.map(([name]) => name), range: colors.map(([, tone]) => tone) }, legend: null };
-    const own = rows.filter(({ model }) => chosen.has(model)), others = rows.filter(({ model }) => !chosen.has(model));
-    const told = (row) => ({ ...row,
-      Model: row.model, Accuracy: row.accuracy.toFixed(3), Right: `${row.correct} of ${row.n}`, Interval: `${row.low.toFixed(3)} to ${row.high.toFixed(3)} (90%)`,
-      Range: row.lowest === null ? "–" : `${row.lowest.toFixed(3)} to ${row.highest.toFixed(3)}` });
-    const tooltip = ["Model", "level", "Accuracy", "Right", "Interval", "Range"].map((field) => ({ field, type: "nominal", title: field === "level" ? panel.across : field }));
-    const layer = [
-      { data: { values: others.map(told) }, mark: { type: "line", strokeWidth: 1, opacity: 0.35, color: grey, point: { size: 12, color: grey, opacity: 0.35 } }, encoding: { x, y: y("accuracy"), detail: { field: "model" }, tooltip } },
-      ...(shown.bands ? [{ data: { values: own.filter(({ lowest }) => lowest !== null) }, mark: { type: "area", opacity: 0.18 }, encoding: { x, y: y("lowest"), y2: { field: "highest" }, color } }] : []),
-      ...(shown.intervals ? [{ data: { values: own }, mark: { type: "rule", strokeWidth: 1.5 }, encoding: { x, y: y("low"), y2: { field: "high" }, color } }] : []),
-      { data: { values: own.map(told) }, mark: { type: "line", strokeWidth: 2.2 }, encoding: { x, y: y("accuracy"), color } },
-      { data: { values: own.map(told) }, mark: { type: "point", filled: true, size: 70, opacity: 1, cursor: "pointer" }, encoding: { x, y: y("accuracy"), color, tooltip } },
-    ];
-    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey };
-    return {
-      width, height: 280, background: null, autosize: { type: "fit", contains: "padding" }, title: panel.title ? { text: panel.title, color: ink } : undefined,
-      layer, config: { axis: words, view: { stroke: null }, font: "inherit" },
-    };
-  }
-
-  /** Where the explorer shows puzzles of what a point stands for: the loads that are fixed, and the one along the axis. */
-  function explorerOf(panel, level) {
-    const words = new URLSearchParams({ ...panel.fixed, [panel.across]: level });
-    return new URL(`../explorer.html#${words}`, here).href;
   }
 
   async function start(home) {
     const data = JSON.parse(home.querySelector("script").textContent);
     if (!data.panels.some((panel) => panel.rows.length)) return;
+    addDropped(data);
     const figure = document.getElementById(home.dataset.figure);
     const shown = { bands: true, intervals: false };
     let chosen = firstChoice(data), turn = 0;
     const views = make("div", { className: "figure-panels" }), chips = make("div", { className: "figure-models" });
     views.setAttribute("role", "img");
-    views.setAttribute("aria-label", figure?.querySelector("img")?.alt ?? "accuracies");
+    views.setAttribute("aria-label", figure?.querySelector("img")?.alt ?? "figure");
     const field = make("input", { type: "search", placeholder: "Find a model", spellcheck: false });
     field.setAttribute("aria-label", "Show only models with these letters in the list");
     field.addEventListener("input", showChips);
@@ -117,12 +81,12 @@ cogniload.figures = (() => {
       button.addEventListener("click", () => { chosen = names(); showChips(); draw(); });
       return button;
     };
-    const hasBands = data.panels.some((panel) => panel.rows.some((row) => row[7] !== null));
+    const hasBands = data.panels.some((panel) => panel.kind === "course" && panel.rows.some((row) => row[7] !== null)), courses = data.panels.some((panel) => panel.kind === "course");
     const tools = make("div", { className: "table-tools figure-tools" }, field, some("All", () => new Set(data.models.map(({ name }) => name))), some("A few", () => firstChoice(data)),
-      ...(hasBands ? [box("bands", "bands")] : []), box("intervals", "intervals"), still);
+      ...(hasBands ? [box("bands", "bands")] : []), ...(courses ? [box("intervals", "intervals")] : []), still);
 
     function showChips() {
-      const words = field.value.toLowerCase(), tones = new Map(paint(data, chosen));
+      const words = field.value.toLowerCase(), tones = new Map(cogniload.panels.paint(data, chosen));
       const families = [...new Set(data.models.map(({ family }) => family))];
       chips.replaceChildren(...families.map((family) => {
         const members = data.models.filter((model) => model.family === family && model.name.toLowerCase().includes(words));
@@ -143,15 +107,23 @@ cogniload.figures = (() => {
       }));
     }
 
+    /** Panels that stand side by side share the width; where rows have names, the first of them has these beside it. */
+    function widthOf(panel, columns, named) {
+      const all = views.clientWidth - 16 * (columns - 1), names = panel.kind === "spans" ? Math.min(205, all / 3) : 0;
+      return Math.max(panel.kind === "spans" ? 110 : 180, Math.floor((all - names) / columns) + (named ? names : 0));
+    }
+
     async function draw() {
-      const mine = ++turn, columns = views.clientWidth < 560 ? 1 : data.panels.length;
-      const width = Math.max(240, Math.floor((views.clientWidth - 16 * (columns - 1)) / columns));
-      const drawn = await Promise.all(data.panels.filter((panel) => panel.rows.length).map(async (panel) => {
+      const mine = ++turn, columns = Math.max(1, Math.min(data.panels.length, 3, Math.floor(views.clientWidth / 195)));
+      const panels = data.panels.filter((panel) => panel.rows.length);
+      const drawn = await Promise.all(panels.map(async (panel, at) => {
+        const named = at % columns === 0, width = widthOf(panel, columns, named);
         const place = make("div", { className: "figure-panel" });
-        const compiled = globalThis.vegaLite.compile(specify(data, panel, chosen, shown, width)).spec;
+        const compiled = globalThis.vegaLite.compile(cogniload.panels.specify(data, panel, chosen, { ...shown, named }, width)).spec;
         const view = new globalThis.vega.View(globalThis.vega.parse(compiled), { renderer: "svg", hover: true, logLevel: globalThis.vega.Error }).initialize(place);
         view.addEventListener("click", (event, item) => {
-          if (item?.mark?.marktype === "symbol" && item.datum?.model) location.href = explorerOf(panel, item.datum.level);
+          const loads = item?.mark?.marktype === "symbol" && item.datum?.model && cogniload.panels.loadsOf(panel, item.datum);
+          if (loads) location.href = new URL(`../explorer.html#${new URLSearchParams(loads)}`, here).href;
         });
         await view.runAsync();
         return place;
@@ -159,7 +131,7 @@ cogniload.figures = (() => {
       if (mine === turn) views.replaceChildren(...drawn);
     }
 
-    home.append(tools, views, chips);
+    home.append(tools, views, chips, ...describePlaces(data).map((words) => make("p", { className: "figure-places" }, `Places that its interval leaves open. ${words}.`)));
     figure?.before(home);
     figure?.classList.add("answered");
     showChips();
@@ -175,6 +147,7 @@ cogniload.figures = (() => {
     try {
       await load("../vega/vega.min.js");
       await load("../vega/vega-lite.min.js");
+      await load("figure-panels.js");
       await start(home);
     } catch {
       home.replaceChildren();

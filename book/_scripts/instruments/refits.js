@@ -76,5 +76,21 @@ cogniload.refits = (() => {
     }).map(({ model }) => model.name);
   }
 
-  return { POINTS, chooseCells, refit, unfold, findIntervals, answer };
+  /** What the book's other pages show of a dropped model: its cells, the paper's regression, without the curve too, and points. */
+  function describeDropped({ name, cells }) {
+    const terms = readFormula(page.data.formulas.paper), found = fit(cells, layColumns(terms, cells), "logit", page.data.z);
+    const flat = terms.filter(({ text }) => text !== "I(rho**2)"), linear = fit(cells, layColumns(flat, cells), "logit", page.data.z);
+    const points = Object.keys(POINTS).map((point) => {
+      const estimate = findPoint(found, point), ends = found.status === "ok" ? findInterval(found, point, estimate, page.data.z ** 2) : [];
+      return [point, [estimate, ...ends].map((one) => unfold(point, one))];
+    });
+    return {
+      name, cells, points: Object.fromEntries(points), aic: found.aic, aicLinear: linear.aic,
+      ...(found.status === "ok" ? { coef: found.coef, se: found.se, p: found.p, pCurve: chiSquared1(2 * (found.loglik - linear.loglik)) } : {}),
+    };
+  }
+  /** Upper tail of chi-square with one degree of freedom: two-sided tail of a normal. */
+  const chiSquared1 = (value) => (value >= 0 ? cogniload.numbers.twoSided(Math.sqrt(value)) : NaN);
+
+  return { POINTS, chooseCells, refit, describeDropped, unfold, findIntervals, answer };
 })();

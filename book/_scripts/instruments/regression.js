@@ -213,9 +213,10 @@ cogniload.regression = (() => {
    *  where the rows of the sure cells, signed, balance with weights above 0; non-negative least squares finds these
    *  weights, or the direction as what remains. */
   function isSeparated(x, k, n) {
+    const isMixed = (i) => k[i] > 0 && k[i] < n[i], mixed = Float64Array.from(k, (_, i) => (isMixed(i) ? 1 : 0));
+    if (cholesky(gram(x, mixed), 1e-8)) return false; // they leave none open: so it is for most models, and found at once
     const lower = cholesky(gram(x, new Float64Array(k.length).fill(1)));
     const rows = k.map((right, i) => whiten(lower, x.map((column) => column[i])));
-    const isMixed = (i) => k[i] > 0 && k[i] < n[i];
     const closed = orthonormal(rows.filter((_, i) => isMixed(i)));
     const open = orthonormal([...closed, ...x.map((_, j) => x.map((__, i) => (i === j ? 1 : 0)))]).slice(closed.length);
     const sure = rows.map((row, i) => open.map((direction) => (k[i] === n[i] ? 1 : -1) * dot(direction, row)))

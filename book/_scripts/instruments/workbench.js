@@ -10,15 +10,29 @@ cogniload.workbench = (() => {
   const { el } = cogniload.dom;
   const { unpack, readTable, accuracy } = cogniload.cells;
   const { page, writeAddress, readAddress, spelledFormula } = cogniload.choices;
-  const { refit, unfold, findIntervals, answer } = cogniload.refits;
+  const { refit, describeDropped, unfold, findIntervals, answer } = cogniload.refits;
   const { showConclusions, showFits, showSummary, showCommands, showForest, showCurves, showPlaces } = cogniload.views;
   const { showControls } = cogniload.controls;
 
   const sameCell = (one, other) => one.N === other.N && one.d === other.d && one.ratio_pct === other.ratio_pct;
 
+  /** The configurations that all models of the build together have, as those of the most thorough. */
+  const wholeGrid = () => page.built.reduce((most, one) => (one.cells.length > most.length ? one.cells : most), []);
+
+  /** Keep the dropped models for the book's other pages, show them with what they lack, and how to take them out. */
+  function shareDropped() {
+    const grid = wholeGrid(), isWhole = (model) => model.cells.length === grid.length && grid.every((cell) => model.cells.some((one) => sameCell(one, cell)));
+    const kept = cogniload.dropped.keep(page.dropped.map((model) => ({ ...describeDropped(model), whole: isWhole(model) })));
+    const takeOut = (model) => { page.dropped = page.dropped.filter((one) => one !== model); shareDropped(); update(); };
+    const list = page.dropped.map((model) => el("li", {}, describeCoverage(model), " ", el("button", { type: "button", class: "link", onclick: () => takeOut(model) }, "take out")));
+    page.parts.taken.replaceChildren(...(page.dropped.length ? [el("ul", {}, list), el("p", { class: "note" }, kept
+      ? "Kept in this browser only: the figures and tables of the chapters show it too, marked, until it is taken out."
+      : "This browser keeps nothing for the book's other pages, so that it is shown on this page only, and until it is closed.")] : []));
+  }
+
   /** Say what a dropped table lacks beside the configurations of the others. */
   function describeCoverage(model) {
-    const whole = page.built.reduce((most, one) => (one.cells.length > most.length ? one.cells : most), []);
+    const whole = wholeGrid();
     const there = whole.filter((cell) => model.cells.some((one) => sameCell(one, cell))).length;
     const more = model.cells.length - there, { n } = accuracy(model.cells, page.data.z);
     return `${model.name}: ${n.toLocaleString("en")} answers in ${model.cells.length} configurations, ${there} of the ${whole.length} that the others have` +
@@ -33,8 +47,7 @@ cogniload.workbench = (() => {
       const clash = found.filter((model) => page.built.some((one) => one.name === model.name));
       for (const model of clash) model.name = `${model.name} (dropped)`;
       page.dropped = [...page.dropped.filter((old) => !found.some((model) => model.name === old.name)), ...found];
-      page.parts.taken.replaceChildren(el("ul", {}, page.dropped.map((model) => el("li", {}, describeCoverage(model), " ",
-        el("button", { type: "button", class: "link", onclick: () => { page.dropped = page.dropped.filter((one) => one !== model); page.parts.taken.replaceChildren(); update(); } }, "take out")))));
+      shareDropped();
       update();
     } catch (error) {
       page.parts.taken.replaceChildren(el("p", { class: "problem", role: "alert" }, error.message));
@@ -73,6 +86,7 @@ cogniload.workbench = (() => {
     const begun = performance.now();
     page.data = cogniload.data.cells;
     page.built = unpack(page.data);
+    page.dropped = cogniload.dropped.read().map((model) => ({ ...model, family: "Dropped here", color: null, paper: false, dropped: true }));
     page.state = readAddress(location.hash);
     const pick = (name) => el("select", { id: `workbench-${name}`, onchange: (event) => change({ [name]: event.target.value }) });
     const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
@@ -96,6 +110,7 @@ cogniload.workbench = (() => {
           "averaged over the same answers. Dashed: the paper's.")),
       part("One coefficient of all models", el("p", {}, el("label", { for: "workbench-coefficient" }, "Coefficient: "), page.parts.coefficient), page.parts.forest),
       part("Fit and capacity", page.parts.capacity), part("Coefficients", page.parts.coefficients));
+    if (page.dropped.length) shareDropped();
     update();
     addEventListener("hashchange", () => { page.state = readAddress(location.hash); update(); });
     page.timing.ready = performance.now() - begun;

@@ -1,4 +1,4 @@
-"""Figures of the chapters beyond the paper: perturbed prompts, accuracy against load, rows of two versions."""
+"""Figures of the chapters beyond the paper: perturbed prompts, accuracy against load, rows of two versions, designs."""
 
 import matplotlib as mpl
 import numpy as np
@@ -13,6 +13,8 @@ from cogniload_repro.published import ALPHA
 
 _WIDTH_IN = 7.2
 _BLUE, _RED = "#1861d3", "#ab3f00"
+#: Curves that designs are tried on: colour and marker.
+_TRUTHS = {"logistic": (_BLUE, "o"), "spline": (_RED, "s"), "lapse": ("0.45", "^")}
 #: Distances below this are drawn there.
 _LEAST = 0.1
 
@@ -124,5 +126,44 @@ def draw_drift(rows: pd.DataFrame, best: pd.Series, note: str) -> Figure:
             xlabel="distance of the submission's row (chi-square of five coefficients)",
         )
         ax.legend(fontsize=7, loc="lower right")
+        write_note(figure, note)
+    return figure
+
+
+def draw_designs(designs: pd.DataFrame, note: str) -> Figure:
+    """Draw what choices of puzzles gain over the grid against how often their 95% interval has the right value.
+
+    Parameters
+    ----------
+    designs : DataFrame
+        As `costs.read_designs` returns it.
+    note : str
+        Where the curves come from, written below.
+
+    Returns
+    -------
+    Figure
+        Panels for ECL50 and ID50, one point a design and curve, named at the logistic ones; the line is at 95%.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(_WIDTH_IN, 3.2))
+        axes = figure.subplots(1, 2, sharex=True, sharey=True)
+        figure.subplots_adjust(left=0.1, right=0.985, top=0.9, bottom=0.24, wspace=0.06)
+        for ax, point in zip(axes, ("ecl50", "id50"), strict=True):
+            ax.axhline(1 - ALPHA, color="0.6", linewidth=0.8)
+            for truth, (color, marker) in _TRUTHS.items():
+                own = designs[designs["truth"] == truth]
+                ax.plot(own[f"gain_{point}"], own[f"covers_{point}"], marker, color=color, markersize=5, label=truth)
+            named = designs[designs["truth"] == "logistic"].sort_values(f"gain_{point}", kind="stable")
+            for place, row in enumerate(named.to_dict("records")):  # neighbours on either side of the line
+                side = -1 if place % 2 else 1
+                ax.annotate(row["design"], (row[f"gain_{point}"], row[f"covers_{point}"]), (2, 7 * side), size=6.5,
+                            textcoords="offset points", rotation=35 * side, rotation_mode="anchor",
+                            va="top" if side < 0 else "baseline")  # fmt: skip
+            ax.set(xlabel="puzzles saved: times fewer than on the grid", xlim=(0.5, 7.3), ylim=(None, 1.05))
+            ax.set_title(point.upper())
+        axes[0].set_ylabel("intervals with the right value")
+        axes[0].yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+        axes[0].legend(fontsize=7, loc="lower right", handletextpad=0.2)
         write_note(figure, note)
     return figure

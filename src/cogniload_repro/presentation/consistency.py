@@ -16,6 +16,8 @@ from cogniload_repro.reconstruction.derivation import RULES
 from cogniload_repro.statistics.provenance import origin_note
 
 _ROW_IN = 0.185
+#: Deviations below this are drawn there.
+_LEAST_OFF = 0.05
 _HIT, _MISS, _SILENT = "#1861d3", "#c04a00", "0.62"
 #: The groupings of the figures that have rho: which figure, and how a panel is headed.
 SPREADS = {
@@ -64,6 +66,38 @@ def describe_lattice(tests: pd.DataFrame) -> str:
     agree = tests.groupby("rule", sort=False)["inside"].agg(["sum", "size"])
     counts = [f"{RULES[row.Index]}: {row.sum} of {row.size} models agree" for row in agree.itertuples()]
     return f"{len(agree)} dot plots, one row a model. {'; '.join(counts)}."
+
+
+def draw_deviations(worst: pd.DataFrame) -> Figure:
+    """Draw how far each model's derived row of Table 2 lies from the printed one, by reading of rho.
+
+    Parameters
+    ----------
+    worst : DataFrame
+        One row a model, one column a reading (a key of `RULES`): the largest deviation in half units of the last
+        printed digit.
+    """
+    height = 0.95 + _ROW_IN * len(worst)
+    places = np.arange(len(worst))[::-1]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, height))
+        ax = figure.subplots()
+        figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.3 / height, bottom=0.5 / height)
+        ax.axvspan(_LEAST_OFF, 1, color="0.95", zorder=0)
+        for (rule, words), color, marker in zip(RULES.items(), (_HIT, _MISS, _SILENT), "osD", strict=True):
+            off = worst[rule].clip(lower=_LEAST_OFF)
+            ax.plot(off, places, marker, color=color, markersize=4.5, label=words, mec="white", mew=0.4)
+        ax.set(xscale="log", xlim=(_LEAST_OFF, None), ylim=(-0.7, len(worst) - 0.3))
+        ax.set_yticks(places, [BY_NAME[name].label for name in worst.index])
+        ax.set_xlabel("Largest deviation in the row, half units of the last printed digit (up to 1: as printed)")
+        ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(RULES), frameon=False, fontsize=8.5)
+    return figure
+
+
+def describe_deviations(worst: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_deviations` shows: the rows that come out under each reading."""
+    counts = [f"{words}: {(worst[rule] <= 1).sum()} of {len(worst)} rows as printed" for rule, words in RULES.items()]
+    return f"Dot plot, one row a model, three readings of rho. {'; '.join(counts)}."
 
 
 def _draw_windows(ax: Axes, rows: pd.DataFrame) -> None:
@@ -184,7 +218,7 @@ def describe_ranges(ranges: pd.DataFrame) -> str:
 
 def print_misfits(misfits: pd.DataFrame) -> pd.DataFrame:
     """Return the misfits by load (`misfit.estimate_by_load`) as text."""
-    names = {"ratio_pct": "ρ (prose)", "d": "$d$ (Table 4)", "N": "$N$ (Table 5)"}
+    names = {"ratio_pct": "ρ (prose)", "d": "d (Table 4)", "N": "N (Table 5)"}
     return pd.DataFrame(
         {
             "Levels of": misfits["load"].map(names),

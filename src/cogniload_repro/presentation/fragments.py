@@ -2,8 +2,10 @@
 
 import html
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,7 +17,7 @@ from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
 from cogniload_repro.presentation.fit_text import caption_fits, summarise
-from cogniload_repro.presentation.interactive import answering_figure
+from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
 from cogniload_repro.presentation.score_text import NOT_AVERAGED
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
@@ -86,15 +88,25 @@ def show_figure(name: str, cells: pd.DataFrame, build: str | Path) -> Fragment:
         Where ``figures/`` is, and whose provenance the picture states.
     """
     if evenly_asked(cells).empty:
-        return show_sentence(f"Figure {name.removeprefix('figure')} averages accuracies; here all {NOT_AVERAGED}.")
+        why = f"Figure {name.removeprefix('figure')} averages accuracies; here all {NOT_AVERAGED}."
+        return show_sentence(why, name)
     word = read_provenance(build)
     caption = f"Figure {name.removeprefix('figure')}, recomputed. {figure_caption(name, cells, word)}"
     figure, alt = draw_figure(name, cells, word), alt_text(name, cells, word)
-    still = show_picture(figure, name, build, caption=caption, alt=alt, note=source_note(cells, word))
-    return replace(still, markdown=f"{still.markdown}\n\n{answering_figure(name, cells, word)}")
+    answers, note = accuracy_data(name, cells, word), source_note(cells, word)
+    return show_picture(figure, name, build, caption=caption, alt=alt, note=note, answers=answers)
 
 
-def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, alt: str, note: str = "") -> Fragment:
+def show_picture(
+    figure: Figure,
+    name: str,
+    build: str | Path,
+    *,
+    caption: str,
+    alt: str,
+    note: str = "",
+    answers: Mapping[str, Any] | None = None,
+) -> Fragment:
     """Save a picture as PNG and SVG, and return it with caption, description and downloads.
 
     Parameters
@@ -110,12 +122,15 @@ def show_picture(figure: Figure, name: str, build: str | Path, *, caption: str, 
         What the picture shows, for readers who do not see it: any text.
     note : str
         Where the data come from (`describe_cells`), any text; closes the caption.
+    answers : mapping, optional
+        What the picture shows as data (see `interactive`), for the figure that the page draws in its place.
     """
     png, svg = save_figure(figure, Path(build) / "figures" / name)
     caption = ". ".join(filter(None, [caption, markdown.escape(note)])) + "."
     directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
+    lively = f"\n\n{answering_figure(name, answers)}" if answers else ""
     return Fragment(
-        f"{directive}\n\n{_downloads('figures', png.name, svg.name)}",
+        f"{directive}\n\n{_downloads('figures', png.name, svg.name)}{lively}",
         f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
         f"<p>{html.escape(markdown.unescape(caption))}</p>",
     )
@@ -135,13 +150,17 @@ def show_table(table: Table, build: str | Path, *, results: bool = True) -> Frag
     )
 
 
-def show_sentence(text: str) -> Fragment:
-    """Return a plain sentence, its first letter a capital: escaped, no markup in it is read."""
+def show_sentence(text: str, name: str = "") -> Fragment:
+    """Return a plain sentence, its first letter a capital: escaped, no markup in it is read.
+
+    Where it stands in place of a picture or table, ``name`` is the label that references to that lead to.
+    """
     text = text[:1].upper() + text[1:]
-    return Fragment(markdown.escape(text), f"<p>{html.escape(text)}</p>")
+    label = f"({name})=\n\n" if name else ""
+    return Fragment(label + markdown.escape(text), f"<p>{html.escape(text)}</p>")
 
 
-def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to show.") -> Fragment:
+def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to show.", name: str = "") -> Fragment:
     """Return a frame of the book's own as a table.
 
     Parameters
@@ -152,18 +171,20 @@ def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to sh
         MyST Markdown.
     empty : str
         The sentence that takes the table's place if it has no rows.
+    name : str
+        Label for references.
     """
     if frame.empty:
-        return show_sentence(empty)
+        return show_sentence(empty, name)
     columns = [frame.iloc[:, place].astype("str").str for place in range(frame.shape[1])]  # names may repeat
     numbers = [name for name, own in zip(frame.columns, columns, strict=True) if own.fullmatch(_NUMBERS).all()]
     return Fragment(
-        markdown.table(frame, caption, right=numbers),
+        markdown.table(frame, caption, name=name, right=numbers),
         f"<p>{html.escape(markdown.unescape(caption))}</p>{frame.to_html(index=False)}",
     )
 
 
-def show_fits(fits: pd.DataFrame, compared: pd.DataFrame, cells: pd.DataFrame) -> Fragment:
+def show_fits(fits: pd.DataFrame, compared: pd.DataFrame, cells: pd.DataFrame, name: str = "") -> Fragment:
     """Return a reader's regression: what it comes to, the coefficients it adds with intervals, and all of it folded up.
 
     Parameters
@@ -172,9 +193,12 @@ def show_fits(fits: pd.DataFrame, compared: pd.DataFrame, cells: pd.DataFrame) -
         As `fits.fit` and `fits.compare_fits` return them.
     cells : DataFrame
         What was fitted.
+    name : str
+        Label of the small table for references; that of the whole one ends in "-whole".
     """
-    added = show_frame(print_added(fits, compared), caption=caption_fits(fits, cells))
-    whole = show_frame(print_fits(fits, compared), caption=caption_fits(fits, cells))
+    caption = caption_fits(fits, cells)
+    added = show_frame(print_added(fits, compared), caption=caption, name=name)
+    whole = show_frame(print_fits(fits, compared), caption=caption, name=f"{name}-whole" if name else "")
     return show_sentence(summarise(compared)) + added + fold(whole, "All coefficients, AIC and BIC")
 
 

@@ -107,7 +107,7 @@ def show_panels(figure: Figure, name: str, build: str | Path, *, caption: str, n
     """
     panels = [f"{ax.get_title().replace('$', '')}: {_range(ax)}" for ax in figure.axes if ax.lines]
     if not panels:
-        return show_sentence(empty)
+        return show_sentence(empty, name)
     alt = f"{caption.split('. ')[0]}. One panel a difficulty, with values at {'; '.join(panels)}."
     return show_picture(figure, name, build, caption=caption, alt=alt, note=note)
 

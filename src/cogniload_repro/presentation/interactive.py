@@ -1,51 +1,117 @@
-"""The figures of accuracies as data that a page draws when a reader asks: the same frame as the picture's."""
+"""Figures as data that a page draws when a reader asks: the same frames as the pictures'.
 
+A figure has models and panels. A panel's rows begin with the place of their model; what follows depends on its kind:
+``course`` (the value along the axis, n, count, share, ends of its interval and of the range over other tables of
+counts), ``spans`` (estimate, ends of its interval) or ``scatter`` (x, y, N, d). Numbers that are not known are None.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.presentation.figures import AXES, find_panels, panel_accuracy
 from cogniload_repro.presentation.inline import write_json
+from cogniload_repro.presentation.robustness_figures import FINGERPRINT
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.statistics.accuracy import evenly_asked, order_models
+from cogniload_repro.prompts.comparison import LARGEST_Z
+from cogniload_repro.published import INTERVAL_ALPHA
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 
-_COLUMNS = ("accuracy", "low", "high", "lowest", "highest")
+_SHARES = ("accuracy", "low", "high", "lowest", "highest")
 
 
-def figure_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, Any]:
-    """Return what one of the figures shows, ready for JSON.
-
-    Returns
-    -------
-    dict
-        models (name, family, color, own) and panels: across, label and level (what the panel holds fixed, as it is
-        written) with rows: place of the model, the value along the axis, n, correct, accuracy, ends of its interval
-        and, where they are known, of the range over other tables of counts.
-    """
+def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, Any]:
+    """Return one of the paper's figures (a key of `figures.FIGURES`): a panel of accuracies for each of its own."""
     cells = evenly_asked(cells)
-    drawn = pens(order_models(cells.loc[cells["n"] > 0, "model"]))
-    places = {model: place for place, model in enumerate(drawn)}
+    places = _place(cells.loc[cells["n"] > 0, "model"])
     panels = []
     for panel in find_panels(name):
         shown = panel_accuracy(panel, cells, banded=provenance == "reconstructed")
-        rows = []
-        for row in shown.to_dict("records"):
-            numbers = [round(row[column], 4) if pd.notna(row.get(column)) else None for column in _COLUMNS]
-            rows.append([places[row["model"]], row[panel.across], row["n"], row["correct"], *numbers])
         title = f"{AXES[panel.at][0].strip('$')} = {panel.level}".replace(r"\rho", "ρ") if panel.at else ""
-        label = AXES[panel.across][1].replace("$", "").replace(r"\rho", "ρ")
         fixed = {panel.at: panel.level} if panel.at else {}
-        panels.append({"across": panel.across, "label": label, "title": title, "fixed": fixed, "rows": rows})
-    models = [
-        {"name": format_name(model), "family": pen.family, "color": pen.color, "own": pen.own}
-        for model, pen in drawn.items()
-    ]
-    return {"models": models, "panels": panels}
+        panels.append(_course(shown, places, panel.across, title) | {"fixed": fixed})
+    return _figure(places, _share(cells), panels) | {"up": "Mean accuracy", "counted": "Right", "most": 1}
 
 
-def answering_figure(name: str, cells: pd.DataFrame, provenance: str) -> str:
+def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict[str, Any]:
+    """Return the shares of answers that are wrong in each way along one load: a panel a kind (column and title)."""
+    cells = evenly_asked(cells)
+    places = _place(cells.loc[cells["n"] > 0, "model"])
+    panels = []
+    for kind, title in kinds.items():
+        shown = accuracy_by(cells.assign(correct=cells[kind]), "model", load)
+        panels.append(_course(shown, places, load, title) | {"fixed": {}, "count": kind})
+    most = max((row[4] for panel in panels for row in panel["rows"]), default=1)
+    return _figure(places, _share(cells), panels) | {"up": "Share of answers", "counted": "Of this type", "most": most}
+
+
+def capacity_data(intervals: pd.DataFrame) -> dict[str, Any]:
+    """Return the capacity points with 95% profile intervals (`uncertainty.capacity_intervals`): a panel a point."""
+    places = _place(intervals["model"])
+    panels = []
+    for point, (label, limits, tested, ticks) in FINGERPRINT.items():
+        own = intervals[intervals["point"] == point]
+        rows = [
+            [places[row.model], *_round(row.estimate, row.profile_low, row.profile_high)] for row in own.itertuples()
+        ]
+        words = {"kind": "spans", "point": point, "label": _plain(label), "limits": limits}
+        panels.append(words | {"tested": tested, "ticks": ticks, "log": point == "ecl50", "rows": rows})
+    ecl50 = intervals[intervals["point"] == "ecl50"].set_index("model")["estimate"]
+    return _figure(places, ecl50, panels)
+
+
+def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
+    """Return the departures of printed mean prompt lengths (`comparison.compare_prompts`) as one panel of points."""
+    own = comparison[(comparison["quantity"] == "prompt_mean") & ~comparison["odd"]]
+    places = _place(own["model"])
+    rows = [[places[row.model], *_round(row.printed, row.z), row.N, row.d] for row in own.itertuples()]
+    panel = {"kind": "scatter", "label": "Printed mean prompt length (tokens)", "band": LARGEST_Z, "rows": rows}
+    up = "Printed − recomputed (standard errors)"
+    return _figure(places, own.assign(z=own["z"].abs()).groupby("model")["z"].mean(), [panel]) | {"up": up}
+
+
+def answering_figure(name: str, data: Mapping[str, Any]) -> str:
     """Return, as Markdown, the place below a picture where the page's script puts the figure that answers."""
-    data = write_json(figure_data(name, cells, provenance))
-    script = f'<script type="application/json">{data}</script>'
-    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{name}">{script}</div>\n```'
+    script = f'<script type="application/json">{write_json(data)}</script>'
+    place = name.replace("_", "-")  # as the picture's label stands in the page
+    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{place}">{script}</div>\n```'
+
+
+def _figure(places: Mapping[str, int], score: pd.Series, panels: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return models (name, family, color, own, and the score by which the first few are chosen), z and panels."""
+    models = [
+        {"name": format_name(name), "family": pen.family, "color": pen.color, "own": pen.own, "score": score.get(name)}
+        for name, pen in pens(list(places)).items()
+    ]
+    return {"models": models, "z": norm.ppf(1 - INTERVAL_ALPHA / 2), "panels": panels}
+
+
+def _place(models: pd.Series) -> dict[str, int]:
+    return {model: place for place, model in enumerate(order_models(models))}
+
+
+def _share(cells: pd.DataFrame) -> pd.Series:
+    sums = cells.groupby("model")[["correct", "n"]].sum()
+    return sums["correct"] / sums["n"]
+
+
+def _course(shown: pd.DataFrame, places: Mapping[str, int], across: str, title: str) -> dict[str, Any]:
+    rows = [
+        [places[row["model"]], row[across], row["n"], row["correct"], *_round(*(row.get(one) for one in _SHARES))]
+        for row in shown.to_dict("records")
+    ]
+    return {"kind": "course", "across": across, "label": _plain(AXES[across][1]), "title": title, "rows": rows}
+
+
+def _plain(label: str) -> str:
+    """Return an axis label without its mathematics."""
+    for mark, letter in ((r"\rho", "ρ"), (r"\mathrm", ""), ("_{50}", "50"), ("$", ""), ("{", ""), ("}", "")):
+        label = label.replace(mark, letter)
+    return label
+
+
+def _round(*numbers: float | None) -> list[float | None]:
+    return [None if number is None or pd.isna(number) else round(number, 4) for number in numbers]

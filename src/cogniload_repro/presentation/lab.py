@@ -14,6 +14,8 @@ from nbformat import NotebookNode
 
 _PLACEHOLDER = re.compile(r"\{glue:text\}`([^`]+)`")
 _VALUE = re.compile(r'<span data-glue="([^"]*)">[^<]*</span>')
+_REFERENCE = re.compile(r"\{ref\}`([^`<>]+) <([^`<>]+)>`")
+_REFERRED = re.compile(r'<span data-ref="([^"]*)">([^<]*)</span>')
 _PAGE = re.compile(r"\[\]\(([\w-]+)\)")
 _TITLED = re.compile(r'\[[^\]]*\]\(([\w-]+)\.(?:ipynb|md) "page"\)')
 
@@ -35,6 +37,8 @@ def read_values(executed: Path) -> dict[str, str]:
 def fill_in(notebook: NotebookNode, values: Mapping[str, str], titles: Mapping[str, str]) -> NotebookNode:
     """Put values and titles of pages into the sentences of a notebook; a placeholder without a value stays.
 
+    A reference to a figure or table shows its words alone: only the book can follow it.
+
     Parameters
     ----------
     notebook : NotebookNode
@@ -53,9 +57,13 @@ def fill_in(notebook: NotebookNode, values: Mapping[str, str], titles: Mapping[s
         title = titles.get(found[1])
         return found[0] if title is None else f'[{re.sub(r"[][]", "", title)}]({found[1]}.ipynb "page")'
 
+    def show_words(found: re.Match) -> str:
+        return f'<span data-ref="{html.escape(found[2])}">{html.escape(found[1])}</span>'
+
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = _PAGE.sub(show_title, _PLACEHOLDER.sub(show_value, cell.source))
+            referred = _REFERENCE.sub(show_words, cell.source)
+            cell.source = _PAGE.sub(show_title, _PLACEHOLDER.sub(show_value, referred))
     return notebook
 
 
@@ -72,7 +80,10 @@ def take_out(notebook: NotebookNode, committed: NotebookNode | None = None) -> N
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             named = _VALUE.sub(lambda found: f"{{glue:text}}`{html.unescape(found[1])}`", cell.source)
-            cell.source = _TITLED.sub(r"[](\1)", named)
+            referred = _REFERRED.sub(
+                lambda found: f"{{ref}}`{html.unescape(found[2])} <{html.unescape(found[1])}>`", named
+            )
+            cell.source = _TITLED.sub(r"[](\1)", referred)
         elif cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         for note in ("execution", "trusted"):

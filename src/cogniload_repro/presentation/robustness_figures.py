@@ -14,7 +14,7 @@ from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 #: Points of a fingerprint: title, axis limits, range of the grid, ticks.
-_FINGERPRINT = {
+FINGERPRINT = {
     "ecl50": (r"$\mathrm{ECL}_{50}$ (statements)", (1.0, 1000.0), (20, 250), (1, 10, 100)),
     "nt50": (r"$\mathrm{NT}_{50}$ (share of needles)", (0.0, 1.0), (0.05, 0.95), (0.1, 0.5, 0.9)),
     "id50": (r"$\mathrm{ID}_{50}$ (units of $d$)", (-6.0, 26.0), (1, 10), (-5, 1, 10, 20)),
@@ -53,7 +53,7 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
         figure = Figure(figsize=(WIDTH_IN, height))
         axes = figure.subplots(1, 3, sharey=True)
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.1)
-        for ax, (point, (title, limits, tested, ticks)) in zip(axes, _FINGERPRINT.items(), strict=True):
+        for ax, (point, (title, limits, tested, ticks)) in zip(axes, FINGERPRINT.items(), strict=True):
             ax.axvspan(*tested, color="0.955", zorder=0)
             ax.set(xlim=limits, xlabel=title, xscale="log" if point == "ecl50" else "linear")
             ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

@@ -122,8 +122,10 @@ def pens(models: list[str]) -> dict[str, Pen]:
 
 
 def plain_label(name: str, longest: int = 18) -> str:
-    """Return a stranger's model name fit for a picture: one short line."""
+    """Return a stranger's model name fit for a picture: one short line, without whoever serves it if that helps."""
     line = format_name(name)
+    if len(line) > longest and (last := line.rpartition("/")[2].strip()):
+        line = last
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 

@@ -1,4 +1,6 @@
-"""The book's first picture and that of its scoreboard: what was found, and what became of the printed numbers."""
+"""Pictures that sum up: what was found, what became of the printed numbers, where the paper disagrees with itself."""
+
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -11,6 +13,7 @@ from cogniload_repro.presentation.verdicts import WORDS, title
 from cogniload_repro.statistics.accuracy import evenly_asked
 
 _GREY = "0.8"
+_TOUCHED = ("#ab3f00", "#1861d3", "#6b6b6b")
 #: Verdicts from good to bad, told apart by lightness too.
 _COLORS = dict(zip(WORDS, ("#1861d3", "#6fb1e8", "#bcdcf4", "#ab3f00", "#dddddd"), strict=True))
 
@@ -111,3 +114,51 @@ def draw_scoreboard(checks: pd.DataFrame) -> Figure:
         axes.grid(visible=False)
         axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=5, frameon=False, fontsize=8)
     return figure
+
+
+def draw_contradictions(ranked: pd.DataFrame) -> Figure:
+    """Draw where the contradictions are: a row a section, a column for each consequence, their numbers inside.
+
+    Parameters
+    ----------
+    ranked : DataFrame
+        As `published.load_contradictions` returns it; each stands in the row of the section that it names first.
+    """
+    places = ranked.assign(section=_sections(ranked))
+    rows = sorted(places["section"].unique(), key=_reading_order)
+    columns = list(dict.fromkeys(ranked["consequence"]))
+    with mpl.rc_context(STYLE | {"axes.grid": False}):
+        figure = Figure(figsize=(WIDTH_IN, 0.5 + 0.26 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for (section, consequence), own in places.groupby(["section", "consequence"]):
+            column, row = columns.index(consequence), len(rows) - 1 - rows.index(section)
+            disc = {"boxstyle": "circle,pad=0.25", "color": _TOUCHED[column % len(_TOUCHED)]}
+            words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
+            for place, number in enumerate(own["number"]):
+                axes.text(column - 0.4 + 0.13 * place, row, f"{number}", bbox=disc, **words)
+        axes.set(xlim=(-0.55, len(columns) - 0.45), ylim=(-0.6, len(rows) - 0.4))
+        axes.set_xticks(range(len(columns)), columns)
+        axes.xaxis.tick_top()
+        axes.set_yticks(range(len(rows)), rows[::-1])
+        axes.tick_params(length=0)
+        axes.hlines([row + 0.5 for row in range(len(rows) - 1)], -0.55, len(columns) - 0.45, color="0.9", linewidth=0.6)
+    return figure
+
+
+def describe_contradictions(ranked: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_contradictions` shows."""
+    counts = ranked.groupby("consequence", sort=False).size()
+    most = _sections(ranked).value_counts()
+    touched = ", ".join(f"{count} touch {what}" for what, count in counts.items())
+    return f"Numbered discs by section of the paper: {touched}. Most, {most.iloc[0]}, are in {most.index[0]}."
+
+
+def _sections(ranked: pd.DataFrame) -> pd.Series:
+    """Return the part of the paper that each contradiction names first: a section, an appendix, a table."""
+    first = ranked["location"].str.split(", ").str[0].str.split(" to ").str[0]
+    return first.str.replace(r"^(App\. [A-Z]).*", r"\1", regex=True).str.replace("Tables", "Table")
+
+
+def _reading_order(section: str) -> tuple[int, str]:
+    kinds = ("Abstract", "Sec.", "Table", "App.")
+    return next(place for place, kind in enumerate((*kinds, section)) if section.startswith(kind)), section

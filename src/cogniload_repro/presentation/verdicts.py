@@ -1,5 +1,7 @@
 """What the comparison with the paper says, as pieces of the book's pages."""
 
+import re
+
 import pandas as pd
 
 from cogniload_repro.fidelity.ledger import VERDICTS, scoreboard
@@ -59,14 +61,18 @@ def _name_uncomputed(counts: pd.Series) -> str:
     return f"; {unknown:,} cannot be computed here" if unknown else ""
 
 
-def show_scoreboard(checks: pd.DataFrame) -> Fragment:
-    """Return one row a table and kind: the numbers printed there and how many have each verdict that is given."""
+def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
+    """Return one row a table and kind: the numbers printed there and how many have each verdict that is given.
+
+    ``name`` is the label for references: several chapters have a scoreboard.
+    """
     board = scoreboard(checks)
     if not board["within"].any():  # samples are compared only where tokenizers have been fetched
         board = board.drop(columns="within")
     board = board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
     board["Where"] = board["Where"].map(title)
-    return show_frame(board, caption="Printed numbers by table and kind of evidence, and how many of them come out.")
+    caption = "Printed numbers by table and kind of evidence, and how many of them come out."
+    return show_frame(board, caption=caption, name=name)
 
 
 def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
@@ -76,7 +82,11 @@ def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
     sentence = f"**{title(table)}**: {'; '.join(parts)}."
     summary = Fragment(sentence, f"<p>{sentence}</p>")
     missed = own[own["verdict"].isin(["unit", "differs"])]
-    return summary if missed.empty else summary + _listing(missed, f"{title(table)}: numbers that are not exact")
+    return (
+        summary
+        if missed.empty
+        else summary + _listing(missed, f"{title(table)}: numbers that are not exact", f"verdicts-{table}")
+    )
 
 
 def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
@@ -89,12 +99,15 @@ def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
     rows["location"] = rows["location"].str.split(", ").str[0]  # the section, without a paragraph's title
     names = ["Where", "Statement", "Model", "Stated", "Recomputed", "Kind", "Verdict"]
     listed = rows[["location", "claim", "model", "value", "shown", "kind", "verdict"]].set_axis(names, axis=1)
-    return show_frame(listed, caption="Statements of the paper's prose, recomputed.")
+    label = re.sub(r"[^a-z0-9]+", "-", locations[0].lower()).strip("-")
+    return show_frame(
+        listed, caption="Statements of the paper's prose, recomputed.", name=f"claims-{label}" if label else "claims"
+    )
 
 
 def show_differences(checks: pd.DataFrame) -> Fragment:
     """Return every number that could be computed and is not exact."""
-    return _listing(checks[checks["verdict"].isin(["unit", "differs"])], "Numbers that are not exact")
+    return _listing(checks[checks["verdict"].isin(["unit", "differs"])], "Numbers that are not exact", "not-exact")
 
 
 def show_unknown(checks: pd.DataFrame) -> Fragment:
@@ -106,7 +119,7 @@ def show_unknown(checks: pd.DataFrame) -> Fragment:
     listed = groups["model"].agg(numbers="size", models=_name_models).reset_index()
     listed["table"] = listed["table"].map(title)
     listed = listed[["table", "numbers", "models", "reason"]].set_axis(["Where", "Numbers", "Models", "Why"], axis=1)
-    return _cut(listed, "Numbers that cannot be computed")
+    return _cut(listed, "Numbers that cannot be computed", "not-computable")
 
 
 def _count(verdicts: pd.Series, kind: str) -> str:
@@ -122,17 +135,17 @@ def _name_models(names: pd.Series) -> str:
     return ", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models"
 
 
-def _listing(rows: pd.DataFrame, caption: str) -> Fragment:
+def _listing(rows: pd.DataFrame, caption: str, name: str) -> Fragment:
     listed = rows.assign(table=rows["table"].map(title), verdict=rows["verdict"].str.replace("_", " "))
-    return _cut(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption)
+    return _cut(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption, name)
 
 
-def _cut(rows: pd.DataFrame, caption: str) -> Fragment:
+def _cut(rows: pd.DataFrame, caption: str, name: str) -> Fragment:
     if rows.empty:
         return _NONE
     if len(rows) > LONGEST:
         caption = f"{caption}: the first {LONGEST} of {len(rows):,}, the others are in `fidelity.csv`"
-    return show_frame(rows.head(LONGEST), caption=f"{caption}.")
+    return show_frame(rows.head(LONGEST), caption=f"{caption}.", name=name)
 
 
 def title(table: str) -> str:

@@ -1,0 +1,88 @@
+"""A model dropped on the workbench, on the book's other pages."""
+
+import time
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from cogniload_repro.presentation.workbench import gather_cells
+
+pytestmark = pytest.mark.book
+
+_NAME = "<img src=x onerror=alert(1)> mine"
+
+
+@pytest.fixture
+def dropped(browser, html, tmp_path, forgetful):
+    """A browser that has read, from a disk, a file with the counts of QwQ-32B under another name; it forgets it."""
+    own = gather_cells(html.parents[2]).query("model == 'QwQ-32B'").assign(model=_NAME)
+    kinds = ["valid_logic", "poi_logic", "last_logic", "other"]
+    file = tmp_path / "cells.csv"
+    own[["model", "N", "d", "ratio_pct", "n", "correct", "ctx", *kinds]].to_csv(file, index=False)
+    browser.get(f"{html.as_uri()}/workbench.html")
+    chooser = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "workbench-file"))
+    chooser.send_keys(str(file))
+    WebDriverWait(browser, 60).until(lambda b: "Kept in this browser" in b.find_element(By.TAG_NAME, "main").text)
+    return browser, own
+
+
+def _open(browser, html, chapter):
+    browser.get(f"{html.as_uri()}/notebooks/{chapter}.html")
+    return WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".dropped-models"))[0]
+
+
+def test_its_row_in_table_2_is_that_of_the_same_counts(dropped, html):
+    """The row says whose it is, and has the numbers of the model whose counts the file holds."""
+    browser, _ = dropped
+    note = _open(browser, html, "04_glm")
+    assert _NAME in note.text
+    assert "Table 2" in note.text
+    rows = browser.find_elements(By.CSS_SELECTOR, "#table2 tbody tr")
+    texts = [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "td, th")] for row in rows]
+    assert texts[0][0] == f"{_NAME} dropped by you, in this browser only"
+    (same,) = [row for row in texts if row[0] == "QwQ-32B"]
+    assert texts[0][1:] == same[1:]
+
+
+def test_figures_show_it_with_its_place(dropped, html):
+    """A figure that answers has it among its models, chosen, and says which places its interval leaves open."""
+    browser, _ = dropped
+    _open(browser, html, "03_accuracy")
+    figure = "[data-figure=figure1]"
+    browser.execute_script(f"document.querySelector('{figure}').scrollIntoView()")
+    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{figure}[data-ready]"))
+    box = browser.execute_script(
+        f"return [...document.querySelectorAll('{figure} input')].find((one) => one.dataset.model === arguments[0])",
+        _NAME,
+    )
+    assert box.is_selected()
+    assert _NAME in browser.find_element(By.CSS_SELECTOR, f"{figure} .figure-places").text
+
+
+def test_a_page_without_room_says_so_and_taking_it_out_ends_it(dropped, html):
+    """Where nothing takes it the note says that; after a click on it no page shows it any more."""
+    browser, _ = dropped
+    assert "leaves them out" in _open(browser, html, "08_tokens").text
+    browser.find_element(By.CSS_SELECTOR, ".dropped-models button").click()
+    time.sleep(0.5)
+    browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
+    assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models, tr.dropped")
+
+
+@pytest.mark.parametrize(
+    "kept", ["{", "[1]", '[{"name": 1, "cells": []}]', '[{"name": "x", "cells": [["y"]]}]', "null"]
+)
+@pytest.mark.usefixtures("forgetful")
+def test_what_others_left_there_is_not_read(browser, html, kept):
+    """Anything else under the same key is no model, and no page stumbles over it."""
+    browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
+    key = f"cogniload dropped {html.as_posix()}/"
+    browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", key, kept)
+    browser.get_log("browser")
+    browser.refresh()
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
+    assert browser.execute_script("return cogniload.dropped.read().length") == 0
+    assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models")
+    assert [one["message"] for one in browser.get_log("browser") if one["level"] == "SEVERE"] == []
