@@ -4,6 +4,7 @@ Levels stand at equal distances on every axis: on a true scale of rho the points
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
@@ -99,7 +100,26 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
     (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models.
     """
-    kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
+    return _pool(panel, _Cells(cells), banded).copy()
+
+
+class _Cells:
+    """Cells that are the same when their contents are: picture, caption, description and data ask for the same."""
+
+    def __init__(self, frame: pd.DataFrame):
+        self.frame = frame[["model", "N", "d", "ratio_pct", "n", "correct"]]
+        self._content = tuple(tuple(self.frame[name].tolist()) for name in self.frame)
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Cells) and self._content == other._content
+
+
+@lru_cache(maxsize=64)
+def _pool(panel: Panel, cells: _Cells, banded: bool) -> pd.DataFrame:
+    kept = cells.frame if panel.at is None else cells.frame[cells.frame[panel.at] == panel.level]
     if not banded:
         return accuracy_by(kept, "model", panel.across)
     band = spread_band(kept, "model", panel.across)[["model", panel.across, "lowest", "highest"]]
