@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, draw_figure, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, pens, save_figure
+from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.accuracy import accuracy_by
@@ -131,7 +131,7 @@ def test_own_model_is_drawn_in_black(name, tmp_path):
     """A model that the paper does not have appears, whatever its name, and the SVG stays well-formed."""
     own = rename_model(CELLS, "QwQ-32B", HOSTILE).query("d > 1")
     figure = draw_figure(name, pd.concat([CELLS, own]), "reconstructed")
-    assert any(word.startswith("my $model$") for word in words(figure))
+    assert plain_label(HOSTILE) in words(figure)
     pen = pens([HOSTILE])[HOSTILE]
     assert pen.color == OTHERS_COLOR
     assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
