@@ -112,6 +112,6 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     (loop,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     assert run("puzzles", *SMALL, "--format", "chat", "--out", tmp_path / "sets" / "mine").exit_code == 0
     monkeypatch.chdir(tmp_path)
-    exec(loop, {"ask": lambda messages: (f"{len(messages)} message", 10, 2)})
+    exec(loop, {"ask": lambda messages: (f"{len(messages)} message", "length", 10, 2)})
     outputs = list(read_outputs(tmp_path / "answers.jsonl", Catalog()))
-    assert [output[0:5:2] for output in outputs] == [("mine", "1 message", 2)] * 12
+    assert [output[0:6:2] + output[5:6] for output in outputs] == [("mine", "1 message", 2, "length")] * 12
