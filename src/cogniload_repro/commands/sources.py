@@ -56,7 +56,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     if out is None and (models or seed is not None):
         raise ValueError("--model and --seed make another table than the committed one; say where with --out")
     chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = step.reconstruct(chosen, step.SEED if seed is None else seed)
+    frames = step.reconstruct(chosen, step.DRAW_SEED if seed is None else seed)
     path = step.write_counts(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
     say(f"wrote {path}")
 

@@ -19,7 +19,7 @@ from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.misfit import CERTAINTY, estimate_misfit, find_departures
-from cogniload_repro.reconstruction.reconstruct import SEED, load_counts
+from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts
 from cogniload_repro.reconstruction.sufficient import recover
 from cogniload_repro.schemas import CELLS, Column, Schema
 from cogniload_repro.statistics.design import GRID
@@ -41,7 +41,7 @@ def drawn_misfit() -> float:
     return round(estimate_misfit(find_departures(load_counts())).value, 2)
 
 
-def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = SEED) -> np.ndarray:
+def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
     """Draw different tables of correct answers that agree with everything printed for a model.
 
     Parameters
@@ -81,7 +81,7 @@ def write_tables(
     path: str | Path = TABLES,
     models: Iterable[Model] = MODELS,
     tables: int = COUNT,
-    seed: int = SEED,
+    seed: int = DRAW_SEED,
 ) -> Path:
     """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
 

@@ -25,7 +25,7 @@ from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"
-SEED = 2026
+DRAW_SEED = 2026
 _REMEDY = "restore it with git, or make it again with `cogniload reconstruct`"
 
 
@@ -50,7 +50,7 @@ COUNTS = Schema(
 )  # fmt: skip
 
 
-def reconstruct(models: Iterable[Model] = MODELS, seed: int = SEED) -> Iterable[pd.DataFrame]:
+def reconstruct(models: Iterable[Model] = MODELS, seed: int = DRAW_SEED) -> Iterable[pd.DataFrame]:
     """Yield, model by model, the 140 cells with answers, correct answers and error buckets.
 
     Parameters

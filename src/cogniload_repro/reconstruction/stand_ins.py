@@ -21,7 +21,7 @@ from cogniload_repro import __version__
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.reconstruction.reconstruct import SEED
+from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.reconstruction.token_draws import draw_tokens
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
@@ -77,7 +77,7 @@ _KINDS = {
 }
 
 
-def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = SEED) -> pd.DataFrame:
+def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
     """Return stand-in responses of one model.
 
     Parameters
@@ -146,7 +146,7 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
     metadata = {
         "provenance": "reconstructed",
         "source": "worded from data/reconstructed/cells.csv",
-        "seed": str(SEED),
+        "seed": str(DRAW_SEED),
         "version": __version__,
         "command": "cogniload download-outputs",
     }
