@@ -27,12 +27,15 @@ PY := $(PYTHON)
 ENV :=
 LAB_ENV :=
 EVALUATE_ENV :=
+EVALUATE_PY := $(PY)
 else
 PY := $(VENV)/bin/python
 ENV := $(VENV)/.ready
 LAB_ENV := $(VENV)-lab/.ready
 EVALUATE_ENV := $(VENV)-evaluate/.ready
+EVALUATE_PY := $(VENV)-evaluate/bin/python
 endif
+EVALUATE_TESTS := tests/evaluation tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
 export PYTHONPATH := $(CURDIR)/src
 export PYTHONHASHSEED := 0
 # without its assertions pandas computes other numbers
@@ -146,11 +149,12 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
 	@"$(PY)" -m pytest -n $(JOBS) -m "not slow"
 
-test-slow: $(LAB_ENV)  ## the tests that take longest: the whole reconstruction made again
+test-slow: $(LAB_ENV) $(EVALUATE_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
+	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m slow $(EVALUATE_TESTS))
 
-test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect, the slow ones too
-	@"$(if $(VENV),$(VENV)-evaluate/bin/python,$(PY))" -m pytest -n $(JOBS) tests/evaluation tests/test_logs.py tests/test_servers.py tests/test_walkthrough.py
+test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect
+	@"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m "not slow" $(EVALUATE_TESTS)
 
 bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and the README
 	@"$(PY)" benchmarks/run.py $(if $(WRITE),--write)
