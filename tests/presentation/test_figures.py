@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.figures import FIGURES, draw_figure, spread
+from cogniload_repro.presentation.figures import FIGURES, draw_figure, find_panels, panel_accuracy, spread
 from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_counts
@@ -137,6 +137,14 @@ def test_own_model_is_drawn_in_black(name, tmp_path):
     assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
     _, svg = save_figure(figure, tmp_path / name)
     ElementTree.fromstring(svg.read_bytes())
+
+
+def test_chosen_puzzles_are_not_averaged():
+    """A model whose puzzles were chosen by what they tell has no point, whoever asks for the panel's accuracies."""
+    own = rename_model(CELLS, "QwQ-32B", "own")
+    cells = pd.concat([CELLS.assign(chosen=0), own.assign(chosen=1)])
+    for panel in find_panels("figure1"):
+        assert set(panel_accuracy(panel, cells)["model"]) == set(CELLS["model"])
 
 
 def test_one_model_and_one_cell():

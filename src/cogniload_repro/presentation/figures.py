@@ -100,7 +100,7 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
     (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models.
     """
-    return _pool(panel, _Cells(cells), banded).copy()
+    return _pool(panel, _Cells(evenly_asked(cells)), banded).copy()
 
 
 class _Cells:
