@@ -20,6 +20,12 @@ _RUN = """
 _PAGE = {"include": [["html"]]}
 _BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
 _CONTRAST = {"runOnly": ["color-contrast"]}
+#: Colours that fade from one scheme to the other are neither's.
+_STILL = """
+    const style = document.createElement("style");
+    style.textContent = "*, ::before, ::after { transition: none !important; animation: none !important }";
+    document.head.append(style);
+"""
 #: Contrast takes most of the time, and plain rows of a table look like the two before them.
 _UNLIKE = _PAGE | {"exclude": [["tbody tr:nth-of-type(n+9):not(:has([style], td [class]))"]]}
 #: Pages of every kind: prose, chapters, instruments, tables of functions.
@@ -36,7 +42,8 @@ def _open(browser, address):
     browser.get(address)
     WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
     browser.execute_script(_AXE)
-    browser.set_script_timeout(120)
+    browser.execute_script(_STILL)
+    browser.set_script_timeout(300)
 
 
 def _violations(browser, context, options):
