@@ -119,7 +119,7 @@ def name_condition(perturbation: str | None, overload: int) -> str:
     return perturbation or (f"overload_{overload}" if overload > 1 else "")
 
 
-def count_needed(perturbation: str | None, overload: int) -> int:
+def count_per_query(perturbation: str | None, overload: int) -> int:
     """Return how many puzzles of a cell a query needs: one that weaves two together, or holds several, needs others."""
     return max(2 if perturbation and find_perturbation(perturbation).pairs else 1, overload)
 
@@ -130,7 +130,7 @@ def write_query(texts: Sequence[str], place: int, perturbation: str | None = Non
     Parameters
     ----------
     texts : sequence of str
-        Statements of the cell's puzzles, as many as `count_needed` says or more.
+        Statements of the cell's puzzles, as many as `count_per_query` says or more.
     place : int
         Which of them is asked about. Those that the query brings besides are the ones before it, the last ones before
         the first.
@@ -164,7 +164,7 @@ def list_queries(folder: str | Path, perturbation: str | None = None, overload: 
     ValueError
         If both are asked for, a cell has too few puzzles, or one cannot be read or perturbed.
     """
-    condition, needed = name_condition(perturbation, overload), count_needed(perturbation, overload)
+    condition, needed = name_condition(perturbation, overload), count_per_query(perturbation, overload)
     read = (_read_puzzle(where, item) for place in find_sets(folder) for where, item in read_set(place))
     if not condition:
         yield from (Query(name, "", text) for name, text in read)

@@ -99,11 +99,11 @@ def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
     answers[keys] = numbers.astype("int64")
     if (twice := answers.duplicated(["probe", *keys])).any():
         raise ValueError(f"row {int(np.argmax(twice)) + 1} of the answers repeats a probe; keep one answer each")
-    verdicts = [judge_answer(row, str(row["response"])) for row in answers.to_dict("records")]
+    verdicts = [judge_probe(row, str(row["response"])) for row in answers.to_dict("records")]
     return answers.drop(columns="response").assign(verdict=verdicts)
 
 
-def judge_answer(about: Mapping, response: str) -> str:
+def judge_probe(about: Mapping, response: str) -> str:
     """Return "right", "wrong" or "unreadable" for the answer to the probe of these `KEYS`: what follows the reasoning.
 
     Raises

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.companions.protocol import count_needed, write_query
+from cogniload_repro.companions.protocol import count_per_query, write_query
 from cogniload_repro.evaluation.precision import CELLS, choose, inform
 from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
@@ -146,7 +146,7 @@ def draw_queries(
     Statements that a query brings besides are those before it in the cell, as `protocol.write_query` takes them; where
     a form has too few puzzles in a cell for that, further ones are drawn, which are not asked about.
     """
-    needed = count_needed(perturbation, overload)
+    needed = count_per_query(perturbation, overload)
     first, last = (start, stop) if needed == 1 else (0, max(stop, needed))
     rows = list(draw_puzzles(cell, first, last, seed, edition))
     texts = [row["text"] for row in rows]

@@ -19,7 +19,7 @@ from cogniload_repro.companions.scap import (
     REPEATS,
     count_right,
     estimate_capacity,
-    judge_answer,
+    judge_probe,
     list_probes,
     next_sizes,
 )
@@ -70,7 +70,7 @@ def right() -> Scorer:
         if not isinstance(row, dict):
             return Score.unscored(reason="no_response", explanation=": ".join(row))
         about = {key: state.metadata[key] for key in KEYS}
-        verdict = judge_answer(about, row["response"])
+        verdict = judge_probe(about, row["response"])
         return Score(value="C" if verdict == "right" else "I", reason=verdict, metadata=about | {"verdict": verdict})
 
     return score
