@@ -8,7 +8,7 @@ import re
 
 #: What separates two sentences: a period, and the white space and periods after it.
 _BETWEEN_SENTENCES = re.compile(r"(\.[.\s]*)")
-_BEFORE_SENTENCES = re.compile(r"\A[.\s]*")
+_BEFORE_SENTENCES = re.compile(r"[.\s]*")
 
 
 def reverse_words(text: str) -> str:
@@ -29,7 +29,8 @@ def reverse_sentences(text: str) -> str:
     holds a period nor begins with white space, wherever it stands, and the same cut takes the result apart again.
     Decimal points separate sentences like any other period.
     """
-    start = len(text) - len(_BEFORE_SENTENCES.sub("", text, count=1))
+    before = _BEFORE_SENTENCES.match(text)
+    start = before.end() if before else 0
     parts = _BETWEEN_SENTENCES.split(text[start:])
     last = len(parts) if parts[-1] else len(parts) - 1  # nothing follows a closing period
     parts[0:last:2] = parts[0:last:2][::-1]

@@ -160,7 +160,7 @@ def draw_designs(designs: pd.DataFrame, note: str) -> Figure:
                 ax.annotate(row["design"], (row[f"gain_{point}"], row[f"covers_{point}"]), (2, 7 * side), size=6.5,
                             textcoords="offset points", rotation=35 * side, rotation_mode="anchor",
                             va="top" if side < 0 else "baseline")  # fmt: skip
-            ax.set(xlabel="puzzles saved: times fewer than on the grid", xlim=(0.5, 7.3), ylim=(None, 1.05))
+            ax.set(xlabel="puzzles saved: times fewer than on the grid", xlim=(0.5, None), ylim=(None, 1.05))
             ax.set_title(point.upper())
         axes[0].set_ylabel("intervals with the right value")
         axes[0].yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import Any, cast
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
@@ -42,7 +42,7 @@ class ForkedKernel:
         )
         self._process.start()
         receiver.close()
-        self.pid: int = self._process.pid or 0
+        self.pid = cast(int, self._process.pid)  # it has started
 
     def launch(self, command: list[str], environment: dict[str, str], folder: str) -> None:
         """Let the fork become the kernel that a command line of ipykernel describes."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib import style
 from matplotlib.figure import Figure
+from matplotlib.style import library
 
 from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_name
@@ -19,7 +19,7 @@ from cogniload_repro.models import BY_NAME
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still told apart at 360 px.
 WIDTH_IN = 7.2
 _DPI = 200
-STYLE = style.library["seaborn-v0_8-whitegrid"] | {
+STYLE = library["seaborn-v0_8-whitegrid"] | {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9.0,
     "axes.labelsize": 9.5,
