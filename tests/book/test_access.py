@@ -71,6 +71,31 @@ def test_axe_finds_nothing_serious_on_a_phone(phone, site, one):
     assert _violations(phone, _PAGE, _BUT_CONTRAST) == []
 
 
+#: Boxes of a page that scroll, and those of them that the keyboard does not reach by themselves.
+_SCROLLING = """
+    const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
+        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1);
+    return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
+"""
+
+
+@pytest.mark.parametrize("narrow", ["window", "article"])
+def test_what_comes_to_scroll_comes_to_the_keyboard(browser, site, narrow):
+    """A page grown narrow, with its window or without, has more boxes that scroll, and each is a stop."""
+    _open(browser, f"{site}/notebooks/13_alternatives.html")
+    wide, _ = browser.execute_script(_SCROLLING)
+    try:
+        if narrow == "window":
+            narrower = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrower)
+        else:
+            browser.execute_script("document.querySelector('.bd-article').style.width = '300px'")
+        WebDriverWait(browser, 10).until(lambda b: b.execute_script(_SCROLLING)[0] > wide)
+        WebDriverWait(browser, 10).until(lambda b: b.execute_script(_SCROLLING)[1] == [])
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 @pytest.mark.slow
 def test_axe_finds_nothing_serious_anywhere(phone, site, page):
     """Nothing serious or critical on any page, on a phone and a desk; contrast whichever colours are asked for."""

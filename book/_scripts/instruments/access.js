@@ -14,13 +14,15 @@ document.addEventListener("DOMContentLoaded", () => {
   callByWords();
   addEventListener("load", callByWords);
   document.querySelectorAll("[role='list'] > :not([role='listitem'])").forEach((item) => item.setAttribute("role", "listitem"));
-  const mark = () => {
-    for (const box of document.querySelectorAll(".bd-article figure, .bd-article mjx-container, .bd-article .output, .bd-article pre, .pst-scrollable-table-container")) {
-      const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
-      if (scrolls && !box.hasAttribute("tabindex")) box.setAttribute("tabindex", "0");
-    }
+  // a box takes the keyboard while something in it lies out of sight, whatever has made it or its content wider or narrower:
+  // the theme looks when the window changes only
+  const boxes = ".bd-article figure, .bd-article mjx-container, .bd-article .output, .bd-article pre, .pst-scrollable-table-container";
+  const mark = (box) => {
+    const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+    if (scrolls || box.hasAttribute("tabindex")) box.tabIndex = scrolls ? 0 : -1;
   };
-  mark();
-  addEventListener("load", mark);
-  addEventListener("resize", mark);
+  const watch = new ResizeObserver((seen) => new Set(seen.map(({ target }) => target.closest(boxes))).forEach((box) => box && mark(box)));
+  const watchAll = () => document.querySelectorAll(boxes).forEach((box) => [box, ...box.children].forEach((one) => watch.observe(one)));
+  watchAll();
+  addEventListener("load", watchAll);
 });
