@@ -27,7 +27,10 @@ cogniload.capacity = (() => {
       if (column.factors[0].levels) return { rest: mean(cells.map((cell) => column.of({ ...cell, ...usual }))), moving: [] };
       const moving = column.factors.filter((factor) => isOf(factor, load));
       const still = column.factors.filter((factor) => !isOf(factor, load));
-      return { moving, rest: mean(cells.map((cell) => still.reduce((product, one) => product * raise(one, one.variable === "rho" ? usual : cell), 1))) };
+      const [fixed, others] = [true, false].map((is) => still.filter((factor) => (factor.variable === "rho") === is));
+      const times = (factors, at) => factors.reduce((product, one) => product * raise(one, at), 1);
+      const rest = times(fixed, usual) * (others.length ? mean(cells.map((cell) => times(others, cell))) : 1);
+      return { moving, rest };
     });
   }
   const standAt = (point, at) => ({ [POINTS[point].load]: point === "ecl50" ? 10 ** at : at });
@@ -38,17 +41,20 @@ cogniload.capacity = (() => {
       return parts.map(({ rest, moving }) => moving.reduce((product, factor) => product * raise(factor, there), rest));
     };
   }
-  /** Return the linear predictor along that course, less that of one half; it is asked for often, and makes nothing anew. */
+  /** Return the linear predictor along that course, less that of one half, as a function of its place: of the columns remain
+   *  terms weight * load^plain * log10(load)^logged, and what does not move is added up once. */
   function layHeight(fit, point) {
-    const parts = layParts(fit, point), foot = fit.coef[0] - LINKS[fit.link].half;
+    const { load } = POINTS[point], terms = [];
+    let foot = fit.coef[0] - LINKS[fit.link].half;
+    layParts(fit, point).forEach(({ rest, moving }, j) => {
+      const power = (name) => moving.reduce((sum, factor) => sum + (factor.variable === name ? factor.exponent : 0), 0);
+      const weight = fit.coef[j + 1] * rest;
+      if (moving.length) terms.push({ weight, plain: power(load), logged: power(`log10_${load}`) });
+      else foot += weight;
+    });
     return (at) => {
-      const there = standAt(point, at);
       let height = foot;
-      for (let j = 0; j < parts.length; j++) {
-        let product = parts[j].rest;
-        for (const factor of parts[j].moving) product *= raise(factor, there);
-        height += fit.coef[j + 1] * product;
-      }
+      for (const { weight, plain, logged } of terms) height += weight * (point === "ecl50" ? 10 ** (at * plain) * at ** logged : at ** plain);
       return height;
     };
   }
