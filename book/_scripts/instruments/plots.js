@@ -33,7 +33,7 @@ cogniload.plots = (() => {
 
   /** Draw estimates with intervals, one row a model: rows {name, own, other}, each with estimate, low, high. */
   function forest({ title, rows, label, width = 640, line = 18, note }) {
-    const [left, right, top, bottom] = [width < 500 ? 150 : 190, 14, 6, 34], letters = width < 500 ? 24 : 30, height = top + rows.length * line + bottom;
+    const [left, right, top, bottom] = [width < 500 ? 150 : 190, 14, 6, 34], letters = width < 500 ? 20 : 30, height = top + rows.length * line + bottom;
     const all = rows.flatMap(({ own, other }) => [own, other]).filter(Boolean).filter(({ low, high }) => Number.isFinite(low + high));
     const ends = all.flatMap(({ low, high }) => [low, high]).sort((a, b) => a - b);
     // a few very wide intervals must not press the others together: they run out of the picture

@@ -1,12 +1,12 @@
 /* Tables: rows sorted by a column, rows filtered by a word, the table copied as CSV; on every page of the book.
  *
- * Only tables of four rows and more are touched. Order and filter are what the reader sees, nothing else changes.
+ * Only tables of four rows and more get buttons. Order and filter are what the reader sees, nothing else changes.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.tables = (() => {
-  const LEAST_ROWS = 4, LEAST_TO_FILTER = 8;
+  const LEAST_ROWS = 4, LEAST_TO_FILTER = 8, LONG = 30;
   const make = (tag, properties = {}, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);
     node.append(...children);
@@ -106,9 +106,19 @@ cogniload.tables = (() => {
   }
   const isText = (table, column) => [...table.tBodies[0].rows].filter((row) => Number.isNaN(numberOf(textOf(row.cells[column] ?? row)))).length > table.tBodies[0].rows.length / 2;
 
-  return { enhance, sort, filter, writeCsv };
+  /** Mark the columns of sentences, which a narrow screen must not break into single words. */
+  function markProse(table) {
+    const cells = [...(table.tBodies[0]?.rows ?? [])].flatMap((row) => [...row.cells]);
+    const columns = new Set(cells.filter((cell) => cell.textContent.trim().length > LONG).map((cell) => cell.cellIndex));
+    for (const cell of cells) if (columns.has(cell.cellIndex)) cell.classList.add("prose");
+  }
+
+  return { enhance, markProse, sort, filter, writeCsv };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll(".bd-article table.table").forEach(cogniload.tables.enhance);
+  for (const table of document.querySelectorAll(".bd-article table.table")) {
+    cogniload.tables.markProse(table);
+    cogniload.tables.enhance(table);
+  }
 });
