@@ -1,14 +1,20 @@
-"""Keep the book on its own host, without what no reader opens, and the same however it came about.
+"""Keep the book on its own host, quick to open, without what no reader opens, and the same however it came about.
 
 Jupyter Book's Thebe extension would fetch scripts from a CDN; a page that was written again leaves words behind in
-the search index that no page has any more. A picture that is shown is not kept a second time for its download, and
-maps for debuggers, translations and fonts that no browser of today asks for stay out.
+the search index that no page has any more. Scripts wait until a page is read, pictures until a reader comes near them,
+in a place of their size. A picture that is shown is not kept a second time for its download. Icons stand in the style
+sheet, as a browser may refuse a font that lies beside a page on a disk; the script that draws them, maps for debuggers,
+translations and fonts that no browser of today asks for stay out.
 """
 
+import base64
 import re
 import shutil
 from pathlib import Path
 
+_ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
+#: What scripts in the middle of pages add to or call.
+_AT_ONCE = ("documentation_options.js", "doctools.js")
 _SETTINGS = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S)
 
 
@@ -18,6 +24,12 @@ def _drop_thebe(app, pagename, templatename, context, doctree):
     ]
     if "body" in context:
         context["body"] = _SETTINGS.sub("", context["body"])
+
+
+def _let_scripts_wait(app, pagename, templatename, context, doctree):
+    for script in context["script_files"]:
+        if script.filename and not str(script.filename).endswith(_AT_ONCE):
+            script.attributes.setdefault("defer", "defer")
 
 
 def _forget_words_of_no_page(app):
@@ -30,6 +42,23 @@ def _forget_words_of_no_page(app):
 def _link_to_pictures(app, pagename, templatename, context, doctree):
     for shown, copy in _doubles(app.env).items():
         context["body"] = context.get("body", "").replace(f"_downloads/{copy}", f"_images/{shown}")
+
+
+def _let_pictures_wait(app, pagename, templatename, context, doctree):
+    places = {name: Path(app.srcdir, path) for path, (_, name) in app.env.images.items()}
+
+    def mark(picture):
+        return f'<img loading="lazy"{_state_size(places.get(picture[2]))} {picture[1]}'
+
+    context["body"] = re.sub(r'<img ([^>]*src="[^"]*?([^"/]+)")', mark, context.get("body", ""))
+
+
+def _state_size(picture):
+    """Return the size that an SVG has in points, as attributes in whole pixels; nothing for other pictures."""
+    if picture is None or picture.suffix != ".svg":
+        return ""
+    size = re.search(r'<svg [^>]*?width="([\d.]+)pt" height="([\d.]+)pt"', picture.read_text(encoding="utf-8")[:1000])
+    return ' width="{:.0f}" height="{:.0f}"'.format(*(float(points) / 0.75 for points in size.groups())) if size else ""
 
 
 def _doubles(env):
@@ -48,12 +77,25 @@ def _leave_out(app, exception):
         for file in (html / "_static").rglob(pattern):
             file.unlink()
     shutil.rmtree(html / "_static" / "locales", ignore_errors=True)
+    _take_in_icons(html / "_static")
+
+
+def _take_in_icons(static):
+    sheet = static / "styles" / "pydata-sphinx-theme.css"
+    text = sheet.read_text(encoding="utf-8")
+    if _ICONS in text:
+        font = base64.b64encode((sheet.parent / _ICONS).read_bytes()).decode("ascii")
+        sheet.write_text(text.replace(_ICONS, f"data:font/woff2;base64,{font}"), encoding="utf-8")
+    shutil.rmtree(static / "vendor", ignore_errors=True)
+    (static / "scripts" / "fontawesome.js").unlink(missing_ok=True)
 
 
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
     app.connect("html-page-context", _drop_thebe, priority=900)
+    app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)
+    app.connect("html-page-context", _let_pictures_wait)
     app.connect("build-finished", _leave_out)
     app.connect("html-collect-pages", _forget_words_of_no_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,6 @@
 """The built book on a local server, and a headless Chromium to read it with."""
 
+import contextlib
 import functools
 import http.server
 import os
@@ -46,8 +47,8 @@ def site(html):
     server.shutdown()
 
 
-@pytest.fixture(scope="session")
-def browser():
+@contextlib.contextmanager
+def _chromium():
     """Headless Chromium that keeps its console and network logs and can reach this machine only."""
     from selenium import webdriver
 
@@ -67,15 +68,28 @@ def browser():
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     chromium = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield chromium
-    chromium.quit()
+    try:
+        yield chromium
+    finally:
+        chromium.quit()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One browser for all tests of a process: starting it takes longer than most of them."""
+    with _chromium() as chromium:
+        yield chromium
 
 
 @pytest.fixture
-def forgetful(browser):
-    """The browser keeps nothing of what pages have stored in a test for those of the next."""
-    yield
-    browser.execute_script("localStorage.clear()")
+def forgetful():
+    """A browser of one test's own, for what pages store.
+
+    To clear the storage of the common one would not do: for pages of a disk its processes may keep what they knew
+    of the storage before, and a busy machine makes them.
+    """
+    with _chromium() as chromium:
+        yield chromium
 
 
 def pytest_generate_tests(metafunc):

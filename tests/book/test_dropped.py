@@ -12,12 +12,13 @@ _NAME = "<img src=x onerror=alert(1)> mine"
 
 
 @pytest.fixture
-def dropped(browser, html, tmp_path, forgetful):
-    """A browser that has read, from a disk, a file with the counts of QwQ-32B under another name; it forgets it."""
+def dropped(forgetful, html, tmp_path):
+    """A browser that has read, from a disk, a file with the counts of QwQ-32B under another name."""
     own = gather_cells(html.parents[2]).query("model == 'QwQ-32B'").assign(model=_NAME)
     kinds = ["valid_logic", "poi_logic", "last_logic", "other"]
     file = tmp_path / "cells.csv"
     own[["model", "N", "d", "ratio_pct", "n", "correct", "ctx", *kinds]].to_csv(file, index=False)
+    browser = forgetful
     browser.get(f"{html.as_uri()}/workbench.html")
     chooser = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "workbench-file"))
     chooser.send_keys(str(file))
@@ -133,17 +134,16 @@ def test_a_page_without_room_says_so_and_taking_it_out_ends_it(dropped, html):
     assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models, tr.dropped")
 
 
-@pytest.mark.parametrize(
-    "kept", ["{", "[1]", '[{"name": 1, "cells": []}]', '[{"name": "x", "cells": [["y"]]}]', "null"]
-)
-@pytest.mark.usefixtures("forgetful")
-def test_what_others_left_there_is_not_read(browser, html, kept):
+def test_what_others_left_there_is_not_read(forgetful, html):
     """Anything else under the same key is no model, and no page stumbles over it."""
+    browser = forgetful
     browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
-    browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", _kept(html), kept)
-    browser.get_log("browser")
-    browser.refresh()
-    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
-    assert browser.execute_script("return cogniload.dropped.read().length") == 0
-    assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models")
-    assert [one["message"] for one in browser.get_log("browser") if one["level"] == "SEVERE"] == []
+    for kept in ("{", "[1]", '[{"name": 1, "cells": []}]', '[{"name": "x", "cells": [["y"]]}]', "null"):
+        browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", _kept(html), kept)
+        browser.get_log("browser")
+        browser.refresh()
+        WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
+        assert browser.execute_script("return localStorage.getItem(arguments[0])", _kept(html)) == kept
+        assert browser.execute_script("return cogniload.dropped.read().length") == 0, kept
+        assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models"), kept
+        assert [one["message"] for one in browser.get_log("browser") if one["level"] == "SEVERE"] == [], kept

@@ -12,6 +12,9 @@ pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
 _NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "16_perturbations", "20_ontology"))
+#: Pictures wait for a reader to come near.
+_FETCH = "document.querySelectorAll('article img').forEach((i) => { i.loading = 'eager'; });"
+_FETCHED = "return [...document.querySelectorAll('article img')].every((i) => i.complete);"
 #: A picture whose place a figure that answers has taken has the size of that.
 _PICTURES = """
     const shown = (i) => i.closest("figure.answered")?.previousElementSibling.querySelector(".figure-panels") ?? i;
@@ -34,6 +37,8 @@ def _open(browser, address):
     browser.get(address)
     WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
     WebDriverWait(browser, 60).until(lambda b: b.execute_script(_UNSET_MATH) == 0)
+    browser.execute_script(_FETCH)
+    WebDriverWait(browser, 60).until(lambda b: b.execute_script(_FETCHED))
 
 
 def _displayed(browser, selector):
@@ -69,6 +74,44 @@ def test_page_loads_cleanly_from_this_host(browser, site, page):
         assert has_size, source
         assert len(alt) > 20, source
     assert browser.execute_script(_OVERHANG) <= 0
+
+
+_PLACES = """
+    return [...document.querySelectorAll("article img")].filter((i) => i.getAttribute("src").endsWith(".svg"))
+        .map((i) => [i.getAttribute("src"), i.loading, i.width > 0 && i.height > 0]);
+"""
+
+
+def test_a_page_is_read_before_the_rest_of_it_is_there(browser, html, page):
+    """From a disk no page asks for the index of the search or for a library of icons, and a picture has its place."""
+    browser.execute_cdp_cmd("Network.clearBrowserCache", {})
+    browser.get_log("performance")
+    browser.get(f"{html.resolve().as_uri()}/{page}")
+    asked, failed = _traffic(browser)
+    assert failed == []
+    heavy = ("fontawesome", *(() if page == "search.html" else ("searchindex",)))
+    assert [address for address in asked if any(name in address for name in heavy)] == []
+    places = browser.execute_script(_PLACES)
+    assert [place for place in places if place[1:] != ["lazy", True]] == []
+
+
+_ICONS = """
+    const done = arguments[0];
+    document.fonts.ready.then((fonts) => done([
+        [...fonts].filter(({family, status}) => family.includes("Awesome") && status === "loaded").length,
+        [...document.querySelectorAll("i.fa-solid")].map((i) => getComputedStyle(i, "::before").content)
+            .filter((letter) => !/[\uf000-\uf8ff]/.test(letter)).length,
+    ]));
+"""
+
+
+def test_icons_are_drawn_from_the_style_sheet(browser, html):
+    """The theme's icons come with its style sheet: their font is loaded, and each has its letter."""
+    browser.get(f"{html.resolve().as_uri()}/notebooks/00_introduction.html")
+    fonts, without = browser.execute_async_script(_ICONS)
+    assert fonts >= 1
+    assert without == 0
+    assert not list(html.rglob("*.woff*"))
 
 
 def test_page_fits_a_phone(phone, site, page):

@@ -162,9 +162,9 @@ def test_a_click_changes_the_address_and_the_address_the_page(browser, site):
     assert "FORMULA='correct ~ d + log10_N + rho + I(rho**2) + d:rho'" in browser.find_element(By.ID, "workbench").text
 
 
-@pytest.mark.usefixtures("forgetful")
-def test_a_dropped_file_joins_the_models_and_its_name_stays_text(browser, html, tmp_path):
+def test_a_dropped_file_joins_the_models_and_its_name_stays_text(forgetful, html, tmp_path):
     """From a file's address too: a table with a hostile name is fitted, placed, and shown letter by letter."""
+    browser = forgetful
     name = "<img src=x onerror=alert(1)></script>"
     rows = ["model,N,d,ratio_pct,rho,n,correct"]
     for N in (20, 50):

@@ -28,16 +28,22 @@ COUNTS = ["n", "correct", *ERRORS]
 SMALL = grid_cells("N=20 ratio=5,10,25,50,75,90,95 d=1,10")
 
 
+def measured(rows):
+    """Puzzles with the lengths of their texts."""
+    puzzles = pd.DataFrame(rows)
+    return puzzles.assign(characters=puzzles["text"].str.len())
+
+
 @pytest.fixture(scope="module")
 def few():
     """The paper's grid with ten puzzles a cell."""
-    return pd.DataFrame(draw_rows(PAPER_GRID, 10, scheme="spawn"))
+    return measured(draw_rows(PAPER_GRID, 10, scheme="spawn"))
 
 
 @pytest.fixture(scope="module")
 def many():
     """A hundred puzzles a cell on a small part of the grid."""
-    return pd.DataFrame(draw_rows(SMALL, 100, scheme="spawn"))
+    return measured(draw_rows(SMALL, 100, scheme="spawn"))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +153,7 @@ def test_outputs_follow_the_puzzles(few, cells):
 
 def pair(first, second, **counts):
     """Two puzzles in one cell, and the cell with these counts."""
-    row = {"N": 20, "d": 1, "ratio_pct": 50.0, "text": "A puzzle.", "category": "clothes_hat"}
+    row = {"N": 20, "d": 1, "ratio_pct": 50.0, "characters": 9, "category": "clothes_hat"}
     puzzles = pd.DataFrame([row | first | {"name": "a"}, row | second | {"name": "b"}])
     cell = {"model": "QwQ-32B", "N": 20, "d": 1, "ratio_pct": 50, "n": 2, "correct": 0}
     return puzzles, pd.DataFrame([cell | dict.fromkeys(ERRORS, 0) | counts])

@@ -21,7 +21,7 @@ STATISTICS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 
 
 def answers(cells, seed=0):
-    """One row an answer of some cells, its bucket as counted there, its text its length growing with N and d."""
+    """One row an answer of some cells, its bucket as counted there, the length of its text growing with N and d."""
     rng = np.random.default_rng(seed)
     rows = cells.loc[cells.index.repeat(cells["n"]), ["N", "d"]].reset_index(drop=True)
     buckets = [
@@ -29,7 +29,7 @@ def answers(cells, seed=0):
         for k, ctx, n in zip(cells["correct"], cells["ctx"], cells["n"], strict=True)
     ]
     lengths = (rows["N"] * (6 + 3 * rows["d"]) * rng.normal(1, 0.1, len(rows)).clip(0.5, 2)).astype(int)
-    return rows.assign(bucket=np.concatenate(buckets), text=["x" * length for length in lengths])
+    return rows.assign(bucket=np.concatenate(buckets), characters=lengths)
 
 
 def summary(rows):
@@ -114,7 +114,7 @@ def test_prompts_grow_with_their_text(drawn):
     """Within a condition a longer text has at least as many tokens."""
     _, rows = drawn
     for _, own in rows.groupby(["N", "d"]):
-        tokens = own.loc[own["text"].str.len().sort_values(kind="stable").index, "prompt_tokens"]
+        tokens = own.loc[own["characters"].sort_values(kind="stable").index, "prompt_tokens"]
         assert tokens.is_monotonic_increasing
 
 
@@ -140,7 +140,7 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
     rng = np.random.default_rng(seed)
     late = rng.random(size) < share
     rows = pd.DataFrame({"N": N, "d": d, "bucket": np.where(late, "wrong_max_context", "wrong_other")})
-    rows["text"] = ["x" * int(length) for length in rng.integers(N * 5, N * 40, size)]
+    rows["characters"] = rng.integers(N * 5, N * 40, size)
     tokens = draw_tokens(model, rows, rng)
     total = tokens["prompt_tokens"] + tokens["response_tokens"] + CONTEXT_MARGIN
     np.testing.assert_array_equal(tokens["overflows"], total >= CONTEXT_BUDGET)

@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
@@ -35,7 +37,7 @@ CORRECT_SHARES = {"correct_valid": 0.96, "correct_poi": 0.02, "correct_last_sent
 
 _KEYS = ["N", "ratio_pct", "d"]
 _CELL = len(_KEYS)
-_PUZZLE_COLUMNS = [*_KEYS, "name", "text", "poi", "category", "gold", "domain"]
+_PUZZLE_COLUMNS = [*_KEYS, "name", "poi", "category", "gold", "domain"]
 
 _OPENINGS = (
     "I go through the statements one after the other.\n\n",
@@ -86,7 +88,7 @@ def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, see
     cells : DataFrame
         The model's cells, with n and the buckets' counts.
     puzzles : DataFrame
-        The puzzles table; a model answers the first n puzzles of each cell.
+        The puzzles table, with the length of each text in `characters`; a model answers the first n of each cell.
     seed : int
         Every model has its own stream.
 
@@ -157,15 +159,17 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
 
 @lru_cache(maxsize=1)
 def _read_puzzles(path: Path) -> pd.DataFrame:
-    """Read the puzzles once a process: its texts are the largest thing here."""
-    return pd.read_parquet(path, columns=_PUZZLE_COLUMNS)
+    """Read the puzzles once a process, and of their texts, the largest thing here, the lengths."""
+    table = pq.read_table(path, columns=[*_PUZZLE_COLUMNS, "text"])
+    characters = pc.utf8_length(table["text"])
+    return table.drop_columns("text").append_column("characters", characters).to_pandas()
 
 
 def _answered(cells: pd.DataFrame, puzzles: pd.DataFrame) -> pd.DataFrame:
     """Return the puzzles a model answers: the first n of each of its cells."""
     place = puzzles.groupby(_KEYS, sort=False).cumcount()
     n = puzzles[_KEYS].merge(cells[[*_KEYS, "n"]], on=_KEYS, how="left")["n"].fillna(0).to_numpy()
-    rows = puzzles.loc[place.to_numpy() < n, _PUZZLE_COLUMNS].reset_index(drop=True)
+    rows = puzzles.loc[place.to_numpy() < n, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
     rows["domain"] = rows["domain"].map(list)
     if len(rows) != cells["n"].sum():
         raise ValueError(

@@ -69,7 +69,7 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
     ----------
     model : str
     rows : DataFrame
-        Columns N, d, text, bucket.
+        Columns N, d, characters (length of the prompt's text), bucket.
     rng : numpy Generator
 
     Returns
@@ -81,7 +81,7 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
     """
     printed = _completed(model)
     prompt, response = np.zeros(len(rows), dtype=int), np.zeros(len(rows), dtype=int)
-    lengths = rows["text"].str.len().to_numpy()
+    lengths = rows["characters"].to_numpy()
     context = (rows["bucket"] == "wrong_max_context").to_numpy()
     for condition, members in rows.groupby(["N", "d"], sort=False).indices.items():
         mean, p90, out_mean, out_p90 = printed.loc[condition, [*_PROMPTS, *_OUTPUTS]]
