@@ -44,11 +44,11 @@ cogniload.figures = (() => {
   /** The places that the intervals of dropped models leave open, in words. */
   function describePlaces(data) {
     return data.models.flatMap((model, at) => {
-      if (!model.dropped) return [];
+      const places = model.dropped ? data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at)) : [];
+      if (!places.length) return [];
       if (!model.whole) return [`${model.name}: no place, its file has other configurations than the others`];
-      const places = data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at));
       const words = places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`);
-      return words.length ? [`${model.name}: ${[...new Set(words)].join("; ")}`] : [];
+      return [`${model.name}: ${[...new Set(words)].join("; ")}`];
     });
   }
 

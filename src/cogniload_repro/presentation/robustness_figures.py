@@ -48,7 +48,7 @@ FINGERPRINT = {
 }
 SLOPES = {"d": Scale(r"$\beta_d$ (log-odds)"), "log10_N": Scale(r"$\beta_N$ (log-odds)")}
 CURVE = {
-    "daic": Scale("AIC with the curve less AIC without", "symlog", ticks=(-1000, -100, -10, 0, 10)),
+    "daic": Scale("ΔAIC (curve − line)", "symlog", ticks=(-1000, -100, -10, 0, 10)),
     "rho2": Scale(r"$\beta_{\rho^2}$ (log-odds)"),
 }
 #: Colour scale of residuals, in percentage points either way.
