@@ -1,7 +1,5 @@
 """A model dropped on the workbench, on the book's other pages."""
 
-import time
-
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -33,17 +31,81 @@ def _open(browser, html, chapter):
     return WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".dropped-models"))[0]
 
 
-def test_its_row_in_table_2_is_that_of_the_same_counts(dropped, html):
+def _wait(browser, selector, count):
+    WebDriverWait(browser, 60).until(lambda b: len(b.find_elements(By.CSS_SELECTOR, selector)) == count)
+
+
+def _kept(html):
+    return f"cogniload dropped {html.as_posix()}/"
+
+
+@pytest.mark.parametrize(("chapter", "number"), [("04_glm", 2), ("05_interactions", 3)])
+def test_its_row_is_that_of_the_same_counts(dropped, html, chapter, number):
     """The row says whose it is, and has the numbers of the model whose counts the file holds."""
     browser, _ = dropped
-    note = _open(browser, html, "04_glm")
+    note = _open(browser, html, chapter)
     assert _NAME in note.text
-    assert "Table 2" in note.text
-    rows = browser.find_elements(By.CSS_SELECTOR, "#table2 tbody tr")
+    assert f"Table {number}" in note.text
+    rows = browser.find_elements(By.CSS_SELECTOR, f"#table{number} tbody tr")
     texts = [[cell.text for cell in row.find_elements(By.CSS_SELECTOR, "td, th")] for row in rows]
     assert texts[0][0] == f"{_NAME} dropped by you, in this browser only"
     (same,) = [row for row in texts if row[0] == "QwQ-32B"]
     assert texts[0][1:] == same[1:]
+
+
+def test_what_another_tab_does_is_seen_without_loading_again(dropped, html):
+    """A model taken out in another tab leaves page and figure, and one that is dropped there comes, each row once."""
+    browser, _ = dropped
+    key = _kept(html)
+    _open(browser, html, "04_glm")
+    slopes = "[data-figure=slopes]"
+    browser.execute_script(f"document.querySelector('{slopes}').scrollIntoView()")
+    _wait(browser, f"{slopes}[data-ready]", 1)
+    named = f"{slopes} input[data-model^='<img']"
+    _wait(browser, named, 1)
+    first, kept = (
+        browser.current_window_handle,
+        browser.execute_script("return localStorage.getItem(arguments[0])", key),
+    )
+    browser.switch_to.new_window("tab")
+    try:
+        _open(browser, html, "08_tokens")
+        browser.find_element(By.CSS_SELECTOR, ".dropped-models button").click()
+        _wait(browser, ".dropped-models", 0)
+        browser.switch_to.window(first)
+        for selector in (".dropped-models", "tr.dropped", named):
+            _wait(browser, selector, 0)
+        browser.switch_to.window(browser.window_handles[-1])
+        for what in (kept, f" {kept}"):  # the same twice, in other letters
+            browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", key, what)
+    finally:
+        browser.switch_to.window(browser.window_handles[-1])
+        browser.close()
+        browser.switch_to.window(first)
+    for selector in (".dropped-models", "tr.dropped", named):
+        _wait(browser, selector, 1)
+
+
+def test_a_page_from_the_cache_and_a_broken_table_are_no_hindrance(dropped, html):
+    """A page that is gone back to shows what is kept now; a table that cannot be filled keeps no note away."""
+    browser, _ = dropped
+    key = _kept(html)
+    _open(browser, html, "04_glm")
+    back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));"
+    kept = browser.execute_script(
+        f"const kept = localStorage.getItem(arguments[0]); localStorage.removeItem(arguments[0]); {back} return kept",
+        key,
+    )
+    _wait(browser, ".dropped-models, tr.dropped", 0)
+    browser.execute_script(
+        "document.querySelector('#table2').closest('table').tHead.remove();"
+        f"localStorage.setItem(arguments[0], arguments[1]); {back}", key, kept
+    )  # fmt: skip
+    _wait(browser, ".dropped-models", 1)
+    note = browser.find_element(By.CSS_SELECTOR, ".dropped-models").text
+    assert _NAME in note
+    assert "Table 2" not in note
+    assert not browser.find_elements(By.CSS_SELECTOR, "tr.dropped")
 
 
 def test_figures_show_it_with_its_place(dropped, html):
@@ -66,7 +128,7 @@ def test_a_page_without_room_says_so_and_taking_it_out_ends_it(dropped, html):
     browser, _ = dropped
     assert "leaves them out" in _open(browser, html, "08_tokens").text
     browser.find_element(By.CSS_SELECTOR, ".dropped-models button").click()
-    time.sleep(0.5)
+    _wait(browser, ".dropped-models", 0)
     browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
     WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
     assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models, tr.dropped")
@@ -76,13 +138,12 @@ def test_what_others_left_there_is_not_read(forgetful, html):
     """Anything else under the same key is no model, and no page stumbles over it."""
     browser = forgetful
     browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
-    key = f"cogniload dropped {html.as_posix()}/"
     for kept in ("{", "[1]", '[{"name": 1, "cells": []}]', '[{"name": "x", "cells": [["y"]]}]', "null"):
-        browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", key, kept)
+        browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", _kept(html), kept)
         browser.get_log("browser")
         browser.refresh()
         WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
-        assert browser.execute_script("return localStorage.getItem(arguments[0])", key) == kept
+        assert browser.execute_script("return localStorage.getItem(arguments[0])", _kept(html)) == kept
         assert browser.execute_script("return cogniload.dropped.read().length") == 0, kept
         assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models"), kept
         assert [one["message"] for one in browser.get_log("browser") if one["level"] == "SEVERE"] == [], kept

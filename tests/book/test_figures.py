@@ -57,11 +57,17 @@ def test_the_picture_comes_back(chapter):
     assert picture.is_displayed()
 
 
-_FIGURES = {"07_errors": "error-shares", "08_tokens": "prompt-lengths", "12_uncertainty": "fingerprints"}
+_FIGURES = {
+    "04_glm": "slopes",
+    "06_aic": "curve-gain",
+    "07_errors": "error-shares",
+    "08_tokens": "prompt-lengths",
+    "12_uncertainty": "fingerprints",
+}
 
 
 @pytest.mark.parametrize("name", _FIGURES)
-def test_errors_lengths_and_capacity_points_answer_too(browser, html, name):
+def test_slopes_errors_lengths_and_capacity_points_answer_too(browser, html, name):
     """Each stands in place of its picture, with some models in colour; another one can be ticked."""
     page, figure = html / "notebooks" / f"{name}.html", f"[data-figure={_FIGURES[name]}]"
     if not page.is_file() or f'data-figure="{_FIGURES[name]}"' not in page.read_text(encoding="utf-8"):

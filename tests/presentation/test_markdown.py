@@ -3,7 +3,7 @@
 import pandas as pd
 from docutils import nodes
 from docutils.core import publish_doctree
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from myst_parser.docutils_ import Parser
 
@@ -62,6 +62,8 @@ def test_a_picture_is_one_figure_whatever_it_is_called(text):
 
 
 @given(HOSTILE, HOSTILE)
+@example("", "$|$")
+@example("$|x$", "a$b|c$|")
 def test_a_table_keeps_its_rows_and_columns(first, second):
     """Cells come back letter by letter from one table with as many rows and columns as the frame."""
     frame = pd.DataFrame({"$d$ of *": [first, "b"], "n": [1, 2], f"x{second}": ["", "c"]})

@@ -3,11 +3,21 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation.robustness_figures import draw_fingerprints, draw_rho_response, draw_surfaces, surface
+from cogniload_repro.presentation.robustness_figures import (
+    CURVE,
+    draw_classes,
+    draw_fingerprints,
+    draw_rho_response,
+    draw_spans,
+    draw_specifications,
+    draw_surfaces,
+    surface,
+)
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_counts
@@ -65,6 +75,60 @@ def test_a_model_of_any_name_is_drawn(name):
     for figure in (draw_fingerprints(points, own, ""), draw_surfaces(own, ""), draw_rho_response(own, name, "")):
         FigureCanvasAgg(figure).draw()
     assert draw_fingerprints(points, own, "").axes[0].get_yticklabels()[0].get_text() == name
+
+
+def test_spans_are_sorted_and_have_lines_from_zero_without_intervals():
+    """The largest of the first quantity stands on top; bars end at intervals, or lead from zero where none is known."""
+    rows = [
+        ("QwQ-32B", "daic", -100.0, np.nan, np.nan),
+        ("QwQ-32B", "rho2", 3.0, 2.0, 4.0),
+        ("Qwen3-8B", "daic", 5.0, np.nan, np.nan),
+        ("Qwen3-8B", "rho2", 0.5, -1.0, 2.0),
+    ]
+    figure = draw_spans(pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"]), CURVE, NOTE)
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["QwQ-32B", "Qwen3-8B"]
+    level = [
+        [line for line in ax.lines if len(line.get_xdata()) == 2 > len(set(line.get_ydata()))] for ax in figure.axes
+    ]
+    bars = [{tuple(line.get_xdata()) for line in lines} for lines in level]
+    assert bars == [{(0, -100.0), (0, 5.0)}, {(2.0, 4.0), (-1.0, 2.0)}]
+    assert NOTE in words(figure)
+
+
+@pytest.mark.parametrize("reconstructed", [True, False])
+def test_specifications_are_placed_by_their_numbers(reconstructed):
+    """A dot a regression and panel but for the paper's own, none without an order; what is not settled is pale."""
+    table = pd.DataFrame(
+        {
+            "specification": ["paper", "N", "probit", "N as factor"],
+            "settled": [True, True, False, True],
+            "models": [4, 4, 2, 4],
+            "aic_better": [0, 1, 2, 3],
+            "order": [1.0, 0.9, 0.8, np.nan],
+        }
+    )
+    figure = draw_specifications(table, NOTE, reconstructed=reconstructed)
+    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    told = [
+        {names[int(y)]: (x, line.get_label()) for line in ax.lines if line.get_marker() == "o"
+         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True) if not np.isnan(x)}
+        for ax in figure.axes
+    ]  # fmt: skip
+    assert {name: x for name, (x, _) in told[0].items()} == {"N": 0.25, "probit": 1.0, "N as factor": 0.75}
+    assert {name: x for name, (x, _) in told[1].items()} == {"N": 0.9, "probit": 0.8}
+    assert (told[0]["probit"][1] != told[0]["N"][1]) == reconstructed
+
+
+def test_classes_are_columns_of_their_members():
+    """Models stand by accuracy, the best on top; a class is a column with a mark in the row of each member."""
+    accuracy = pd.Series({"QwQ-32B": 0.6, "Qwen3-8B": 0.5, "o3-2025-04-16": 0.9})
+    figure = draw_classes([("o3-2025-04-16",), ("QwQ-32B", "Qwen3-8B")], accuracy, NOTE)
+    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert names == ["Qwen3-8B", "QwQ-32B", "o3"]
+    (dots,) = (line for line in figure.axes[0].lines)
+    assert list(dots.get_xdata()) == [0.5, 0.6, 0.9]
+    marks = {(int(x), names[int(y)]) for line in figure.axes[1].lines for x, y in zip(*line.get_data(), strict=True)}
+    assert marks == {(1, "o3"), (2, "QwQ-32B"), (2, "Qwen3-8B")}
 
 
 def test_surface_adds_up_to_the_cells():

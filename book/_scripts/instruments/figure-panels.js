@@ -36,6 +36,11 @@ cogniload.panels = (() => {
     };
   }
   const tell = (...names) => names.map((field) => ({ field, type: "nominal", title: field }));
+  /** From the least to the largest of what rows have beside their place, and zero, with some room. */
+  function span(rows) {
+    const all = [0, ...rows.flatMap(([, ...numbers]) => numbers).filter((one) => one !== null)], [low, high] = [Math.min(...all), Math.max(...all)], room = 0.03 * (high - low);
+    return [low - room, high + room];
+  }
   const quantity = (field, title, domain) => ({ field, type: "quantitative", title, ...(domain ? { scale: { domain } } : {}) });
 
   const KINDS = {
@@ -60,21 +65,24 @@ cogniload.panels = (() => {
       ] };
     },
 
-    /** An interval a model, in rows sorted by the first panel's estimates; what lies beyond the scale stands at its edge. */
+    /** An interval a model, in rows sorted by the first panel's estimates; what lies beyond the scale stands at its edge.
+     *  Where a panel has no intervals a line leads from zero to the estimate. */
     spans(data, panel, chosen, { named }) {
-      const { color, grey } = look(data, chosen), [low, high] = panel.limits;
+      const { color, grey } = look(data, chosen), [low, high] = panel.limits ?? span(panel.rows);
       const first = new Map(data.panels[0].rows.map(([at, estimate]) => [data.models[at].name, estimate ?? -Infinity]));
       const order = [...first.keys()].sort((a, b) => first.get(b) - first.get(a));
+      const hasIntervals = panel.rows.some(([, , from, to]) => from !== null || to !== null);
       const clip = (value, edge) => Math.min(high, Math.max(low, value ?? edge));
       const rows = panel.rows.filter((row) => row[1] !== null).map(([at, estimate, from, to]) => ({
-        model: data.models[at].name, at: clip(estimate), from: clip(from, low), to: clip(to, high), Model: data.models[at].name,
+        model: data.models[at].name, at: clip(estimate), from: hasIntervals ? clip(from, low) : clip(0), to: hasIntervals ? clip(to, high) : clip(estimate), Model: data.models[at].name,
         Estimate: fixed(estimate, 2), Interval: `${from === null ? "no limit" : fixed(from, 2)} to ${to === null ? "no limit" : fixed(to, 2)} (95%)`,
         lies: estimate < low ? "below" : estimate > high ? "above" : "inside",
       }));
-      const scale = panel.log ? { type: "log", domain: panel.limits } : { domain: panel.limits };
-      const x = (field) => ({ ...quantity(field, panel.label), scale, axis: { values: panel.ticks } });
+      const scale = { type: panel.scale, domain: [low, high], ...(panel.scale === "symlog" ? { constant: 2 } : {}) };
+      const ticks = panel.ticks.filter((tick) => low <= tick && tick <= high);
+      const x = (field) => ({ ...quantity(field, panel.label), scale, axis: ticks.length ? { values: ticks } : { tickCount: 4 } });
       const y = { field: "model", type: "nominal", sort: order, title: null, scale: { domain: order }, axis: named ? { labelLimit: 220 } : { labels: false, ticks: false } };
-      const tooltip = tell("Model", "Estimate", "Interval");
+      const tooltip = tell("Model", "Estimate", ...(hasIntervals ? ["Interval"] : []));
       const part = (is, tone, size) => {
         const values = rows.filter(({ model }) => chosen.has(model) === is), encoded = is ? { color } : {};
         return [
@@ -83,10 +91,10 @@ cogniload.panels = (() => {
             shape: { field: "lies", type: "nominal", scale: { domain: ["inside", "below", "above"], range: ["circle", "triangle-left", "triangle-right"] }, legend: null } } },
         ];
       };
-      return { height: 17 * order.length + 50, layer: [
-        { data: { values: [{ low: panel.tested[0], high: panel.tested[1] }] }, mark: { type: "rect", color: grey, opacity: 0.1 }, encoding: { x: x("low"), x2: { field: "high" } } },
-        ...part(false, grey, 30), ...part(true, undefined, 70),
-      ] };
+      const ground = panel.tested
+        ? { data: { values: [{ low: panel.tested[0], high: panel.tested[1] }] }, mark: { type: "rect", color: grey, opacity: 0.1 }, encoding: { x: x("low"), x2: { field: "high" } } }
+        : { data: { values: [{ zero: clip(0) }] }, mark: { type: "rule", color: grey, opacity: 0.6 }, encoding: { x: x("zero") } };
+      return { height: 17 * order.length + 50, layer: [ground, ...part(false, grey, 30), ...part(true, undefined, 70)] };
     },
 
     /** Departures against a size, with a band that chance leaves; a point is a configuration. */
@@ -147,7 +155,7 @@ cogniload.panels = (() => {
   function findPlaces(data, panel, at) {
     const rank = (title, own, others) => (own ? [[title, others.filter(([low]) => low > own[1]).length + 1, others.length + 1 - others.filter(([, high]) => high < own[0]).length, others.length + 1]] : []);
     if (panel.kind === "spans") {
-      if (panel.point === "nt50") return [];  // a larger one is not a better one
+      if (!["ecl50", "id50"].includes(panel.point)) return [];  // of others a larger one is not a better one
       const ends = ([, estimate, low, high]) => (estimate === null ? null : [low ?? -Infinity, high ?? Infinity]);
       const others = panel.rows.filter((row) => !data.models[row[0]].dropped).map(ends).filter(Boolean);
       return rank(panel.point.toUpperCase(), panel.rows.filter((row) => row[0] === at).map(ends)[0], others);

@@ -44,18 +44,19 @@ cogniload.figures = (() => {
   /** The places that the intervals of dropped models leave open, in words. */
   function describePlaces(data) {
     return data.models.flatMap((model, at) => {
-      if (!model.dropped) return [];
+      const places = model.dropped ? data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at)) : [];
+      if (!places.length) return [];
       if (!model.whole) return [`${model.name}: no place, its file has other configurations than the others`];
-      const places = data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at));
       const words = places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`);
-      return words.length ? [`${model.name}: ${[...new Set(words)].join("; ")}`] : [];
+      return [`${model.name}: ${[...new Set(words)].join("; ")}`];
     });
   }
 
   async function start(home) {
-    const data = JSON.parse(home.querySelector("script").textContent);
+    const text = home.querySelector("script").textContent;
+    const read = () => { const data = JSON.parse(text); addDropped(data); return data; };
+    let data = read();
     if (!data.panels.some((panel) => panel.rows.length)) return;
-    addDropped(data);
     const figure = document.getElementById(home.dataset.figure);
     const shown = { bands: true, intervals: false };
     let chosen = firstChoice(data), turn = 0;
@@ -131,11 +132,25 @@ cogniload.figures = (() => {
       if (mine === turn) views.replaceChildren(...drawn);
     }
 
-    home.append(tools, views, chips, ...describePlaces(data).map((words) => make("p", { className: "figure-places" }, `Places that its interval leaves open. ${words}.`)));
+    const places = make("div");
+    const showPlaces = () => places.replaceChildren(...describePlaces(data).map((words) => make("p", { className: "figure-places" }, `Places that its interval leaves open. ${words}.`)));
+    /** Other models are dropped than before: those that are new are chosen. */
+    function takeDropped() {
+      const before = new Set(data.models.map(({ name }) => name));
+      data = read();
+      chosen = new Set(data.models.filter(({ name, dropped }) => chosen.has(name) || (dropped && !before.has(name))).map(({ name }) => name));
+      showPlaces();
+      showChips();
+      draw();
+    }
+
+    home.append(tools, views, chips, places);
     figure?.before(home);
     figure?.classList.add("answered");
+    showPlaces();
     showChips();
     await draw();
+    document.addEventListener("cogniload-dropped", takeDropped);
     let width = views.clientWidth;
     addEventListener("resize", () => { if (views.clientWidth !== width) { width = views.clientWidth; draw(); } });
     new MutationObserver(() => { showChips(); draw(); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -76,18 +76,38 @@ cogniload.refits = (() => {
     }).map(({ model }) => model.name);
   }
 
-  /** What the book's other pages show of a dropped model: its cells, the paper's regression, without the curve too, and points. */
+  /** Other regressions that chapters have a column for, by its name. */
+  const OTHERS = { paper: [""], N: ["", "logit", "N"], probit: ["", "probit"], cloglog: ["", "cloglog"], "d x N": ["d:log10_N"], "three-way": ["d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"] };
+
+  /** What the book's other pages show of a dropped model: its cells, the paper's regressions, and capacity points. */
   function describeDropped({ name, cells }) {
-    const terms = readFormula(page.data.formulas.paper), found = fit(cells, layColumns(terms, cells), "logit", page.data.z);
-    const flat = terms.filter(({ text }) => text !== "I(rho**2)"), linear = fit(cells, layColumns(flat, cells), "logit", page.data.z);
-    const points = Object.keys(POINTS).map((point) => {
-      const estimate = findPoint(found, point), ends = found.status === "ok" ? findInterval(found, point, estimate, page.data.z ** 2) : [];
+    const { paper, products } = page.data.formulas, refit = (formula, family = "logit") => { const terms = readFormula(formula); return fit(cells, layColumns(terms, cells), family, page.data.z); };
+    const found = refit(paper), linear = refit(paper.replace(" + I(rho**2)", "")), isFitted = found.status === "ok";
+    const estimates = Object.fromEntries(Object.keys(POINTS).map((point) => {
+      const estimate = findPoint(found, point), ends = isFitted ? findInterval(found, point, estimate, page.data.z ** 2) : [];
       return [point, [estimate, ...ends].map((one) => unfold(point, one))];
-    });
+    }));
+    if (isFitted) for (const [point, term] of Object.entries({ d: "d", log10_N: "log10_N", rho2: "I(rho**2)" })) {
+      const at = found.names.indexOf(term);
+      estimates[point] = [found.coef[at], found.low[at], found.high[at]];
+    }
+    if (isFitted && linear.status === "ok") estimates.daic = [found.aic - linear.aic, null, null];
+    const points = (formula, family) => { const one = refit(formula, family); return ["ecl50", "id50"].map((point) => unfold(point, findPoint(one, point))); };
     return {
-      name, cells, points: Object.fromEntries(points), aic: found.aic, aicLinear: linear.aic,
-      ...(found.status === "ok" ? { coef: found.coef, se: found.se, p: found.p, pCurve: chiSquared1(2 * (found.loglik - linear.loglik)) } : {}),
+      name, cells, points: estimates, aic: found.aic, aicLinear: linear.aic, ...testProducts(refit, products),
+      others: Object.fromEntries(Object.entries(OTHERS).map(([column, [more, family, length = "log10_N"]]) => [column, points(`${paper.replace("log10_N", length)}${more && ` + ${more}`}`, family)])),
+      ...(isFitted ? { coef: found.coef, p: found.p, pCurve: chiSquared1(2 * (found.loglik - linear.loglik)) } : {}),
     };
+  }
+
+  /** Coefficient and p of the likelihood-ratio test of each product of loads, as Table 3 has them; nothing without a fit. */
+  function testProducts(refit, formula) {
+    const whole = refit(formula), terms = readFormula(formula).map(({ text }) => text);
+    if (whole.status !== "ok") return {};
+    return { products: terms.filter((term) => term.includes(":")).flatMap((term) => {
+      const without = refit(writeFormula(terms.filter((other) => other !== term)));
+      return [whole.coef[whole.names.indexOf(term)], without.status === "ok" ? chiSquared1(2 * (whole.loglik - without.loglik)) : NaN];
+    }) };
   }
   /** Upper tail of chi-square with one degree of freedom: two-sided tail of a normal. */
   const chiSquared1 = (value) => (value >= 0 ? cogniload.numbers.twoSided(Math.sqrt(value)) : NaN);

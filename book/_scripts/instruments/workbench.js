@@ -19,10 +19,16 @@ cogniload.workbench = (() => {
   /** The configurations that all models of the build together have, as those of the most thorough. */
   const wholeGrid = () => page.built.reduce((most, one) => (one.cells.length > most.length ? one.cells : most), []);
 
-  /** Keep the dropped models for the book's other pages, show them with what they lack, and how to take them out. */
+  const readDropped = () => cogniload.dropped.read().map((model) => ({ ...model, family: "Dropped here", color: null, paper: false, dropped: true }));
+
+  /** Keep the dropped models for the book's other pages, and show them. */
   function shareDropped() {
     const grid = wholeGrid(), isWhole = (model) => model.cells.length === grid.length && grid.every((cell) => model.cells.some((one) => sameCell(one, cell)));
-    const kept = cogniload.dropped.keep(page.dropped.map((model) => ({ ...describeDropped(model), whole: isWhole(model) })));
+    showDropped(cogniload.dropped.keep(page.dropped.map((model) => ({ ...describeDropped(model), whole: isWhole(model) }))));
+  }
+
+  /** Show the dropped models with what they lack, whether the browser keeps them, and how to take them out. */
+  function showDropped(kept) {
     const takeOut = (model) => { page.dropped = page.dropped.filter((one) => one !== model); shareDropped(); update(); };
     const list = page.dropped.map((model) => el("li", {}, describeCoverage(model), " ", el("button", { type: "button", class: "link", onclick: () => takeOut(model) }, "take out")));
     page.parts.taken.replaceChildren(...(page.dropped.length ? [el("ul", {}, list), el("p", { class: "note" }, kept
@@ -86,7 +92,7 @@ cogniload.workbench = (() => {
     const begun = performance.now();
     page.data = cogniload.data.cells;
     page.built = unpack(page.data);
-    page.dropped = cogniload.dropped.read().map((model) => ({ ...model, family: "Dropped here", color: null, paper: false, dropped: true }));
+    page.dropped = readDropped();
     page.state = readAddress(location.hash);
     const pick = (name) => el("select", { id: `workbench-${name}`, onchange: (event) => change({ [name]: event.target.value }) });
     const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
@@ -112,6 +118,7 @@ cogniload.workbench = (() => {
       part("Fit and capacity", page.parts.capacity), part("Coefficients", page.parts.coefficients));
     if (page.dropped.length) shareDropped();
     update();
+    document.addEventListener("cogniload-dropped", () => { page.dropped = readDropped(); showDropped(true); update(); });
     addEventListener("hashchange", () => { page.state = readAddress(location.hash); update(); });
     page.timing.ready = performance.now() - begun;
   }

@@ -14,12 +14,14 @@ from scipy.stats import norm
 from cogniload_repro.formats import format_name
 from cogniload_repro.presentation.figures import AXES, find_panels, panel_accuracy
 from cogniload_repro.presentation.inline import write_json
-from cogniload_repro.presentation.robustness_figures import FINGERPRINT
+from cogniload_repro.presentation.robustness_figures import Scale
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.prompts.comparison import LARGEST_Z
 from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 
+#: What stands for the mathematics of a label; what is longer comes first.
+_LETTERS = {r"\mathrm": "", "_{50}": "50", r"\beta": "β", r"\rho": "ρ", "^2": "²", "_": " ", "$": "", "{": "", "}": ""}
 _SHARES = ("accuracy", "low", "high", "lowest", "highest")
 
 
@@ -48,19 +50,17 @@ def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict
     return _figure(places, _share(cells), panels) | {"up": "Share of answers", "counted": "Of this type", "most": most}
 
 
-def capacity_data(intervals: pd.DataFrame) -> dict[str, Any]:
-    """Return the capacity points with 95% profile intervals (`uncertainty.capacity_intervals`): a panel a point."""
-    places = _place(intervals["model"])
+def span_data(spans: pd.DataFrame, scales: Mapping[str, Scale]) -> dict[str, Any]:
+    """Return quantities of every model with 95% intervals, a panel each, as `robustness_figures.draw_spans` does."""
+    places = _place(spans["model"])
     panels = []
-    for point, (label, limits, tested, ticks) in FINGERPRINT.items():
-        own = intervals[intervals["point"] == point]
-        rows = [
-            [places[row.model], *_round(row.estimate, row.profile_low, row.profile_high)] for row in own.itertuples()
-        ]
-        words = {"kind": "spans", "point": point, "label": _plain(label), "limits": limits}
-        panels.append(words | {"tested": tested, "ticks": ticks, "log": point == "ecl50", "rows": rows})
-    ecl50 = intervals[intervals["point"] == "ecl50"].set_index("model")["estimate"]
-    return _figure(places, ecl50, panels)
+    for point, scale in scales.items():
+        own = spans[spans["point"] == point]
+        rows = [[places[row.model], *_round(row.estimate, row.low, row.high)] for row in own.itertuples()]
+        words = {"kind": "spans", "point": point, "label": _plain(scale.label), "scale": scale.kind}
+        panels.append(words | {"limits": scale.limits, "tested": scale.tested, "ticks": scale.ticks, "rows": rows})
+    first = spans[spans["point"] == next(iter(scales))].set_index("model")["estimate"]
+    return _figure(places, first, panels)
 
 
 def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _course(shown: pd.DataFrame, places: Mapping[str, int], across: str, title: 
 
 def _plain(label: str) -> str:
     """Return an axis label without its mathematics."""
-    for mark, letter in ((r"\rho", "ρ"), (r"\mathrm", ""), ("_{50}", "50"), ("$", ""), ("{", ""), ("}", "")):
+    for mark, letter in _LETTERS.items():
         label = label.replace(mark, letter)
     return label
 

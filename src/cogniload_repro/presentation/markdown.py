@@ -26,6 +26,13 @@ def escape(text: object, *, math: bool = False) -> str:
     return "".join(parts)
 
 
+def _cell(text: object, *, math: bool = False) -> str:
+    """Return text as Markdown for one cell of a table, which a bar ends even within math."""
+    parts = _MATH.split(escape(text, math=math)) if math else [escape(text)]
+    parts[1::2] = [part.replace("|", r"\|") for part in parts[1::2]]
+    return "".join(parts)
+
+
 def unescape(markdown: str) -> str:
     """Return Markdown without the backslashes of `escape`, for a reader of the plain source; math is left alone."""
     escaped_or_math = re.compile(rf"\\{_PUNCTUATION.pattern}|{_MATH.pattern}")
@@ -88,13 +95,13 @@ def table(
         Which cells are bold, in the shape of the frame.
     """
     texts = pd.DataFrame(
-        {n: [escape(cell, math=column in math) for cell in frame.iloc[:, n].astype(object).fillna("")]
+        {n: [_cell(cell, math=column in math) for cell in frame.iloc[:, n].astype(object).fillna("")]
          for n, column in enumerate(frame.columns)}
     )  # fmt: skip
     if bold is not None:
         strong = bold.set_axis(texts.columns, axis=1).set_axis(texts.index) & (texts != "")
         texts = texts.mask(strong, "**" + texts + "**")
-    head = [escape(column, math=True) for column in frame.columns]
+    head = [_cell(column, math=True) for column in frame.columns]
     rule = ["--:" if column in right else ":--" for column in frame.columns]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *texts.itertuples(index=False))]
     caption = " ".join(caption.split())

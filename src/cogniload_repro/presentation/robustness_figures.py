@@ -1,6 +1,7 @@
-"""Figures that the paper does not have: fingerprints, accuracy over (N, d), the response to rho cell by cell."""
+"""Figures that the paper does not have: intervals by model, other regressions, accuracy over (N, d) and along rho."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
@@ -13,11 +14,42 @@ from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
-#: Points of a fingerprint: title, axis limits, range of the grid, ticks.
+
+@dataclass(frozen=True)
+class Scale:
+    """How a quantity that every model has is laid along an axis.
+
+    Attributes
+    ----------
+    label : str
+        Of the axis.
+    kind : str
+        linear, log or symlog (straight within two units of zero).
+    limits : pair of float, optional
+        Ends of the axis; as the values have it if there are none.
+    tested : pair of float, optional
+        What the grid has, shaded; zero is marked where there is no such range.
+    ticks : tuple of float
+        As matplotlib sets them if there are none.
+    """
+
+    label: str
+    kind: str = "linear"
+    limits: tuple[float, float] | None = None
+    tested: tuple[float, float] | None = None
+    ticks: tuple[float, ...] = ()
+
+
+#: What `draw_spans` can show of every model, a panel a quantity; models are sorted by the first.
 FINGERPRINT = {
-    "ecl50": (r"$\mathrm{ECL}_{50}$ (statements)", (1.0, 1000.0), (20, 250), (1, 10, 100)),
-    "nt50": (r"$\mathrm{NT}_{50}$ (share of needles)", (0.0, 1.0), (0.05, 0.95), (0.1, 0.5, 0.9)),
-    "id50": (r"$\mathrm{ID}_{50}$ (units of $d$)", (-6.0, 26.0), (1, 10), (-5, 1, 10, 20)),
+    "ecl50": Scale(r"$\mathrm{ECL}_{50}$ (statements)", "log", (1.0, 1000.0), (20, 250), (1, 10, 100)),
+    "nt50": Scale(r"$\mathrm{NT}_{50}$ (share of needles)", "linear", (0.0, 1.0), (0.05, 0.95), (0.1, 0.5, 0.9)),
+    "id50": Scale(r"$\mathrm{ID}_{50}$ (units of $d$)", "linear", (-6.0, 26.0), (1, 10), (-5, 1, 10, 20)),
+}
+SLOPES = {"d": Scale(r"$\beta_d$ (log-odds)"), "log10_N": Scale(r"$\beta_N$ (log-odds)")}
+CURVE = {
+    "daic": Scale("ΔAIC (curve − line)", "symlog", ticks=(-1000, -100, -10, 0, 10)),
+    "rho2": Scale(r"$\beta_{\rho^2}$ (log-odds)"),
 }
 #: Colour scale of residuals, in percentage points either way.
 RESIDUAL_LIMIT = 30
@@ -41,46 +73,164 @@ def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -
     Returns
     -------
     Figure
-        One panel a point, one row a model, the largest ECL50 on top. A triangle stands for a value off the scale;
-        where no NT50 exists, words say on which side of one half the curve stays, and in which share of the
-        bootstrap tables it does not.
+        As `draw_spans`; where no NT50 exists, words say on which side of one half the curve stays, and in which share
+        of the bootstrap tables it does not.
     """
+    figure = draw_spans(intervals.rename(columns={"profile_low": "low", "profile_high": "high"}), FINGERPRINT, note)
     points = {point: own.set_index("model") for point, own in intervals.groupby("point", sort=False)}
-    order = points["ecl50"]["estimate"].sort_values().index
+    middle = 10 ** np.log10(cells["N"].astype(float)).mean()
+    for row, model in enumerate(points["ecl50"]["estimate"].sort_values().index):
+        side = "above" if points["ecl50"].loc[model, "estimate"] > middle else "below"
+        for ax, (point, scale) in zip(figure.axes, FINGERPRINT.items(), strict=True):
+            own = points[point].loc[model]
+            if np.isnan(own["estimate"]) and scale.limits:
+                crossed = " throughout" if own["present"] < 0.05 else f"; crosses it in {own['present']:.0%}"
+                words = f"{side} ½{crossed}"
+                ax.text(
+                    sum(scale.limits) / 2, row, words, size=7, color="0.4", ha="center", va="center_baseline"
+                )  # fmt: skip
+    return figure
+
+
+def draw_spans(spans: pd.DataFrame, scales: Mapping[str, Scale], note: str) -> Figure:
+    """Draw quantities of every model with their intervals.
+
+    Parameters
+    ----------
+    spans : DataFrame
+        One row a model and quantity: model, point (a key of ``scales``), estimate, low, high; without an interval
+        (both ends missing) a line leads from zero to the estimate.
+    scales : mapping
+        `FINGERPRINT`, `SLOPES` or `CURVE`.
+    note : str
+        Where the numbers come from, written below.
+
+    Returns
+    -------
+    Figure
+        One panel a quantity, one row a model, the largest value of the first on top. A triangle stands for a value
+        off the scale.
+    """
+    points = {point: own.set_index("model") for point, own in spans.groupby("point", sort=False)}
+    order = points[next(iter(scales))]["estimate"].sort_values().index
     drawn = pens(list(order))
     height = 0.75 + 0.19 * len(order)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH_IN, height))
-        axes = figure.subplots(1, 3, sharey=True)
+        axes = figure.subplots(1, len(scales), sharey=True, squeeze=False)[0]
         figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.1)
-        for ax, (point, (title, limits, tested, ticks)) in zip(axes, FINGERPRINT.items(), strict=True):
-            ax.axvspan(*tested, color="0.955", zorder=0)
-            ax.set(xlim=limits, xlabel=title, xscale="log" if point == "ecl50" else "linear")
-            ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        for ax, (point, scale) in zip(axes, scales.items(), strict=True):
+            ax.set_xlabel(scale.label)
+            ax.set_xscale(scale.kind, **({"linthresh": 2} if scale.kind == "symlog" else {}))
+            if scale.limits:
+                ax.set_xlim(scale.limits)
+            if scale.tested:
+                ax.axvspan(*scale.tested, color="0.955", zorder=0)
+            else:
+                ax.axvline(0, color="0.6", linewidth=0.8, zorder=1)
             for row, model in enumerate(order):
-                above = points["ecl50"].loc[model, "estimate"] > 10 ** np.log10(cells["N"].astype(float)).mean()
-                _draw_interval(ax, row, points[point].loc[model], drawn[model], limits, above)
+                _draw_interval(ax, row, points[point].loc[model], drawn[model], scale.limits or (-np.inf, np.inf))
+            if scale.ticks:
+                low, high = ax.get_xlim()
+                ticks = [tick for tick in scale.ticks if low <= tick <= high]
+                ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes[0].set_yticks(range(len(order)), [drawn[model].label for model in order], parse_math=False)
         axes[0].set_ylim(-0.7, len(order) - 0.3)
         write_note(figure, note)
     return figure
 
 
-def _draw_interval(ax: Axes, row: int, values: pd.Series, pen: Pen, limits: tuple[float, float], above: bool) -> None:
+def _draw_interval(ax: Axes, row: int, values: pd.Series, pen: Pen, limits: tuple[float, float]) -> None:
     low, high = limits
     if np.isnan(values["estimate"]):
-        words = f"{'above' if above else 'below'} ½"
-        words += " throughout" if values["present"] < 0.05 else f"; crosses it in {values['present']:.0%}"
-        ax.text(sum(limits) / 2, row, words, size=7, color="0.4", ha="center", va="center_baseline")
         return
     inside = low <= values["estimate"] <= high
-    ends = np.clip([values["profile_low"], values["profile_high"]], low, high)
+    ends = values[["low", "high"]].to_numpy(float)
+    ends = np.array([0, values["estimate"]]) if np.isnan(ends).all() else np.clip(ends, low, high)
     if inside:
         ax.plot(ends, [row, row], color=pen.color, linewidth=1.6, solid_capstyle="butt", zorder=3)
     marker = (
         pen.dots() if inside else pen.dots() | {"marker": ">" if values["estimate"] > high else "<", "clip_on": False}
     )
     ax.plot([np.clip(values["estimate"], low, high)], [row], **marker)
+
+
+def draw_specifications(summary: pd.DataFrame, note: str, *, reconstructed: bool) -> Figure:
+    """Draw whether other regressions fit better than the paper's, and whether they put the models in another order.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As `specifications.summarise_specifications` returns it, the paper's in its first row.
+    note : str
+        Where the cells come from, written below.
+    reconstructed : bool
+        Whether what the printed tables do not settle belongs to one draw of counts: such regressions are pale.
+
+    Returns
+    -------
+    Figure
+        One row a regression: left the share of its models with a lower AIC (by more than 2), right the rank
+        correlation of its ECL50 with the paper's.
+    """
+    shown = summary.iloc[:0:-1].reset_index(drop=True)
+    height = 0.75 + 0.16 * len(shown)
+    panels = {
+        "models with a lower AIC": shown["aic_better"] / shown["models"].where(shown["models"] > 0),
+        r"rank correlation of $\mathrm{ECL}_{50}$ with the paper's": shown["order"].astype(float),
+    }
+    pale = reconstructed & ~shown["settled"].astype(bool)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, height))
+        axes = figure.subplots(1, 2, sharey=True)
+        figure.subplots_adjust(left=0.17, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.14)
+        for ax, (title, values) in zip(axes, panels.items(), strict=True):
+            for rows, color, word in ((~pale, _BLUE, "settled by the printed tables"), (pale, "0.72", "of the draw")):
+                ax.plot(values[rows], shown.index[rows], "o", color=color, markersize=5, label=word, clip_on=False)
+            ax.set(xlim=(0, 1), xlabel=title)
+        axes[0].axvline(0.5, color="0.6", linewidth=0.8, zorder=1)
+        axes[0].xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1))
+        axes[0].set_yticks(shown.index, shown["specification"], parse_math=False)
+        if pale.any():
+            axes[1].legend(loc="center left", fontsize=8)
+        write_note(figure, note)
+    return figure
+
+
+def draw_classes(groups: Sequence[Sequence[str]], accuracy: pd.Series, note: str) -> Figure:
+    """Draw models by accuracy, and beside them the classes within which they cannot be told apart.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of str
+        As `comparisons.group_models` returns them.
+    accuracy : Series
+        Of each model, a fraction.
+    note : str
+        Where the answers come from, written below.
+
+    Returns
+    -------
+    Figure
+        One row a model, the best on top: left its accuracy, right a column a class with a mark for each member.
+    """
+    accuracy = accuracy.sort_values()
+    rows, drawn = {model: row for row, model in enumerate(accuracy.index)}, pens(list(accuracy.index))
+    height = 0.85 + 0.15 * len(accuracy)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH_IN, height))
+        left, right = figure.subplots(1, 2, sharey=True)
+        figure.subplots_adjust(left=0.2, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.06)
+        left.plot(accuracy, range(len(accuracy)), "o", color=_BLUE, markersize=4)
+        left.set(xlim=(0, 1), xlabel="Mean accuracy over cells")
+        left.set_yticks(range(len(accuracy)), [drawn[model].label for model in accuracy.index], parse_math=False)
+        for number, group in enumerate(groups, 1):
+            own = sorted(rows[model] for model in group)
+            right.plot([number] * len(own), own, "o-", color=_BLUE, markersize=3.5, linewidth=1.6)
+        right.set(xlabel="Class", xlim=(0.4, len(groups) + 0.6))
+        right.set_xticks(range(1, len(groups) + 1))
+        write_note(figure, note)
+    return figure
 
 
 def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> Figure:

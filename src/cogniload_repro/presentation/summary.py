@@ -1,5 +1,7 @@
 """Pictures that sum up: what was found, what became of the printed numbers, where the paper disagrees with itself."""
 
+from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -10,10 +12,13 @@ from matplotlib.figure import Figure
 from cogniload_repro.presentation.score_text import NOT_AVERAGED
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens
 from cogniload_repro.presentation.verdicts import WORDS, title
+from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.accuracy import evenly_asked
 
 _GREY = "0.8"
 _TOUCHED = ("#ab3f00", "#1861d3", "#6b6b6b")
+#: What became of a conclusion, in the order of `conclusions.VERDICTS`.
+_BECAME = ("#1861d3", "#972e78", "#972e78", "#6b6b6b", "#ab3f00")
 #: Verdicts from good to bad, told apart by lightness too.
 _COLORS = dict(zip(WORDS, ("#1861d3", "#6fb1e8", "#bcdcf4", "#ab3f00", "#dddddd"), strict=True))
 
@@ -124,20 +129,36 @@ def draw_contradictions(ranked: pd.DataFrame) -> Figure:
     ranked : DataFrame
         As `published.load_contradictions` returns it; each stands in the row of the section that it names first.
     """
-    places = ranked.assign(section=_sections(ranked))
-    rows = sorted(places["section"].unique(), key=_reading_order)
-    columns = list(dict.fromkeys(ranked["consequence"]))
+    columns = dict.fromkeys(ranked["consequence"])
+    return _draw_discs(ranked, "consequence", dict(zip(columns, cycle(_TOUCHED))))
+
+
+def draw_verdicts(judged: pd.DataFrame) -> Figure:
+    """Draw what became of the paper's conclusions: a row a section, a column a verdict, their numbers inside.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        As `conclusions.judge_conclusions` returns it, with the number of each.
+    """
+    return _draw_discs(judged, "verdict", dict(zip(VERDICTS, _BECAME, strict=True)))
+
+
+def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Figure:
+    """Draw rows of a table as numbered discs, by section and by what stands in a column of theirs."""
+    places = numbered.assign(section=_sections(numbered))
+    rows, columns = sorted(places["section"].unique(), key=_reading_order), list(colors)
     with mpl.rc_context(STYLE | {"axes.grid": False}):
         figure = Figure(figsize=(WIDTH_IN, 0.5 + 0.26 * len(rows)), layout="constrained")
         axes = figure.add_subplot()
-        for (section, consequence), own in places.groupby(["section", "consequence"]):
-            column, row = columns.index(consequence), len(rows) - 1 - rows.index(section)
-            disc = {"boxstyle": "circle,pad=0.25", "color": _TOUCHED[column % len(_TOUCHED)]}
-            words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
-            for place, number in enumerate(own["number"]):
-                axes.text(column - 0.4 + 0.13 * place, row, f"{number}", bbox=disc, **words)
+        words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
+        for (section, value), own in places.groupby(["section", column]):
+            place, row = columns.index(value), len(rows) - 1 - rows.index(section)
+            disc = {"boxstyle": "circle,pad=0.25", "color": colors[value]}
+            for at, number in enumerate(own["number"]):
+                axes.text(place - 0.4 + 0.043 * len(columns) * at, row, f"{number}", bbox=disc, **words)
         axes.set(xlim=(-0.55, len(columns) - 0.45), ylim=(-0.6, len(rows) - 0.4))
-        axes.set_xticks(range(len(columns)), columns)
+        axes.set_xticks(range(len(columns)), [name.replace(", ", ",\n") for name in columns])
         axes.xaxis.tick_top()
         axes.set_yticks(range(len(rows)), rows[::-1])
         axes.tick_params(length=0)
@@ -151,6 +172,13 @@ def describe_contradictions(ranked: pd.DataFrame) -> str:
     most = _sections(ranked).value_counts()
     touched = ", ".join(f"{count} touch {what}" for what, count in counts.items())
     return f"Numbered discs by section of the paper: {touched}. Most, {most.iloc[0]}, are in {most.index[0]}."
+
+
+def describe_verdicts(judged: pd.DataFrame) -> str:
+    """Say for readers who do not see it what `draw_verdicts` shows."""
+    counts = judged["verdict"].value_counts()
+    became = "; ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if verdict in counts)
+    return f"Numbered discs by section of the paper, in columns by what became of a conclusion: {became}."
 
 
 def _sections(ranked: pd.DataFrame) -> pd.Series:
