@@ -97,7 +97,7 @@ cogniload.dropped = (() => {
   /** What a table or figure is called: its caption up to the first pause. */
   function nameOf(node) {
     const words = (node?.querySelector(".caption-text")?.textContent ?? "").replace(/\\[()]|\\mathrm|[${}]/g, "").trim().split(/[,.;:](?:\s|$)/)[0];
-    return words.length > 70 ? `${words.slice(0, 69)}…` : words;
+    return !words || /^(Table|Figure) \d+$/.test(words) ? words : `“${words.length > 70 ? `${words.slice(0, 69)}…` : words}”`;
   }
 
   /** Put rows of the kept models into a table of this page; says whether it took some. */

@@ -185,7 +185,7 @@ def draw_specifications(summary: pd.DataFrame, note: str, *, reconstructed: bool
         axes = figure.subplots(1, 2, sharey=True)
         figure.subplots_adjust(left=0.17, right=0.985, top=1 - 0.1 / height, bottom=0.65 / height, wspace=0.14)
         for ax, (title, values) in zip(axes, panels.items(), strict=True):
-            for rows, color, word in ((~pale, _BLUE, "settled by the printed tables"), (pale, "0.72", "of the draw")):
+            for rows, color, word in ((~pale, _BLUE, "settled by the printed tables"), (pale, "0.58", "of the draw")):
                 ax.plot(values[rows], shown.index[rows], "o", color=color, markersize=5, label=word, clip_on=False)
             ax.set(xlim=(0, 1), xlabel=title)
         axes[0].axvline(0.5, color="0.6", linewidth=0.8, zorder=1)
