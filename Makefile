@@ -133,7 +133,7 @@ choices: $(ENV)  ## what is chosen for the build
 	@$(COGNILOAD) choose --build "$(BUILD)"
 
 # ---- checks ------------------------------------------------------------------------------------------------------
-smoke:  ## the whole chain on the mini-grid, under a minute
+smoke:  ## the whole chain on the mini-grid
 	@$(MAKE) --no-print-directory GRID=mini reproduce
 
 lint: $(ENV)  ## ruff, lint and format; types

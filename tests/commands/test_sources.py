@@ -29,6 +29,15 @@ def test_a_grid_may_be_written_with_commas_alone(tmp_path, grid):
     assert all(row["needles"] >= 1 for row in rows)
 
 
+@pytest.mark.parametrize(("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)])
+def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
+    """A source of which no row can be used ends with 1, whichever way it is reported."""
+    source = tmp_path / "answers.jsonl"
+    source.write_text(json.dumps({"model": "mine", "name": name, "response": "?"}) + "\n", encoding="utf-8")
+    for form in ([], ["--json"]):
+        assert run("check", source, "--build", tmp_path / "build", *form)[0] == code
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -195,7 +195,7 @@ def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
     import pandas as pd
 
-    from cogniload_repro.fidelity.ledger import compare, find_moved, scoreboard
+    from cogniload_repro.fidelity.ledger import LEGEND, compare, find_moved, scoreboard
     from cogniload_repro.fidelity.results import load_results
     from cogniload_repro.files import write_whole
     from cogniload_repro.storage import write_table
@@ -210,6 +210,7 @@ def compare(against: Path | None, build: Path) -> None:
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     say(scoreboard(fidelity).to_string(index=False))
+    say(LEGEND)
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
         say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")

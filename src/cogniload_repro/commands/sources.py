@@ -20,7 +20,10 @@ from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITI
 def check(
     source: str, model: str | None, edition: str | None, key_order: str | None, as_json: bool, build: Path
 ) -> None:
-    """Tell what SOURCE holds before a long run: cells, missing puzzles, possible tables, answers that were cut off."""
+    """Tell what SOURCE holds before a long run: cells, missing puzzles, possible tables, answers that were cut off.
+
+    It ends with 1 where no row of SOURCE can be used.
+    """
     from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.catalog import Catalog, read_catalog
@@ -38,6 +41,8 @@ def check(
         say(report.summary(), err=True)
     else:
         say(print_check(frame, report))
+    if frame.empty:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()

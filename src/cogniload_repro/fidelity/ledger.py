@@ -34,6 +34,12 @@ from cogniload_repro.statistics.accuracy import percent
 
 COLUMNS = tuple(FIDELITY.columns)
 
+#: What the columns and kinds of `scoreboard` mean, for its readers.
+LEGEND = """
+  exact   as printed, or a true statement; unit: one unit of the last printed digit apart
+  within  two samples that differ by chance; differs: by more; not_computable: the outputs do not hold what it takes
+  input and constraint agree by construction; derived and independent numbers could have come out otherwise"""
+
 _TABLE2 = {
     **dict.fromkeys(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), formats.format_beta),
     "ecl50": formats.format_ecl50,

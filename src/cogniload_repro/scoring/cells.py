@@ -95,7 +95,7 @@ def score_files(scores_dir: str | Path) -> list[Path]:
     """
     files = sorted(as_place(scores_dir).glob("*.parquet"))
     if not files:
-        raise ValueError(f"{scores_dir} holds no scores; run `make score` first")
+        raise ValueError(f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`")
     return files
 
 

@@ -126,7 +126,8 @@ def score_dataset(
     outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))
     if not sources:
-        raise ValueError(f"{outputs_dir} holds no outputs; run `make download-outputs` first")
+        remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
+        raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
     if (outputs_dir / UNFINISHED).exists():
         raise ValueError(f"an import into {outputs_dir} was interrupted; run it again, until then it is a mixture")
     remove_parts(scores_dir)
