@@ -71,10 +71,10 @@ def test_axe_finds_nothing_serious_on_a_phone(phone, site, one):
     assert _violations(phone, _PAGE, _BUT_CONTRAST) == []
 
 
-#: Boxes of a page that scroll, and those of them that the keyboard does not reach by themselves.
+#: Boxes of a page, as far as it is unfolded, that scroll, and those of them that the keyboard does not reach by themselves.
 _SCROLLING = """
     const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
-        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1);
+        one.checkVisibility() && /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1);
     return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
 """
 
@@ -82,7 +82,7 @@ _SCROLLING = """
 @pytest.mark.parametrize("narrow", ["window", "article"])
 def test_what_comes_to_scroll_comes_to_the_keyboard(browser, site, narrow):
     """A page grown narrow, with its window or without, has more boxes that scroll, and each is a stop."""
-    _open(browser, f"{site}/notebooks/13_alternatives.html")
+    _open(browser, f"{site}/notebooks/04_glm.html")
     wide, _ = browser.execute_script(_SCROLLING)
     try:
         if narrow == "window":
