@@ -71,10 +71,11 @@ def test_axe_finds_nothing_serious_on_a_phone(phone, site, one):
     assert _violations(phone, _PAGE, _BUT_CONTRAST) == []
 
 
-#: Boxes of a page, as far as it is unfolded, that scroll, and those of them that the keyboard does not reach by themselves.
+#: Boxes of a page, where it is unfolded, that scroll, and those of them that the keyboard does not reach.
 _SCROLLING = """
     const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
-        one.checkVisibility() && /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1);
+        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1
+            && one.checkVisibility());
     return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
 """
 
