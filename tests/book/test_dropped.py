@@ -53,6 +53,7 @@ def test_its_row_is_that_of_the_same_counts(dropped, html, chapter, number):
     assert texts[0][1:] == same[1:]
 
 
+@pytest.mark.slow  # and when a browser tells one tab of another's storage is its own affair
 def test_what_another_tab_does_is_seen_without_loading_again(dropped, html):
     """A model taken out in another tab leaves page and figure, and one that is dropped there comes, each row once."""
     browser, _ = dropped
