@@ -52,7 +52,7 @@ def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
     """A row made by one rule is explained by it, what it was made with is found, and simpler rules are further away."""
     own = CELLS[CELLS["model"] == model].reset_index(drop=True)
     ordered = GRID.merge(own.drop(columns=["rho", "needles"]), how="left")
-    kept = versions._share_within(ordered, fitted["budget"]) if "budget" in fitted else 1
+    kept = versions._share_within(versions._join_lengths(ordered), fitted["budget"]) if "budget" in fitted else 1
     right = (ordered["correct"] * kept + fitted.get("read", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
     changed = ordered.assign(
         correct=np.round(right).astype(int),

@@ -135,12 +135,12 @@ def _pool(cells: pd.DataFrame, name: str) -> np.ndarray:
 def _measure(x: np.ndarray, cells: pd.DataFrame) -> tuple[int, float, float]:
     """Return a fit's terms, its deviance, and the summed deviance of cells that it has not seen."""
     folds = cells.groupby(_KEYS, sort=True).ngroup().to_numpy() % _FOLDS
-    left = 0.0
+    counts, left = cells[["n", "correct"]], 0.0
     for fold in np.unique(folds):
         out = folds == fold
-        beta, _ = _fit(x[~out], cells[~out])
-        left += _deviance(cells[out], expit(x[out] @ beta))
-    return x.shape[1], _deviance(cells, expit(x @ _fit(x, cells)[0])), left
+        beta, _ = _fit(x[~out], counts[~out])
+        left += _deviance(counts[out], expit(x[out] @ beta))
+    return x.shape[1], _deviance(counts, expit(x @ _fit(x, counts)[0])), left
 
 
 def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:

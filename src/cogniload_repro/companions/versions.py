@@ -98,8 +98,8 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
         right answers that are lost) and budget (tokens), which bring the row nearest, NaN where they are not fitted;
         distance, the chi-square of the five coefficients, and p, with a degree of freedom less for each that is fitted.
     """
-    then = load_submission()
-    rows = []
+    then, rows = load_submission(), []
+    cells = _join_lengths(cells)
     for model in [name for name in then.index if name in set(cells["model"])]:
         own = GRID.merge(cells[cells["model"] == model].drop(columns=["rho", "needles"], errors="ignore"), how="left")
         old = then.loc[model, list(TERMS)].to_numpy(float)
@@ -147,6 +147,12 @@ def _count(
     return n - over if left_out else n, (k * within + read * over) * (1 - unread)
 
 
+def _join_lengths(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells with the printed lengths of their model, N and d: output_mean, output_p90, prompt_mean (tokens)."""
+    lengths = load_table("tokens")[["model", "N", "d", "output_mean", "output_p90", "prompt_mean"]]
+    return cells.merge(lengths, on=["model", "N", "d"], how="left")
+
+
 def _share_within(own: pd.DataFrame, budget: float) -> np.ndarray:
     """Return the share of a model's answers by cell that a smaller budget would hold, of those that the paper's does.
 
@@ -154,8 +160,7 @@ def _share_within(own: pd.DataFrame, budget: float) -> np.ndarray:
     as long as any, though they are shorter on average: the loss is an upper bound. Where no length is printed, nothing
     is lost.
     """
-    lengths = own[["model", "N", "d"]].merge(load_table("tokens"), how="left")
-    mean, tall, prompt = (lengths[column].to_numpy(float) for column in ("output_mean", "output_p90", "prompt_mean"))
+    mean, tall, prompt = (own[column].to_numpy(float) for column in ("output_mean", "output_p90", "prompt_mean"))
     z = norm.ppf(0.9)
     sigma = (z - np.sqrt(np.maximum(z**2 - 2 * np.log(tall / mean), 0))).clip(0.05)
     within = [
