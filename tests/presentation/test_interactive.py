@@ -74,6 +74,8 @@ def test_labels_are_plain_and_models_have_every_quantity(scales):
     rows = [(model, point, 1.0, np.nan, np.nan) for point in scales for model in ("QwQ-32B", "Qwen3-8B")]
     data = span_data(pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"]), scales)
     assert [panel["point"] for panel in data["panels"]] == list(scales)
+    last = pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"]).tail(2)
+    assert [panel["point"] for panel in span_data(last, scales)["panels"]] == list(scales)[-1:]
     assert all(len(panel["rows"]) == 2 for panel in data["panels"])
     assert not re.search(r"[$\\{}_^]", "".join(panel["label"] for panel in data["panels"]))
 

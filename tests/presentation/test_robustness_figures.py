@@ -95,6 +95,16 @@ def test_spans_are_sorted_and_have_lines_from_zero_without_intervals():
     assert NOTE in words(figure)
 
 
+@pytest.mark.parametrize("kept", ["daic", "rho2"])
+def test_spans_without_a_quantity_have_no_panel_for_it(kept):
+    """A reader's formula may lack a term, in all models or in one: the others are drawn."""
+    rows = [(model, point, 1.0, 0.5, 2.0) for model in ("QwQ-32B", "Qwen3-8B") for point in CURVE]
+    spans = pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"])
+    (ax,) = draw_spans(spans[spans["point"] == kept], CURVE, NOTE).axes
+    assert ax.get_xlabel() == CURVE[kept].label
+    assert len(draw_spans(spans.drop(index=3), CURVE, NOTE).axes) == 2
+
+
 @pytest.mark.parametrize("reconstructed", [True, False])
 def test_specifications_are_placed_by_their_numbers(reconstructed):
     """A dot a regression and panel but for the paper's own, none without an order; what is not settled is pale."""

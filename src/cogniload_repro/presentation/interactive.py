@@ -52,8 +52,8 @@ def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict
 
 def span_data(spans: pd.DataFrame, scales: Mapping[str, Scale]) -> dict[str, Any]:
     """Return quantities of every model with 95% intervals, a panel each, as `robustness_figures.draw_spans` does."""
-    places = _place(spans["model"])
-    panels = []
+    places, panels, known = _place(spans["model"]), [], set(spans["point"])
+    scales = {point: scale for point, scale in scales.items() if point in known}
     for point, scale in scales.items():
         own = spans[spans["point"] == point]
         rows = [[places[row.model], *_round(row.estimate, row.low, row.high)] for row in own.itertuples()]

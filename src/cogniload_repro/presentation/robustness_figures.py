@@ -108,10 +108,11 @@ def draw_spans(spans: pd.DataFrame, scales: Mapping[str, Scale], note: str) -> F
     Returns
     -------
     Figure
-        One panel a quantity, one row a model, the largest value of the first on top. A triangle stands for a value
-        off the scale.
+        One panel a quantity that is there, one row a model that has the first, its largest value on top. A triangle
+        stands for a value off the scale.
     """
     points = {point: own.set_index("model") for point, own in spans.groupby("point", sort=False)}
+    scales = {point: scale for point, scale in scales.items() if point in points}
     order = points[next(iter(scales))]["estimate"].sort_values().index
     drawn = pens(list(order))
     height = 0.75 + 0.19 * len(order)
@@ -129,7 +130,8 @@ def draw_spans(spans: pd.DataFrame, scales: Mapping[str, Scale], note: str) -> F
             else:
                 ax.axvline(0, color="0.6", linewidth=0.8, zorder=1)
             for row, model in enumerate(order):
-                _draw_interval(ax, row, points[point].loc[model], drawn[model], scale.limits or (-np.inf, np.inf))
+                if model in points[point].index:
+                    _draw_interval(ax, row, points[point].loc[model], drawn[model], scale.limits or (-np.inf, np.inf))
             if scale.ticks:
                 low, high = ax.get_xlim()
                 ticks = [tick for tick in scale.ticks if low <= tick <= high]
