@@ -77,7 +77,9 @@ def test_every_conclusion_stands_in_the_column_of_its_verdict():
     verdicts_ = ["holds", "in part", "holds", "does not hold"]
     frame = pd.DataFrame({"number": range(1, 5), "location": ["Sec. 3", "App. B", "App. B", "Abstract, Sec. 3"]})
     judged = frame.assign(verdict=verdicts_)
-    (axes,) = summary.draw_verdicts(judged).axes
+    figure = summary.draw_verdicts(judged, "Reconstructed")
+    (axes,) = figure.axes
+    assert [text.get_text() for text in figure.texts] == ["Reconstructed"]
     columns = [label.get_text().replace("\n", " ") for label in axes.get_xticklabels()]
     rows = [label.get_text() for label in axes.get_yticklabels()]
     assert columns == list(VERDICTS)

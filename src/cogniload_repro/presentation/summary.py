@@ -8,9 +8,10 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from cogniload_repro.presentation.score_text import NOT_AVERAGED
-from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens, write_note
 from cogniload_repro.presentation.verdicts import WORDS, title
 from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.accuracy import evenly_asked
@@ -133,23 +134,28 @@ def draw_contradictions(ranked: pd.DataFrame) -> Figure:
     return _draw_discs(ranked, "consequence", dict(zip(columns, cycle(_TOUCHED))))
 
 
-def draw_verdicts(judged: pd.DataFrame) -> Figure:
+def draw_verdicts(judged: pd.DataFrame, note: str) -> Figure:
     """Draw what became of the paper's conclusions: a row a section, a column a verdict, their numbers inside.
 
     Parameters
     ----------
     judged : DataFrame
         As `conclusions.judge_conclusions` returns it, with the number of each.
+    note : str
+        Where the counts behind them come from, written below.
     """
-    return _draw_discs(judged, "verdict", dict(zip(VERDICTS, _BECAME, strict=True)))
+    return _draw_discs(judged, "verdict", dict(zip(VERDICTS, _BECAME, strict=True)), note)
 
 
-def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Figure:
+def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str], note: str = "") -> Figure:
     """Draw rows of a table as numbered discs, by section and by what stands in a column of theirs."""
     places = numbered.assign(section=_sections(numbered))
     rows, columns = sorted(places["section"].unique(), key=_reading_order), list(colors)
     with mpl.rc_context(STYLE | {"axes.grid": False}):
-        figure = Figure(figsize=(WIDTH_IN, 0.5 + 0.26 * len(rows)), layout="constrained")
+        foot = 0.2 if note else 0.0
+        height = 0.5 + 0.26 * len(rows) + foot
+        layout = ConstrainedLayoutEngine(rect=(0, foot / height, 1, 1 - foot / height))
+        figure = Figure(figsize=(WIDTH_IN, height), layout=layout)
         axes = figure.add_subplot()
         words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
         for (section, value), own in places.groupby(["section", column]):
@@ -163,6 +169,7 @@ def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str]) 
         axes.set_yticks(range(len(rows)), rows[::-1])
         axes.tick_params(length=0)
         axes.hlines([row + 0.5 for row in range(len(rows) - 1)], -0.55, len(columns) - 0.45, color="0.9", linewidth=0.6)
+        write_note(figure, note)
     return figure
 
 
