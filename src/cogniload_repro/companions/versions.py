@@ -149,8 +149,8 @@ def _count(
 
 def _join_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells with the printed lengths of their model, N and d: output_mean, output_p90, prompt_mean (tokens)."""
-    lengths = load_table("tokens")[["model", "N", "d", "output_mean", "output_p90", "prompt_mean"]]
-    return cells.merge(lengths, on=["model", "N", "d"], how="left")
+    keys, lengths = ["model", "N", "d"], ["output_mean", "output_p90", "prompt_mean"]
+    return cells.drop(columns=lengths, errors="ignore").merge(load_table("tokens")[keys + lengths], on=keys, how="left")
 
 
 def _share_within(own: pd.DataFrame, budget: float) -> np.ndarray:
