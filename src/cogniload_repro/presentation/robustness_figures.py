@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.robustness.specifications import AIC_MARGIN
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
@@ -172,13 +173,14 @@ def draw_specifications(summary: pd.DataFrame, note: str, *, reconstructed: bool
     Returns
     -------
     Figure
-        One row a regression: left the share of its models with a lower AIC (by more than 2), right the rank
+        One row a regression: left the share of its models with an AIC lower by more than `AIC_MARGIN`, right the rank
         correlation of its ECL50 with the paper's.
     """
     shown = summary.iloc[:0:-1].reset_index(drop=True)
     height = 0.75 + 0.16 * len(shown)
     panels = {
-        "models with a lower AIC": shown["aic_better"] / shown["models"].where(shown["models"] > 0),
+        f"models with an AIC lower by more than {AIC_MARGIN}": shown["aic_better"]
+        / shown["models"].where(shown["models"] > 0),
         r"rank correlation of $\mathrm{ECL}_{50}$ with the paper's": shown["order"].astype(float),
     }
     pale = reconstructed & ~shown["settled"].astype(bool)

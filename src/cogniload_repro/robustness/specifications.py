@@ -21,6 +21,9 @@ from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm
 
+#: So much lower an AIC or BIC must be to speak for a regression.
+AIC_MARGIN = 2
+
 #: Columns whose sums over the correct answers the paper settles: margins of d and N, and the terms of Appendix B.
 SETTLED = "C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 
@@ -262,7 +265,7 @@ def summarise_specifications(
     -------
     DataFrame
         One row a specification: specification, settled (by the printed tables), models (fitted), daic (sum of AIC
-        less the paper's), aic_better and bic_better (models with a lower one by more than 2), miscalibrated
+        less the paper's), aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), miscalibrated
         (models with Hosmer-Lemeshow p below `ALPHA`), dispersion (median Pearson chi-square per degree of freedom),
         error (median calibration error), ecl50_moved (median ratio to the paper's ECL50, either way), ecl50_left
         (models whose ECL50 leaves the paper's 95% profile interval), order (Spearman correlation of ECL50 with the
@@ -284,7 +287,7 @@ def _summary_row(
     row = {
         "specification": specification.name, "settled": is_settled(specification), "models": len(fitted),
         "daic": daic.sum(min_count=1),
-        "aic_better": int((daic < -2).sum()), "bic_better": int((dbic < -2).sum()),
+        "aic_better": int((daic < -AIC_MARGIN).sum()), "bic_better": int((dbic < -AIC_MARGIN).sum()),
         "miscalibrated": int((fitted["p_hl"] < ALPHA).sum()),
         "dispersion": (fitted["pearson"] / fitted["df"]).median(), "error": fitted["error"].median(),
     }  # fmt: skip
