@@ -55,8 +55,8 @@ def test_the_generator_chapter_holds_for_any_puzzles(text, tmp_path, monkeypatch
     if text == "another":
         puzzles["text"] = [f"{line}\n" for line in puzzles["text"]]
     write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
-    kept = run("01_generation", monkeypatch, build=tmp_path)
-    assert set(_KEY.findall("\n".join(read("01_generation", "markdown").values()))) == set(kept)
+    kept = run("02_generation", monkeypatch, build=tmp_path)
+    assert set(_KEY.findall("\n".join(read("02_generation", "markdown").values()))) == set(kept)
     assert all(value and "nan" not in value for value in kept.values())
     assert (kept["measured"] == "0") == (text == "another")
     if text == "drawn":  # three values at d = 1: a third of needles and half of hays keep theirs by the paper's rule
@@ -70,7 +70,7 @@ def consequences():
     """The made-up responses of the scorer's chapter: what each shows, its question and its text."""
     space = {}
     for cell in ("made-up", "made-up-more"):
-        exec(read("02_scoring", "code")[cell], space)  # our own notebook
+        exec(read("03_scoring", "code")[cell], space)  # our own notebook
     return space["made_up"]
 
 
@@ -101,7 +101,7 @@ def test_examples_would_fall_elsewhere_without_what_they_show(consequences, cons
 
 def test_made_up_endings_tell_the_readings_apart():
     """Each reading has its difference in words, and moves some of the ambiguous responses."""
-    cells, space = read("02_scoring", "code"), {"pages": fragments}
+    cells, space = read("03_scoring", "code"), {"pages": fragments}
     exec(cells["load"].partition("build = ")[0], space)  # our own notebook
     exec(cells["readings"].partition("moves, read")[0], space)
     for cell in ("ambiguous-responses", "ambiguous-facts", "ambiguous", "ambiguous-examples"):
@@ -115,7 +115,7 @@ def test_made_up_endings_tell_the_readings_apart():
 @pytest.mark.parametrize("counted", [True, False])
 def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_path, monkeypatch):
     """The part on prompts has its numbers, picture and file where prompts were counted, and sentences where not."""
-    cells, kept = read("08_tokens", "code"), {}
+    cells, kept = read("09_tokens", "code"), {}
     if counted:
         counts = counts_like(GPT5, "o200k")
         write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "imported"})

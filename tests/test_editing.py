@@ -71,7 +71,7 @@ def test_one_change_goes_from_edit_to_page(checkout):
     build, walk = checkout / "data" / "build-mini", PAGE.partition("## One change")[2]
     first, second = blocks("sh", walk)[0].splitlines()
     formula = dict(word.split("=", 1) for word in shlex.split(first) if "=" in word)["FORMULA"]
-    page = build / "book" / "_build" / "html" / "notebooks" / "04_glm.html"
+    page = build / "book" / "_build" / "html" / "notebooks" / "05_glm.html"
     assert formula not in read_words(page)
     said = make(checkout, *shlex.split(first)[1:])
     assert f"yours: {formula}, logit" in said
@@ -90,23 +90,23 @@ def test_one_change_goes_from_edit_to_page(checkout):
     back = blocks("sh", walk)[1].strip()
     make(checkout, "render", *shlex.split(back)[2:])
     assert not (build / "regression.csv").exists()
-    assert formula not in (build / "notebooks" / "04_glm.ipynb").read_text("utf-8")
+    assert formula not in (build / "notebooks" / "05_glm.ipynb").read_text("utf-8")
 
 
 def test_a_notebook_takes_the_documented_parameters(checkout, tmp_path):
     """The block of the page, pasted over the parameters of a copy, gives its formula, family and models."""
     (block,) = blocks("python")
-    copy = checkout / "notebooks-of-mine" / "04_glm.ipynb"
+    copy = checkout / "notebooks-of-mine" / "05_glm.ipynb"
     copy.parent.mkdir()
-    notebook = nbformat.read(ROOT / "notebooks" / "04_glm.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / "notebooks" / "05_glm.ipynb", as_version=4)
     (cell,) = (cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
     kept = [line for line in cell.source.splitlines() if line.startswith("build = ")]
     cell.source = "\n".join([*kept, block])
     nbformat.write(notebook, copy)
-    run_notebook(copy, tmp_path / "04_glm.ipynb", {"build": checkout / "data" / "build-mini"})
+    run_notebook(copy, tmp_path / "05_glm.ipynb", {"build": checkout / "data" / "build-mini"})
     values: dict[str, object] = {}
     exec(block, values)  # our own page
-    shown = nbformat.read(tmp_path / "04_glm.ipynb", as_version=4).cells[-1].outputs[0]["data"]["text/markdown"]
+    shown = nbformat.read(tmp_path / "05_glm.ipynb", as_version=4).cells[-1].outputs[0]["data"]["text/markdown"]
     assert f"`{values['formula']}` ({values['family']})" in shown
     rows = re.findall(r"^\| (?!Model|:--)(\S+)", shown, re.MULTILINE)
     assert sorted(row.replace("\\", "") for row in rows) == sorted(values["models"] * 2)  # in small and whole
@@ -125,18 +125,18 @@ def test_a_wrong_parameter_is_one_sentence(checkout, tmp_path, parameters, compl
     """A value that cannot be used ends the run with the notebook, the cell and the reason."""
     with pytest.raises(ValueError, match=complaint) as refusal:
         run_notebook(
-            ROOT / "notebooks" / "06_aic.ipynb",
-            tmp_path / "06_aic.ipynb",
+            ROOT / "notebooks" / "07_aic.ipynb",
+            tmp_path / "07_aic.ipynb",
             {"build": checkout / "data" / "build-mini"} | parameters,
         )
-    assert "06_aic.ipynb, cell" in str(refusal.value)
+    assert "07_aic.ipynb, cell" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("name", "line", "edited"),
     [
-        ("04_glm", '(cells, "correct ~ d + log10_N + rho + I(rho**2)")', '(cells, "correct ~ d + rho")'),
-        ("06_aic", "cells = cl.load_cells(build)", "cells = cl.load_cells(build, models=['QwQ-32B', 'Qwen3-8B'])"),
+        ("05_glm", '(cells, "correct ~ d + log10_N + rho + I(rho**2)")', '(cells, "correct ~ d + rho")'),
+        ("07_aic", "cells = cl.load_cells(build)", "cells = cl.load_cells(build, models=['QwQ-32B', 'Qwen3-8B'])"),
     ],
 )
 def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, line, edited):
@@ -155,7 +155,7 @@ def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, 
         shown[kept] = {cell: str([output.get("data") for output in found]) for cell, found in outputs.items()}
     before, after = shown[line], shown[edited]
     changed = {cell for cell in before if before[cell] != after[cell]}
-    if name == "04_glm":
+    if name == "05_glm":
         names = cl.load_cells(checkout / "data" / "build-mini")["model"].unique()
         fits = cl.fit(cl.load_cells(checkout / "data" / "build-mini", models=[names[0]]), "correct ~ d + rho")
         assert f"{fits['coef'][1]:.6f}" in after["fit"]
@@ -171,7 +171,7 @@ def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, 
 
 
 @pytest.mark.parametrize("sure", [False, True])
-@pytest.mark.parametrize("name", ["13_alternatives", "12_uncertainty"])
+@pytest.mark.parametrize("name", ["11_alternatives", "10_conclusions"])
 def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     """Alternatives and uncertainty are pages for one model on part of the grid too, even one that is always right."""
     cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
@@ -191,5 +191,5 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     assert "Counts of mine.csv, whose origin is not recorded" in shown
     assert "me/mine" in shown or sure  # without a fit there is nothing of a model to list
     assert ("no model here has one (separation)" in shown) == sure
-    if name == "12_uncertainty":
+    if name == "10_conclusions":
         assert "This needs two models" in shown

@@ -29,7 +29,7 @@ _STILL = """
 #: Contrast takes most of the time, and plain rows of a table look like the two before them.
 _UNLIKE = _PAGE | {"exclude": [["tbody tr:nth-of-type(n+9):not(:has([style], td [class]))"]]}
 #: Pages of every kind: prose, chapters, instruments, tables of functions.
-_KINDS = ("notebooks/00_introduction.html", "notebooks/04_glm.html", "explorer.html", "workbench.html", "api.html")
+_KINDS = ("notebooks/00_introduction.html", "notebooks/05_glm.html", "explorer.html", "workbench.html", "api.html")
 #: Whether there is an outline or a shadow where the focus is.
 _SEEN = """
     const style = getComputedStyle(document.activeElement);
@@ -83,7 +83,7 @@ _SCROLLING = """
 @pytest.mark.parametrize("narrow", ["window", "article"])
 def test_what_comes_to_scroll_comes_to_the_keyboard(browser, site, narrow):
     """A page grown narrow, with its window or without, has more boxes that scroll, and each is a stop."""
-    _open(browser, f"{site}/notebooks/04_glm.html")
+    _open(browser, f"{site}/notebooks/05_glm.html")
     wide, _ = browser.execute_script(_SCROLLING)
     try:
         if narrow == "window":
@@ -112,7 +112,7 @@ def test_axe_finds_nothing_serious_anywhere(phone, site, page):
 
 def test_the_keyboard_is_seen_where_it_is(browser, site):
     """Each of the first stops of the tabulator key on a chapter has a mark, and no formula is one."""
-    browser.get(f"{site}/notebooks/04_glm.html")
+    browser.get(f"{site}/notebooks/05_glm.html")
     body, stops = browser.find_element(By.TAG_NAME, "body"), []
     for _ in range(45):
         body.send_keys(Keys.TAB) if not stops else browser.switch_to.active_element.send_keys(Keys.TAB)

@@ -39,7 +39,7 @@ def _kept(html):
     return f"cogniload dropped {html.as_posix()}/"
 
 
-@pytest.mark.parametrize(("chapter", "number"), [("04_glm", 2), ("05_interactions", 3)])
+@pytest.mark.parametrize(("chapter", "number"), [("05_glm", 2), ("06_interactions", 3)])
 def test_its_row_is_that_of_the_same_counts(dropped, html, chapter, number):
     """The row says whose it is, and has the numbers of the model whose counts the file holds."""
     browser, _ = dropped
@@ -58,7 +58,7 @@ def test_what_another_tab_does_is_seen_without_loading_again(dropped, html):
     """A model taken out in another tab leaves page and figure, and one that is dropped there comes, each row once."""
     browser, _ = dropped
     key = _kept(html)
-    _open(browser, html, "04_glm")
+    _open(browser, html, "05_glm")
     slopes = "[data-figure=slopes]"
     browser.execute_script(f"document.querySelector('{slopes}').scrollIntoView()")
     _wait(browser, f"{slopes}[data-ready]", 1)
@@ -70,7 +70,7 @@ def test_what_another_tab_does_is_seen_without_loading_again(dropped, html):
     )
     browser.switch_to.new_window("tab")
     try:
-        _open(browser, html, "08_tokens")
+        _open(browser, html, "09_tokens")
         browser.find_element(By.CSS_SELECTOR, ".dropped-models button").click()
         _wait(browser, ".dropped-models", 0)
         browser.switch_to.window(first)
@@ -91,7 +91,7 @@ def test_a_page_from_the_cache_and_a_broken_table_are_no_hindrance(dropped, html
     """A page that is gone back to shows what is kept now; a table that cannot be filled keeps no note away."""
     browser, _ = dropped
     key = _kept(html)
-    _open(browser, html, "04_glm")
+    _open(browser, html, "05_glm")
     back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));"
     kept = browser.execute_script(
         f"const kept = localStorage.getItem(arguments[0]); localStorage.removeItem(arguments[0]); {back} return kept",
@@ -112,7 +112,7 @@ def test_a_page_from_the_cache_and_a_broken_table_are_no_hindrance(dropped, html
 def test_figures_show_it_with_its_place(dropped, html):
     """A figure that answers has it among its models, chosen, and says which places its interval leaves open."""
     browser, _ = dropped
-    _open(browser, html, "03_accuracy")
+    _open(browser, html, "04_accuracy")
     figure = "[data-figure=figure1]"
     browser.execute_script(f"document.querySelector('{figure}').scrollIntoView()")
     WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{figure}[data-ready]"))
@@ -127,10 +127,10 @@ def test_figures_show_it_with_its_place(dropped, html):
 def test_a_page_without_room_says_so_and_taking_it_out_ends_it(dropped, html):
     """Where nothing takes it the note says that; after a click on it no page shows it any more."""
     browser, _ = dropped
-    assert "leaves them out" in _open(browser, html, "08_tokens").text
+    assert "leaves them out" in _open(browser, html, "09_tokens").text
     browser.find_element(By.CSS_SELECTOR, ".dropped-models button").click()
     _wait(browser, ".dropped-models", 0)
-    browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
+    browser.get(f"{html.as_uri()}/notebooks/05_glm.html")
     WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState === 'complete'"))
     assert not browser.find_elements(By.CSS_SELECTOR, ".dropped-models, tr.dropped")
 
@@ -138,7 +138,7 @@ def test_a_page_without_room_says_so_and_taking_it_out_ends_it(dropped, html):
 def test_what_others_left_there_is_not_read(forgetful, html):
     """Anything else under the same key is no model, and no page stumbles over it."""
     browser = forgetful
-    browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
+    browser.get(f"{html.as_uri()}/notebooks/05_glm.html")
     for kept in ("{", "[1]", '[{"name": 1, "cells": []}]', '[{"name": "x", "cells": [["y"]]}]', "null"):
         browser.execute_script("localStorage.setItem(arguments[0], arguments[1])", _kept(html), kept)
         browser.get_log("browser")

@@ -19,7 +19,7 @@ def chapter(browser, html):
     """The chapter, with its first figure drawn."""
     browser.get("about:blank")
     browser.get_log("browser")
-    browser.get(f"{html.as_uri()}/notebooks/03_accuracy.html#figure1")
+    browser.get(f"{html.as_uri()}/notebooks/04_accuracy.html#figure1")
     WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
     yield browser
     log = browser.get_log("browser")
@@ -58,11 +58,11 @@ def test_the_picture_comes_back(chapter):
 
 
 _FIGURES = {
-    "04_glm": "slopes",
-    "06_aic": "curve-gain",
-    "07_errors": "error-shares",
-    "08_tokens": "prompt-lengths",
-    "12_uncertainty": "fingerprints",
+    "05_glm": "slopes",
+    "07_aic": "curve-gain",
+    "08_errors": "error-shares",
+    "09_tokens": "prompt-lengths",
+    "10_conclusions": "fingerprints",
 }
 
 

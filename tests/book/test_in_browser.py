@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
-_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("01_generation", "16_perturbations", "20_ontology"))
+_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("02_generation", "16_perturbations", "20_ontology"))
 #: Pictures wait for a reader to come near.
 _FETCH = "document.querySelectorAll('article img').forEach((i) => { i.loading = 'eager'; });"
 _FETCHED = "return [...document.querySelectorAll('article img')].every((i) => i.complete);"
@@ -127,7 +127,7 @@ def test_search_finds_a_model_without_network(browser, site):
     _open(browser, f"{site}/notebooks/00_introduction.html")
     _displayed(browser, ".search-button-field").click()
     _displayed(browser, "input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
-    link = "#search-results li a[href*='notebooks/04_glm.html']"  # results are shown one after the other
+    link = "#search-results li a[href*='notebooks/05_glm.html']"  # results are shown one after the other
     WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, link))
     found = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#search-results li a")]
     assert all(address.startswith(site) for address in found)
@@ -135,7 +135,7 @@ def test_search_finds_a_model_without_network(browser, site):
 
 @pytest.mark.parametrize(
     ("words", "chapter"),
-    [("ECL50", "04_glm"), ("interaction", "05_interactions"), ("tokenizer", "08_tokens"), ("gpt-5", "04_glm")],
+    [("ECL50", "05_glm"), ("interaction", "06_interactions"), ("tokenizer", "09_tokens"), ("gpt-5", "05_glm")],
 )
 def test_search_finds_terms_from_a_file(browser, html, words, chapter):
     """Without a server too, a reader finds the page on a term."""

@@ -18,7 +18,7 @@ def glm(browser, html):
     """The chapter with Table 2, opened as a file."""
     browser.get("about:blank")
     browser.get_log("browser")
-    browser.get(f"{html.as_uri()}/notebooks/04_glm.html")
+    browser.get(f"{html.as_uri()}/notebooks/05_glm.html")
     WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
     return browser
 
@@ -52,7 +52,7 @@ def test_a_number_has_a_link(browser, html):
     checks = pd.read_parquet(html.parents[2] / "fidelity.parquet")
     one = checks.query("table == 'table2' and model == 'QwQ-32B' and quantity == 'beta_d'").iloc[0]
     browser.get("about:blank")
-    browser.get(f"{html.as_uri()}/notebooks/04_glm.html#table2-QwQ-32B-beta_d")
+    browser.get(f"{html.as_uri()}/notebooks/05_glm.html#table2-QwQ-32B-beta_d")
     panel = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "table2-number"))
     WebDriverWait(browser, 60).until(lambda _: panel.text)
     assert f"printed {one['published']}" in panel.text

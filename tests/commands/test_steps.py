@@ -185,7 +185,7 @@ def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
     source = write_answers(checkout / "an swers é'.jsonl", *models)
     said(make(checkout, "reproduce", f"SOURCE={source.name}", timeout=900))
     html = checkout / "data/build-mini/book/_build/html"
-    page = html / "notebooks/04_glm.html"
+    page = html / "notebooks/05_glm.html"
     words = unescape(re.sub(r"<[^>]+>", "", page.read_text("utf-8")))
     assert [name for name in models if name not in words.replace("’", "'")] == []
     assert "==" not in said(make(checkout, "reproduce"))

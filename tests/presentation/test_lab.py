@@ -36,9 +36,9 @@ def notebook_of(*cells):
 @given(st.lists(st.text(st.characters(exclude_characters="`\r", exclude_categories=("Cs",)), min_size=1), min_size=1))
 def test_what_is_filled_in_comes_out_again(values):
     """Whatever the values are, markup or brackets, the saved sentence is the committed one."""
-    text = " and ".join(f"{{glue:text}}`key{number}`" for number in range(len(values))) + ", see [](04_glm)."
+    text = " and ".join(f"{{glue:text}}`key{number}`" for number in range(len(values))) + ", see [](05_glm)."
     notebook = notebook_of(nbformat.v4.new_markdown_cell(text))
-    filled = fill_in(notebook, {f"key{number}": value for number, value in enumerate(values)}, {"04_glm": "A [title]"})
+    filled = fill_in(notebook, {f"key{number}": value for number, value in enumerate(values)}, {"05_glm": "A [title]"})
     assert "glue:text" not in filled.cells[1].source
     assert take_out(filled).cells[1].source == text
 

@@ -123,7 +123,7 @@ def test_what_is_no_notebook_is_refused(tmp_path, content, message):
 
 def test_there_are_notebooks():
     """The checks of committed notebooks have something to check."""
-    assert {"03_accuracy", "04_glm", "09_fidelity"} <= {source.stem for source in _SOURCES}
+    assert {"04_accuracy", "05_glm", "ledger"} <= {source.stem for source in _SOURCES}
 
 
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
@@ -155,11 +155,11 @@ def test_committed_prose_types_no_result(source):
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("04_glm", {"formula", "family"}),
-        ("05_interactions", {"formula", "family"}),
-        ("06_aic", {"formula", "family"}),
-        ("13_alternatives", {"formula", "family", "shown"}),
-        ("12_uncertainty", set()),
+        ("05_glm", {"formula", "family"}),
+        ("06_interactions", {"formula", "family"}),
+        ("07_aic", {"formula", "family"}),
+        ("11_alternatives", {"formula", "family", "shown"}),
+        ("10_conclusions", set()),
     ],
 )
 def test_regression_notebooks_take_a_formula(name, own):

@@ -36,7 +36,7 @@ _MADE_FROM = (
     Path(yaml.__file__).parents[1],
 )
 #: What the scripts of a page work on, by the names under which they find it.
-_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/04_glm": ("numbers",)}
+_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/05_glm": ("numbers",)}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
