@@ -52,7 +52,7 @@ $(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini)
 endif
 .NOTPARALLEL:
 
-.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -152,6 +152,9 @@ test: lint  ## lint, smoke, unit and property tests, the book in a browser
 test-slow: $(LAB_ENV) $(EVALUATE_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
 	@"$(PY)" -m pytest -n $(JOBS) -m slow
 	@$(if $(VENV),"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m slow $(EVALUATE_TESTS))
+
+explore: $(ENV)  ## the property tests on random examples (make test takes the same ones every time)
+	@"$(PY)" -m pytest -n $(JOBS) -m "hypothesis and not slow" --hypothesis-profile=explore
 
 test-evaluate: $(EVALUATE_ENV)  ## the tests that need Inspect
 	@"$(EVALUATE_PY)" -m pytest -n $(JOBS) -m "not slow" $(EVALUATE_TESTS)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.endings import STOPS, join_reasoning, read_stop, take_answer
+from cogniload_repro.scoring.verdict import score_response
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,29 @@ def test_a_trace_that_is_not_closed_has_no_answer(response):
     assert take_answer(response) is None
 
 
-@given(st.text(st.characters(exclude_characters="/_|")), st.text(st.characters(exclude_characters="<[◁a")))
+@given(st.text(st.characters(exclude_characters="/_|)")), st.text(st.characters(exclude_characters="<[◁a)")))
 def test_what_is_joined_comes_apart(reasoning, answer):
-    """An answer is found again behind its reasoning, and its absence is seen."""
+    """An answer is found again behind its reasoning, and its absence is seen; line breaks alone are neither."""
     found = take_answer(join_reasoning(reasoning, answer))
-    assert found == (f"\n\n{answer}" if reasoning and answer else None if reasoning else answer)
+    if not reasoning.strip("\n"):
+        assert found == answer
+    else:
+        assert found == (f"\n\n{answer}" if answer.strip("\n") else None)
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "answer", "bucket"),
+    [
+        ("\n", "", "wrong_max_context"),
+        ("\n\n", "\n", "wrong_max_context"),
+        ("\n", "It is red.", "correct_last_sentence"),
+        ("Sue has red hair.", "", "correct_valid"),
+        ("It is red.", "\n", "correct_last_sentence"),
+        ("It is red.", "(as asked)", "correct_last_sentence"),
+        ("(It is red)", "", "wrong_max_context"),
+    ],
+)
+def test_marks_are_never_the_last_sentence(reasoning, answer, bucket):
+    """Reasoning and answer that came apart are scored as if they had not: an empty response is a context failure."""
+    question = {"poi": "Sue", "gold": "red", "domain": ["blue", "red"], "category": "hair"}
+    assert score_response(join_reasoning(reasoning, answer), **question) == bucket

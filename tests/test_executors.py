@@ -261,6 +261,13 @@ def test_a_cluster_that_stops_working_is_left(alone, victim, number, sentence):
 @pytest.mark.parametrize("alone", ["20 MB"], indirect=True)
 def test_a_cluster_whose_workers_are_all_paused_is_left(alone):
     """A worker that has no memory left takes no tasks, and says so to nobody who waits."""
+    from distributed import Client
+
+    with Client(alone[0], set_as_default=False) as client:
+        deadline = time.monotonic() + 60  # for its first second it reports that it is running
+        while {one["status"] for one in client.scheduler_info(n_workers=-1)["workers"].values()} != {"paused"}:
+            assert time.monotonic() < deadline, "the worker was not paused"
+            time.sleep(0.05)
     with pytest.raises(ValueError, match="all are paused"), open_executor(1, alone[0]) as executor:
         executor.submit(time.sleep, 0).result(60)
 

@@ -56,15 +56,20 @@ def read_stop(word: object) -> str | None:
 def join_reasoning(reasoning: str, answer: str) -> str:
     """Return a response of reasoning and an answer that came apart; without an answer, the trace stays open.
 
-    The marks are on lines of their own, so the windows of the scorer are those of the two texts in a row.
+    The marks are on lines of their own, and are left out where the paper's rules would take one for the last line
+    (reasoning of line breaks, an ending in brackets): the windows of the scorer are those of the two texts in a row.
 
     Examples
     --------
     >>> join_reasoning("Red, then blue.", "Blue.")
     '<think>\\nRed, then blue.\\n</think>\\n\\nBlue.'
     """
-    if not reasoning:
+    if not reasoning.strip("\n"):
         return answer
+    answer = answer if answer.strip("\n") else ""
+    ending = (answer or reasoning).strip("\n")
+    if ending.startswith("(") and ending.endswith(")") and "\n" not in ending:
+        return f"{reasoning}\n\n{answer}" if answer else reasoning
     return f"<think>\n{reasoning}\n</think>\n\n{answer}" if answer else f"<think>\n{reasoning}"
 
 

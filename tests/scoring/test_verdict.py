@@ -182,6 +182,8 @@ def test_the_answer_alone_may_be_judged_otherwise(response, paper, answer_only):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=scored_cases(), cut=st.floats(0, 1))
+@example(case=("\n", CASE), cut=1.0)
+@example(case=("Sue: red(as asked)", CASE), cut=0.45)
 def test_marks_around_reasoning_move_no_verdict(case, cut):
     """Whether a source keeps reasoning and answer apart or in a row, the paper's rule finds the same."""
     response, asked = case
