@@ -84,11 +84,12 @@ _CLAIMS = Schema(
 _CONCLUSIONS = Schema(
     dict.fromkeys(("claims", "location", "statement", "rule", "caveat"), _WORDS), ("location", "rule"), others=None
 )
-#: What a contradiction touches, the most consequential first.
-CONSEQUENCES = ("main result", "number", "wording")
+#: What a contradiction affects, the most consequential first.
+AFFECTS = ("main result", "citable number", "wording")
 _CONTRADICTIONS = Schema(
-    {"number": Column("whole", low=1), "title": _WORDS, "location": _WORDS,
-     "consequence": Column("text", words=CONSEQUENCES)},
+    {"number": Column("whole", low=1), "list": Column("text", words=("contradiction", "slip")),
+     "affects": Column("text", words=AFFECTS),
+     **dict.fromkeys(("title", "section_1", "passage_1", "section_2", "passage_2", "finding", "conclusion"), _WORDS)},
     ("number",), others=None,
 )  # fmt: skip
 _FACTS = Schema(
@@ -159,14 +160,17 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
 
 
 def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
-    """Return where the paper disagrees with itself, ranked by what it touches.
+    """Return the statements of the paper that contradict each other or one of its tables.
 
     Returns
     -------
     DataFrame
-        One row a contradiction: number (as on the book's page), title, location, consequence (one of `CONSEQUENCES`).
+        One row per pair of passages: number, list (contradiction: a conclusion or a citable number changes; slip:
+        wording, names or typography), title, affects (one of `AFFECTS`), section_1, passage_1, section_2, passage_2
+        (both quoted verbatim; of a table the row), finding (what the tables say), conclusion (of a main result, the
+        rule in ``conclusions.csv`` whose verdict it affects, else "").
     """
-    return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY)
+    return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY).fillna({"conclusion": ""})
 
 
 def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:

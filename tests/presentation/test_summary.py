@@ -5,7 +5,6 @@ import pytest
 
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.presentation import summary, verdicts
-from cogniload_repro.published import load_contradictions
 from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.cell_tables import load_cells
 
@@ -56,20 +55,6 @@ def test_the_scoreboard_in_a_sentence_counts_nothing_twice():
     assert verdicts.summarise(CHECKS).startswith("Of 3 printed coefficients that could have come out otherwise, 1 come")
     assert "1 cannot be computed here. Of 1 printed prompt lengths" in verdicts.summarise(CHECKS)
     assert verdicts.summarise(CHECKS[CHECKS["kind"] == "input"]).startswith("Nothing")
-
-
-def test_every_contradiction_stands_in_its_section_and_column():
-    """One disc a contradiction, in the column of what it touches and the row of the section that it names first."""
-    ranked = load_contradictions()
-    (axes,) = summary.draw_contradictions(ranked).axes
-    columns = [label.get_text() for label in axes.get_xticklabels()]
-    rows = [label.get_text() for label in axes.get_yticklabels()]
-    drawn = {int(text.get_text()): text.get_position() for text in axes.texts}
-    assert sorted(drawn) == sorted(ranked["number"])
-    for row in ranked.itertuples():
-        x, y = drawn[row.number]
-        assert columns[round(x)] == row.consequence
-        assert row.location.replace("Tables", "Table").startswith(rows[y])
 
 
 def test_every_conclusion_stands_in_the_column_of_its_verdict():

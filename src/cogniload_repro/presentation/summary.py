@@ -1,7 +1,6 @@
 """Pictures that sum up: what was found, what became of the printed numbers, where the paper disagrees with itself."""
 
 from collections.abc import Mapping
-from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
@@ -17,7 +16,6 @@ from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.accuracy import evenly_asked
 
 _GREY = "0.8"
-_TOUCHED = ("#ab3f00", "#1861d3", "#6b6b6b")
 #: What became of a conclusion, in the order of `conclusions.VERDICTS`.
 _BECAME = ("#1861d3", "#972e78", "#972e78", "#6b6b6b", "#ab3f00")
 #: Verdicts from good to bad, told apart by lightness too.
@@ -122,18 +120,6 @@ def draw_scoreboard(checks: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_contradictions(ranked: pd.DataFrame) -> Figure:
-    """Draw where the contradictions are: a row a section, a column for each consequence, their numbers inside.
-
-    Parameters
-    ----------
-    ranked : DataFrame
-        As `published.load_contradictions` returns it; each stands in the row of the section that it names first.
-    """
-    columns = dict.fromkeys(ranked["consequence"])
-    return _draw_discs(ranked, "consequence", dict(zip(columns, cycle(_TOUCHED))))
-
-
 def draw_verdicts(judged: pd.DataFrame, note: str) -> Figure:
     """Draw what became of the paper's conclusions: a row a section, a column a verdict, their numbers inside.
 
@@ -171,14 +157,6 @@ def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str], 
         axes.hlines([row + 0.5 for row in range(len(rows) - 1)], -0.55, len(columns) - 0.45, color="0.9", linewidth=0.6)
         write_note(figure, note)
     return figure
-
-
-def describe_contradictions(ranked: pd.DataFrame) -> str:
-    """Say for readers who do not see it what `draw_contradictions` shows."""
-    counts = ranked.groupby("consequence", sort=False).size()
-    most = _sections(ranked).value_counts()
-    touched = ", ".join(f"{count} touch {what}" for what, count in counts.items())
-    return f"Numbered discs by section of the paper: {touched}. Most, {most.iloc[0]}, are in {most.index[0]}."
 
 
 def describe_verdicts(judged: pd.DataFrame) -> str:

@@ -1,0 +1,159 @@
+"""Every number in the list of contradictions is recomputed from the paper's tables."""
+
+import json
+from collections import Counter
+
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+import cogniload_repro as cl
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.published import ALPHA, correct_by, load_contradictions, load_printed, load_table
+from cogniload_repro.statistics.paper_tables import glm_table
+from cogniload_repro.storage import ICLR2026
+
+GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
+T2, T3, T4, T5, T6, TOKENS = map(load_table, ("table2", "table3", "table4", "table5", "table6", "tokens"))
+BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
+LONG = TOKENS[TOKENS["N"] == 250].set_index(["model", "d"])
+AT_250 = BY_N.xs(250, level="N")
+ACCURACY = correct_by("table4").assign(accuracy=lambda rows: rows["correct"] / rows["samples"])
+ACCURACY = ACCURACY.pivot_table("accuracy", "model", "d")
+
+
+def overflows():
+    """Gemini's overflows and all, and the shares of answers lost at N = 250."""
+    gemini = T5[T5["model"].str.startswith("gemini-2.5")]["ctx"].sum()
+    share = (AT_250["ctx"] / AT_250["samples"]).nlargest(5)
+    assert list(share.index) == ["gemini-2.5-flash", "gemini-2.5-pro", PLUS, "Phi-4-reasoning",
+                                 "DeepSeek-R1-Distill-Qwen-1.5B"]  # fmt: skip
+    return [f"{gemini:,} of the {T5['ctx'].sum():,}", *map("{:.0%}".format, share)]
+
+
+def budget():
+    """Tokens of gpt-5 at the highest load, and overflows there: at N = 250 only, so those of a d are of that cell."""
+    assert BY_N.loc[[GPT5, O3], "ctx"].groupby("N").sum().drop(250).eq(0).all()
+    errors = AT_250.loc[GPT5, ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]]
+    total = LONG.loc[(GPT5, 10), ["prompt_p90", "output_p90"]].sum()
+    return [f"{total:,.0f} tokens", f"{BY_D.loc[(GPT5, 10), 'ctx']} of its 70", f"o3: {BY_D.loc[(O3, 10), 'ctx']}",
+            f"{errors['ctx']} of gpt-5's {errors.sum()} errors"]  # fmt: skip
+
+
+def quadratic_terms():
+    """Both tables have the same exceptions, by stars and by p."""
+    starless = set(T2.loc[T2["beta_rho2_stars"] == "", "model"])
+    assert starless == set(T6.loc[T6["p_lr"] >= ALPHA, "model"])
+    p = T6.set_index("model").loc["DeepSeek-R1-Distill-Qwen-7B", "p_lr"]
+    return [f"the same {len(starless)}", f"p = {p:.3f}", *(name.removesuffix("-2025-04-16") for name in starless)]
+
+
+def nt50():
+    """The other root of the printed parabola, and that accuracy falls at the printed one."""
+    row = T2.set_index("model").loc[PLUS]
+    assert row["beta_rho"] + 2 * row["beta_rho2"] * row["nt50"] < 0
+    assert row["nt50"] == T2["nt50"].min()
+    return [f"ρ = {row['nt50']}", f"up to {-row['beta_rho'] / row['beta_rho2'] - row['nt50']:.2f}"]
+
+
+def one_row():
+    """The row that the counts behind Tables 4 to 6 give, and the two printed numbers that it misses."""
+    name = "DeepSeek-R1-Distill-Qwen-32B"
+    fitted, printed = glm_table(cl.load_cells(models=[name])).iloc[0], load_printed("table2").set_index("model")
+    betas = [column for column in printed if column.startswith("beta") and not column.endswith("stars")]
+    differ = [beta for beta in betas if f"{fitted[beta]:.2f}" != printed.loc[name, beta]]
+    assert differ == ["beta_0", "beta_rho"]
+    return [*(f"{fitted[beta]:.2f}" for beta in differ), *printed.loc[name, differ]]
+
+
+def rising_errors():
+    """Models whose valid-logic errors rise at every step of d, and the counterexample."""
+    counts = T4.pivot_table("valid_logic", "model", "d")
+    falls = counts.loc["DeepSeek-R1-Distill-Qwen-32B"]
+    return [f"{(counts.diff(axis=1).iloc[:, 1:] > 0).all(axis=1).sum()} of 22", f"{falls[1]:,.0f}", f"{falls[3]:.0f}"]
+
+
+def prompt_lengths():
+    """Ranges of the printed 90th percentiles of the models that Appendix H speaks of."""
+    names = [name for name in T2["model"] if name.startswith(("gpt-5", "o3", "o4", "gemini-2.5"))]
+    ends = LONG.loc[names, "prompt_p90"].groupby("d").agg(["min", "max"])
+    return [f"{low:,.0f} to {high:,.0f} at d = {d}" for d, low, high in ends.loc[[3, 5, 10]].itertuples()]
+
+
+def value_domains():
+    """Categories of Appendix G with exactly ten values."""
+    sizes = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))["categories"]
+    tens = Counter(map(len, sizes.values()))[10]
+    return [f"for {max(cell.d for cell in PAPER_GRID) + 1} values", f"{tens} of the {len(sizes)}"]
+
+
+def three_way():
+    """gpt-5's coefficient is the lowest."""
+    row = T3.loc[T3["beta_dNrho"].idxmin()]
+    assert row["model"] == GPT5
+    return [f"p = {row['p_dNrho']:.4f}"]
+
+
+def first_step():
+    """Accuracy lost from d = 1 to d = 3, of the exception and of the model that the paragraph excepts itself."""
+    loss = ACCURACY[1] - ACCURACY[3]
+    return [f"by {loss['Qwen3-1.7B']:.2f}", f"gains {-loss['DeepSeek-R1-Distill-Qwen-32B']:.2f}"]
+
+
+NUMBERS = {
+    "The sign of d × ρ": lambda: [f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"],
+    "Overflows, primarily of Gemini 2.5": overflows,
+    "Comfortably below the budget": budget,
+    "Models that need the quadratic term": quadratic_terms,
+    "Models whose AIC improves": lambda: [
+        f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < ALPHA).sum()} is the number"
+    ],
+    "The meaning of NT50": nt50,
+    "One row of Table 2": one_row,
+    "Errors that rise with difficulty": rising_errors,
+    "Prompt lengths at N = 250": prompt_lengths,
+    "The size of a value domain": value_domains,
+    "gpt-5's three-way coefficient": three_way,
+    "From d = 1 to d = 3": first_step,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", NUMBERS)
+def test_the_numbers_of_a_finding_follow_from_the_tables(title):
+    """Each number that a finding states is the one that the printed tables give."""
+    finding = load_contradictions().set_index("title").loc[title, "finding"]
+    assert [text for text in NUMBERS[title]() if text not in finding] == []
+
+
+def test_findings_without_a_recomputation_state_no_result():
+    """A finding that is not recomputed here has no number that a table could contradict."""
+    others = load_contradictions().set_index("title")["finding"].drop(list(NUMBERS))
+    found = others.str.findall(r"(?<![-\w.])\d[\d,.]*\d%?|\b\d+ of\b").map(list)
+    assert found[found.map(bool)].to_dict() == {"Name of a quantile": ["95%", "90%"]}
+    assert f"{norm.ppf(0.95):.9f}" in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+
+
+def test_quoted_rows_are_those_of_the_tables():
+    """A passage that quotes a row of Tables 3, 4, 5 or 6 has the row's printed numbers."""
+    rows, quoted = load_contradictions(), 0
+    sides = [
+        rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(["title", "section", "text"], axis=1) for i in (1, 2)
+    ]
+    for row in pd.concat(sides).itertuples():
+        table = row.section.replace("Table ", "table")
+        if table in ("table2", "table3", "table4", "table5", "table6") and row.text[-1].isdigit():
+            numbers = [text.rstrip("*") for text in row.text.split()[1:]]
+            printed = load_printed(table)
+            known = [set(values) for values in printed.astype(str).to_numpy()]
+            assert any(set(numbers) <= values for values in known), row.title
+            quoted += 1
+    assert quoted == 8
+
+
+def test_lists_and_consequences_agree():
+    """Slips concern wording only, contradictions never; only main results name a conclusion."""
+    rows = load_contradictions()
+    assert rows["number"].tolist() == list(range(1, len(rows) + 1))
+    assert (rows["list"] == "slip").equals(rows["affects"] == "wording")
+    assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
+    assert not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]].eq("").any(axis=None)
