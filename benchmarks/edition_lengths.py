@@ -45,9 +45,9 @@ def count_set(rows, tokenizers: dict) -> pd.DataFrame:
 def compare_set(name: str, counts: pd.DataFrame, tokenizer: str) -> pd.DataFrame:
     """Return a set's 20 mean lengths beside the printed ones, columns `COLUMNS`."""
     means = compare_prompts(counts).query("model == @MODEL and quantity == 'prompt_mean'").drop(columns="se")
-    errors = prompt_statistics(counts, tokenizer, resamples=0)[["N", "d", "n", "se_mean"]]
+    errors = prompt_statistics(counts, tokenizer, resamples=0)[["N", "d", "total", "se_mean"]]
     rows = means.merge(errors, on=["N", "d"]).assign(set=name)
-    return rows.rename(columns={"n": "puzzles", "se_mean": "se"})[COLUMNS]
+    return rows.rename(columns={"total": "puzzles", "se_mean": "se"})[COLUMNS]
 
 
 def main() -> None:

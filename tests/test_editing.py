@@ -176,7 +176,7 @@ def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
     """Alternatives and uncertainty are pages for one model on part of the grid too, even one that is always right."""
     cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
     if sure:
-        cells = cells.assign(correct=cells["n"], ctx=0, valid_logic=0, poi_logic=0, last_logic=0, other=0)
+        cells = cells.assign(correct=cells["total"], ctx=0, valid_logic=0, poi_logic=0, last_logic=0, other=0)
     cells.assign(model="me/mine").to_csv(tmp_path / "mine.csv", index=False)
     parameters = {"build": checkout / "data" / "build-mini", "cells_path": tmp_path / "mine.csv"}
     run_notebook(ROOT / "notebooks" / f"{name}.ipynb", tmp_path / f"{name}.ipynb", parameters)

@@ -118,7 +118,7 @@ def test_a_cluster_reads_and_writes_addresses(cluster, build, local):
     with open_executor(1, client.scheduler.address) as executor:
         paths = score_dataset(outputs, puzzles, scores, executor)
     assert {path.name: path.read_bytes() for path in paths} == local
-    assert write_cells(scores, f"file://{build / 'cells.parquet'}")["n"].sum() == ROWS * len(MODELS)
+    assert write_cells(scores, f"file://{build / 'cells.parquet'}")["total"].sum() == ROWS * len(MODELS)
     made = [path.stat().st_mtime_ns for path in paths]
     score_dataset(outputs, puzzles, scores)
     assert [path.stat().st_mtime_ns for path in paths] == made

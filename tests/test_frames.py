@@ -74,7 +74,7 @@ def test_columns_that_must_be_there_or_must_not():
 
 def test_a_fit_has_its_numbers():
     """A model without a fit says so in its status; one that is called a fit has coefficients, but may lack a point."""
-    row = {name: 0.5 for name in GLM.columns} | {"model": "a", "status": "ok", "n": 10, "nt50": None}
+    row = {name: 0.5 for name in GLM.columns} | {"model": "a", "status": "ok", "total": 10, "nt50": None}
     check_frame(pd.DataFrame([row]), GLM, "glm", "mend it")
     check_frame(pd.DataFrame([row | {"beta_d": None, "status": "separation"}]), GLM, "glm", "mend it")
     with pytest.raises(ValueError, match=r"row 1 \(a\) is called a fit, but lacks numbers"):

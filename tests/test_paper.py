@@ -42,7 +42,7 @@ def columns(cells):
 def fit(cells, places):
     """A binomial GLM on some of the covariates, with the Bernoulli log-likelihood of its answers."""
     x = columns(cells)[:, places]
-    k, n = cells["correct"].to_numpy(float), cells["n"].to_numpy(float)
+    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
     result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit(tol=1e-12)
     assert result.converged
     eta = x @ result.params
@@ -95,12 +95,12 @@ def differences(recomputed, table, names):
 @pytest.mark.parametrize(("table", "key"), [("table4", "d"), ("table5", "N")])
 def test_tables_4_and_5_are_exact(cells, table, key):
     """Every sample, every accuracy (halves to even) and every error count is the printed string."""
-    sums = cells.groupby(["model", key])[["n", "correct", *ERRORS]].sum()
+    sums = cells.groupby(["model", key])[["total", "correct", *ERRORS]].sum()
     printed = load_printed(table)
     for row in printed.to_dict("records"):
         own = sums.loc[row["model"], int(row[key])]
-        accuracy = round(Fraction(100 * int(own["correct"]), int(own["n"])))
-        found = {"samples": str(own["n"]), "acc_pct": str(accuracy), **{e: str(own[e]) for e in ERRORS}}
+        accuracy = round(Fraction(100 * int(own["correct"]), int(own["total"])))
+        found = {"samples": str(own["total"]), "acc_pct": str(accuracy), **{e: str(own[e]) for e in ERRORS}}
         assert found == {name: row[name] for name in found}, (row["model"], row[key])
     assert len(printed) == len(sums)
 
@@ -151,5 +151,5 @@ def test_accuracies_along_rho_are_those_of_the_prose(cells):
     assert len(claims) > 10
     for claim in claims.itertuples():
         own = cells[(cells["model"] == claim.model) & (cells["ratio_pct"] == places[claim.condition])]
-        accuracy = Fraction(int(own["correct"].sum()), int(own["n"].sum()))
+        accuracy = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
         assert abs(accuracy - Fraction(claim.value)) <= Fraction(1, 200), claim.id

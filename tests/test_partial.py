@@ -79,10 +79,10 @@ def compared(checks, *names):
 def test_one_own_model_on_two_cells(tmp_path):
     """Counts are shown, every fit says why there is none, and nothing is compared with the paper."""
     results = rebuild(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 4, tokens=False))
-    assert results.cells["n"].tolist() == [4, 4]
+    assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == ["not identified"]
-        assert not has_numbers(frame.drop(columns="n", errors="ignore"))
+        assert not has_numbers(frame.drop(columns="total", errors="ignore"))
     assert tables.table2(results.glm).frame.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
     assert tables.table4(results.cells).frame["samples"].tolist() == ["4", "4"]
     assert tables.token_table(results.tokens, 20).frame.iloc[0].tolist() == ["me/mine", "--", "--"]
@@ -97,7 +97,7 @@ def test_a_model_of_the_paper_on_half_of_the_grid(tmp_path):
     rows = answers(O3, cells_of([20, 50], [1, 3, 5, 7, 10], [5, 10, 25, 50, 75, 90, 95]), 2)
     results = rebuild(tmp_path, rows)
     assert results.glm["status"].tolist() == ["ok"]
-    assert results.glm["n"].tolist() == [140]
+    assert results.glm["total"].tolist() == [140]
     assert source_note(results.cells, results.provenance) == "Partial grid: 70 of the paper's 140 cells"
     checks = compare(tmp_path / "build")
     assert compared(checks, "table2", "table3", "table4", "table6", "table9", "table10").empty
@@ -118,8 +118,8 @@ def test_unequal_counts_are_weighed_as_they_are(tmp_path):
     """A cell counts with its own number of answers, not as one point among others."""
     cells = cells_of([20, 50], [1, 3, 5], [5, 50, 95])
     results = rebuild(tmp_path, answers("mine", cells, lambda cell: 1 + cell.d))
-    assert results.cells["n"].tolist() == [1 + d for d in results.cells["d"]]
-    assert results.glm[["n", "status"]].values.tolist() == [[6 * (2 + 4 + 6), "ok"]]
+    assert results.cells["total"].tolist() == [1 + d for d in results.cells["d"]]
+    assert results.glm[["total", "status"]].values.tolist() == [[6 * (2 + 4 + 6), "ok"]]
     assert tables.table4(results.cells).frame["samples"].tolist() == ["12", "24", "36"]
 
 

@@ -68,13 +68,13 @@ def test_tables_are_written_to_a_store():
 
     folder = as_place("memory://build/scores")
     for n in (1, 2):
-        path = write_table(folder / "cells.parquet", pd.DataFrame({"n": [n]}), {"provenance": "imported"})
+        path = write_table(folder / "cells.parquet", pd.DataFrame({"total": [n]}), {"provenance": "imported"})
     (folder / ".cells.parquet.1.part").write_bytes(b"")
     remove_parts("memory://build/scores")
     assert [path.name for path in folder.iterdir()] == ["cells.parquet"]
     assert read_metadata(path)["provenance"] == "imported"
     with path.open("rb") as file:
-        assert pd.read_parquet(file)["n"].tolist() == [2]
+        assert pd.read_parquet(file)["total"].tolist() == [2]
 
 
 def test_an_unknown_store_is_refused():
@@ -84,7 +84,7 @@ def test_an_unknown_store_is_refused():
         as_place("nosuch://x/y")
 
 
-FRAME = pd.DataFrame({"model": ["a", "b"], "n": [1, 2]})
+FRAME = pd.DataFrame({"model": ["a", "b"], "total": [1, 2]})
 SCHEMA = pa.Schema.from_pandas(FRAME, preserve_index=False)
 LABEL = {"provenance": "imported", "source": "a test"}
 

@@ -105,7 +105,7 @@ def test_the_page_on_evaluating_a_model_can_be_walked_through(walk, copy):
     walk(*first)
     cells = pd.read_parquet(copy / "data" / "build-mini" / "cells.parquet")
     assert cells["model"].unique().tolist() == ["openai-api/local/solver"]
-    assert cells["n"].sum() == 280
+    assert cells["total"].sum() == 280
     assert (copy / "data" / "build-mini" / "book" / "_build" / "html" / "notebooks" / "15_your_model.html").exists()
     sizes = [line.split()[:2] for line in walk(*load).splitlines()]
     assert sizes[1:4] == [["state", "6.0"], ["rules", "2.0"], ["path", "9.0"]]

@@ -69,6 +69,8 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
     ...
     ValueError: mine.csv: row 2 (a) has rho 40.0, not a number from 0 to 1; row 2 (a) is there before; correct the table
     """
+    former = {old: new for old, new in schema.former.items() if old in frame and new not in frame}
+    frame = frame.rename(columns=former)
     if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
         raise ValueError(f"{place} has no column {', '.join(absent)}; {remedy}")
     if schema.others is None and (others := [str(name) for name in frame if name not in schema.columns]):

@@ -115,24 +115,25 @@ class Rule(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """Columns by name, those that no two rows share, rules, and what other columns hold, or None if there are none."""
+    """Columns by name, the key, rules, what other columns hold (None: there are none), and former names of columns."""
 
     columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     others: Column | None = Column("anything")
+    former: Mapping[str, str] = {}
 
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
 _ANY, _PROBABILITY = Column(missing=True), Column(low=0, high=1, missing=True)
 _ADDS_UP = Rule(
-    "has more right and wrong answers than n",
-    lambda cells: cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["n"],
+    "has more correct and wrong answers than its total",
+    lambda cells: cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"],
 )
 
-#: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction), n
-#: (puzzles), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts were
-#: perturbed, empty where they were not; 1 where the model's puzzles were chosen by what they tell, so that its
+#: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
+#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
+#: were perturbed, empty where they were not; 1 where the model's puzzles were chosen by what they tell, so that its
 #: accuracies are not averaged.
 CELLS = Schema(
     {
@@ -142,7 +143,7 @@ CELLS = Schema(
         "ratio_pct": Column(low=0, high=100),
         "needles": _COUNT._replace(optional=True),
         "rho": Column(low=0, high=1),
-        "n": _COUNT,
+        "total": _COUNT,
         "correct": _COUNT,
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
         **dict.fromkeys(
@@ -153,6 +154,7 @@ CELLS = Schema(
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     (_ADDS_UP,),
+    former={"n": "total"},  # SQL does not tell n from N
 )
 
 
@@ -167,14 +169,14 @@ def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
 
 
 #: One row a model and term of any regression: coefficient on the scale of the link, its error, Wald test and interval;
-#: for all terms of a model n (answers), loglik, aic, bic and status.
+#: for all terms of a model total (answers), loglik, aic, bic and status.
 FITS = Schema(
     {
         "model": _TEXT,
         "term": _WORDS,
         **dict.fromkeys(("coef", "se", "z", "low", "high", "loglik", "aic", "bic"), _ANY),
         "p": _PROBABILITY,
-        "n": _COUNT,
+        "total": _COUNT,
         "status": _TEXT,
     },
     ("model", "term"),
@@ -189,7 +191,7 @@ FITS = Schema(
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
 
 #: Tables 2, 3 and 6 as numbers, one row a model: coefficients (log-odds), standard errors, p-values; capacity points
-#: (statements, fraction, units of d); AIC; n (answers); status ("ok", or why there is no fit).
+#: (statements, fraction, units of d); AIC; total (answers); status ("ok", or why there is no fit).
 GLM = _fit_schema(
     {
         f"{kind}_{term}": column
@@ -197,7 +199,7 @@ GLM = _fit_schema(
         for term in _TERMS
     }
     | dict.fromkeys(("ecl50", "nt50", "id50", "aic", "loglik"), _ANY)
-    | {"n": _COUNT}
+    | {"total": _COUNT}
 )
 INTERACTIONS = _fit_schema(
     {f"{kind}_{term}": column for term in _PRODUCTS for kind, column in (("beta", _ANY), ("p", _PROBABILITY))}

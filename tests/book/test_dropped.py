@@ -17,7 +17,7 @@ def dropped(forgetful, html, tmp_path):
     own = gather_cells(html.parents[2]).query("model == 'QwQ-32B'").assign(model=_NAME)
     kinds = ["valid_logic", "poi_logic", "last_logic", "other"]
     file = tmp_path / "cells.csv"
-    own[["model", "N", "d", "ratio_pct", "n", "correct", "ctx", *kinds]].to_csv(file, index=False)
+    own[["model", "N", "d", "ratio_pct", "total", "correct", "ctx", *kinds]].to_csv(file, index=False)
     browser = forgetful
     browser.get(f"{html.as_uri()}/workbench.html")
     chooser = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "workbench-file"))

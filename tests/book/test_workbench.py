@@ -76,8 +76,8 @@ def _choose(cells, omit, overflows):
     for load, level in (one.split(":") for one in omit.split("|") if one):
         cells = cells[cells[load] != int(level)]
     if overflows and "ctx" in cells:
-        cells = cells.assign(n=cells["n"] - cells["ctx"].fillna(0))
-    return cells[cells["n"] > 0]
+        cells = cells.assign(total=cells["total"] - cells["ctx"].fillna(0))
+    return cells[cells["total"] > 0]
 
 
 def _plain(term):
@@ -218,7 +218,7 @@ def test_separation_is_found_where_it_is(browser, site):
         for (N, d), k in zip(
             rng.permutation([(20, 1), (20, 5), (50, 1), (50, 5), (99, 1), (99, 5)]), kinds, strict=True
         ):
-            tables.append({"model": f"m{number}", "N": N, "d": d, "rho": 0.5, "n": n, "correct": int(k)})
+            tables.append({"model": f"m{number}", "N": N, "d": d, "rho": 0.5, "total": n, "correct": int(k)})
     cells = pd.DataFrame(tables)
     ours = fit(cells, "correct ~ d + log10_N").groupby("model", sort=False)["status"].first()
     fit_in_page = """

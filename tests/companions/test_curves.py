@@ -14,7 +14,7 @@ from cogniload_repro.statistics.regression import fit_glm
 def _draw(log_odds: dict[str, np.ndarray], n: int = 400) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     parts = [
-        GRID.assign(model=model, n=n, correct=rng.binomial(n, expit(values))) for model, values in log_odds.items()
+        GRID.assign(model=model, total=n, correct=rng.binomial(n, expit(values))) for model, values in log_odds.items()
     ]
     return pd.concat(parts, ignore_index=True)
 

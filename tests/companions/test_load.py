@@ -34,7 +34,7 @@ def test_a_river_nobody_crosses_has_no_load():
 def test_the_comparison_covers_the_sizes_asked_for():
     """Hanoi to 10 disks, checkers to 6 a colour, rivers to 5 pairs; wherever the post states moves they are found."""
     table = compare_puzzles()
-    assert table.groupby("puzzle")["n"].max().to_dict() == {
+    assert table.groupby("puzzle")["total"].max().to_dict() == {
         "Tower of Hanoi": 10, "Checker Jumping": 6, "River Crossing": 5,
     }  # fmt: skip
     stated = table.dropna(subset="moves_stated")

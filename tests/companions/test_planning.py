@@ -7,13 +7,13 @@ import pytest
 from cogniload_repro.companions.planning import search_blocks, search_checkers, search_hanoi, search_river
 
 
-@pytest.mark.parametrize("n", range(1, 11))
+@pytest.mark.parametrize("total", range(1, 11))
 def test_hanoi_has_all_arrangements_and_the_known_minimum(n):
     """Every one of the 3^n arrangements can be reached, and the last in 2^n - 1 moves."""
     assert search_hanoi(n) == (2**n - 1, 3**n)
 
 
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("total", range(1, 7))
 def test_checkers_need_the_known_minimum(n):
     """The swap takes (n + 1)^2 - 1 moves; checkers that cannot go back do not reach all arrangements from n = 2 on."""
     found = search_checkers(n)
@@ -22,7 +22,7 @@ def test_checkers_need_the_known_minimum(n):
     assert found.reachable == arrangements if n == 1 else found.reachable < arrangements
 
 
-@pytest.mark.parametrize(("n", "moves"), [(2, 5), (3, 11), (4, 9), (5, 11), (6, None)])
+@pytest.mark.parametrize(("total", "moves"), [(2, 5), (3, 11), (4, 9), (5, 11), (6, None)])
 def test_rivers_are_crossed_in_the_known_moves(n, moves):
     """As the jealous couples: 5 and 11 crossings in a boat for two, 9 and 11 in one for three, six pairs never."""
     assert search_river(n).moves == moves
@@ -33,7 +33,7 @@ def test_four_pairs_need_a_boat_for_three():
     assert search_river(4, capacity=2).moves is None
 
 
-@pytest.mark.parametrize("n", range(2, 6))
+@pytest.mark.parametrize("total", range(2, 6))
 def test_the_rule_in_the_boat_changes_nothing(n):
     """The post does not say whether the boat is a place; moves and states are the same either way."""
     assert search_river(n) == search_river(n, boat_is_a_place=False)

@@ -122,7 +122,7 @@ def test_perturbation_is_a_factor_of_the_regression(tmp_path):
     cells = load_cells(tmp_path / "build")
     assert sorted(cells["model"].unique()) == ["mine", "mine (rail_fence)"]
     split = split_perturbations(cells)
-    assert split.groupby(["model", "perturbation"])["n"].sum().to_dict() == {
+    assert split.groupby(["model", "perturbation"])["total"].sum().to_dict() == {
         ("mine", ""): len(puzzles), ("mine", "rail_fence"): len(puzzles),
     }  # fmt: skip
     fits = fit(split, "correct ~ d + log10_N + rho + C(perturbation)").set_index("term")

@@ -30,8 +30,8 @@ def test_standard_errors_are_those_of_a_fit():
 def test_implied_accuracy_is_the_models():
     """A printed row gives back the model's share of right answers, to what its two decimals leave."""
     table = compare_rows().set_index("model")
-    sums = CELLS.groupby("model")[["correct", "n"]].sum()
-    share = (sums["correct"] / sums["n"])[table.index]
+    sums = CELLS.groupby("model")[["correct", "total"]].sum()
+    share = (sums["correct"] / sums["total"])[table.index]
     assert (table["accuracy_now"] - share).abs().max() < 0.01
 
 
@@ -56,7 +56,7 @@ def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
     right = (ordered["correct"] * kept + fitted.get("read", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
     changed = ordered.assign(
         correct=np.round(right).astype(int),
-        n=ordered["n"] - ("left out" in truth) * ordered["ctx"],
+        n=ordered["total"] - ("left out" in truth) * ordered["ctx"],
         rho=ordered["ratio_pct"] / 100 if truth == "nominal ratio" else ordered["rho"],
     )
     then = pd.DataFrame([fit_glm(changed).coef], index=pd.Index([model], name="model"), columns=list(TERMS))

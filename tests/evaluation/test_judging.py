@@ -28,7 +28,7 @@ def judged():
 def test_a_paper_s_model_has_the_paper_s_numbers(judged):
     """Accuracy and capacity points with their profile intervals are those that the book shows."""
     cells = load_cells(models=["Phi-4-reasoning"])
-    assert judging.measure_accuracy(judged)["accuracy"] == cells["correct"].sum() / cells["n"].sum()
+    assert judging.measure_accuracy(judged)["accuracy"] == cells["correct"].sum() / cells["total"].sum()
     found = judging.locate_points(judged)
     for row in capacity_intervals(cells, replicates=0).itertuples():
         for end, number in (("", row.estimate), ("_low", row.profile_low), ("_high", row.profile_high)):
@@ -59,7 +59,7 @@ def test_answers_of_few_cells_have_points_at_the_paper_s_means(judged):
 def test_what_does_not_exist_is_left_out():
     """All answers right: no points; one cell: nothing that a grid could be compared with."""
     cells = load_cells(models=["Phi-4-reasoning"])
-    right = list(answers(cells.assign(correct=cells["n"])))
+    right = list(answers(cells.assign(correct=cells["total"])))
     assert judging.locate_points(right) == {}
     assert judging.equate_grid(list(answers(cells.head(1)))) == {}
 

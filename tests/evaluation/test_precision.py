@@ -30,7 +30,7 @@ def test_the_variance_is_that_of_the_fit():
     """With the counts of a paper's model it is the square of the standard error that the book shows."""
     cells = load_cells(models=["QwQ-32B"])
     (quadratic,) = fit_quadratics(cells)
-    found = np.sqrt(variances(quadratic.fit.coef[None], cells["n"].to_numpy()))[0]
+    found = np.sqrt(variances(quadratic.fit.coef[None], cells["total"].to_numpy()))[0]
     assert found == pytest.approx([standard_error(quadratic, "ecl50"), standard_error(quadratic, "id50")], rel=1e-6)
 
 

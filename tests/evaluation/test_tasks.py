@@ -118,7 +118,7 @@ def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
         assert "%" not in told.output
     assert "mockllm/model: 50 answers, puzzles were chosen" in told.output
     cells = load_cells(tmp_path / "build")
-    assert (cells["n"].sum(), accuracy_by(cells, "model").empty) == (50, True)
+    assert (cells["total"].sum(), accuracy_by(cells, "model").empty) == (50, True)
     assert panel_accuracy(find_panels("figure1")[0], cells).empty
     with pytest.raises(ValueError, match="were chosen by what they tell"):
         compare_models(pd.concat([cells, load_cells()]), "mockllm/model", "QwQ-32B")

@@ -169,8 +169,8 @@ def test_other_counts_make_a_false_claim_true():
     for model in NAMES[:20]:
         own = cells["model"] == model
         cells.loc[own, ["correct", *ERRORS]] = 0
-        cells.loc[own, "valid_logic"] = np.minimum(cells.loc[own, "d"], cells.loc[own, "n"] - 1)
-        cells.loc[own, "correct"] = cells.loc[own, "n"] - cells.loc[own, "valid_logic"]
+        cells.loc[own, "valid_logic"] = np.minimum(cells.loc[own, "d"], cells.loc[own, "total"] - 1)
+        cells.loc[own, "correct"] = cells.loc[own, "total"] - cells.loc[own, "valid_logic"]
     assert baseline().set_index("id").loc["C121", "verdict"] == "differs"
     assert evaluated(cells=cells).loc["C121", "verdict"] == "exact"
 
@@ -247,7 +247,7 @@ def test_other_numbers_of_puzzles_are_not_the_papers(change):
     """A puzzle less, or more, in one cell withholds the claims on its model, its d or N, and no others."""
     cells = results().cells.copy()
     row = cells.index[(cells["model"] == GPT5) & (cells["N"] == 50) & (cells["d"] == 5) & (cells["ratio_pct"] == 25)]
-    cells.loc[row, ["n", "correct"]] += change
+    cells.loc[row, ["total", "correct"]] += change
     after = evaluated(cells=cells)
     lost = set(after.index) - computed(after)
     own = after[after["model"] == GPT5]
@@ -261,9 +261,9 @@ def test_puzzles_missing_from_the_paper_may_be_missing_anywhere_in_their_conditi
     """Which ratio the missing puzzles of o3 have is not printed: wherever they lack, the claims are computed."""
     cells = results().cells.copy()
     at = (cells["model"] == O3) & (cells["N"] == 250) & (cells["d"] == 5)
-    short, full = cells.index[at & (cells["n"] == 9)][0], cells.index[at & (cells["n"] == 10)][0]
-    cells.loc[short, ["n", "other"]] += 1
-    cells.loc[full, ["n", "correct"]] -= 1
+    short, full = cells.index[at & (cells["total"] == 9)][0], cells.index[at & (cells["total"] == 10)][0]
+    cells.loc[short, ["total", "other"]] += 1
+    cells.loc[full, ["total", "correct"]] -= 1
     assert evaluated(cells=cells).loc["C129", ["shown", "verdict"]].tolist() == ["348", "exact"]
 
 

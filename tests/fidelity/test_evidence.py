@@ -25,14 +25,14 @@ def test_accuracy_is_the_exact_share():
     """Accuracies are fractions of the pooled counts, over all cells or those at the levels named in any order."""
     cells = provisional_cells()
     own = cells[(cells["model"] == QWQ) & (cells["N"] == 50)]
-    expected = Fraction(int(own["correct"].sum()), int(own["n"].sum()))
+    expected = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
     assert evidence(cells).accuracy(QWQ, N=50) == expected
     at_ratio = own[own["ratio_pct"] == 25]
-    expected = Fraction(int(at_ratio["correct"].sum()), int(at_ratio["n"].sum()))
+    expected = Fraction(int(at_ratio["correct"].sum()), int(at_ratio["total"].sum()))
     found = evidence(cells)
     assert found.accuracy(QWQ, N=50, ratio_pct=25) == found.accuracy(QWQ, ratio_pct=25, N=50) == expected
     everything = cells[cells["model"] == QWQ]
-    assert found.accuracy(QWQ) == Fraction(int(everything["correct"].sum()), int(everything["n"].sum()))
+    assert found.accuracy(QWQ) == Fraction(int(everything["correct"].sum()), int(everything["total"].sum()))
 
 
 def test_counts_are_those_of_the_level():
@@ -40,7 +40,7 @@ def test_counts_are_those_of_the_level():
     cells = provisional_cells()
     own = cells[(cells["model"] == QWQ) & (cells["d"] == 3)]
     found = evidence(cells)
-    assert found.count(QWQ, "samples", "d", 3) == own["n"].sum()
+    assert found.count(QWQ, "samples", "d", 3) == own["total"].sum()
     assert found.count(QWQ, "valid_logic", "d", 3) == own["valid_logic"].sum()
     assert found.puzzles(QWQ) == [100] * len(PAPER_GRID)
 

@@ -95,7 +95,7 @@ def test_other_numbers_of_puzzles_are_not_compared(change):
     cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
     place = own.query("N == 50 and d == 5 and ratio_pct == 50").index[0]
-    own.loc[place, ["n", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
+    own.loc[place, ["total", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
     checks = compare(make_results(own)).query("model == 'QwQ-32B' and table != 'prose'")
     touched = checks["table"].isin(["table2", "table3", "table6"])
     touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
@@ -119,7 +119,7 @@ def test_every_number_that_is_not_computable_has_a_reason():
     """Models that are not there say so, also in the prose; failed fits give their status."""
     cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"]
-    wrong = own.assign(model="gpt-5-2025-08-07", n=10, correct=0, other=10)
+    wrong = own.assign(model="gpt-5-2025-08-07", total=10, correct=0, other=10)
     checks = compare(make_results(pd.concat([own, wrong])))
     unknown = checks[checks["verdict"] == "not_computable"]
     assert (unknown["reason"] != "").all()

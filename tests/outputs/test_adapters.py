@@ -161,7 +161,7 @@ def test_a_harness_sample_is_a_row():
 
 def test_a_harness_sample_without_a_name_gives_its_text():
     """The longest text of the document is the prompt."""
-    (row,) = rows(harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "n": 20}))
+    (row,) = rows(harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "total": 20}))
     assert (row.get("name"), row["text"]) == (None, "Solve this logic puzzle.")
 
 

@@ -132,7 +132,7 @@ def reproduce(tmp_path, puzzles):
         assert run.exit_code == 0, run.output
         said.append(run.output)
     results = load_results(tmp_path / "build")
-    assert results.cells["n"].sum() == results.cells["correct"].sum() == len(puzzles)
+    assert results.cells["total"].sum() == results.cells["correct"].sum() == len(puzzles)
     return said, results
 
 
@@ -140,7 +140,7 @@ def test_elixirs_puzzles_of_some_cells_are_reproduced_from_their_names(tmp_path)
     """A puzzle of each cell of a small grid, told by name, is drawn by Elixir, scored right, counted in its cell."""
     said, results = reproduce(tmp_path, list(draw_grid(CELLS, 1, 3, edition=ELIXIR)))
     assert "names fit edition elixir-1.17: 12 of 12" in said[0]
-    assert results.cells["n"].tolist() == [1] * 12
+    assert results.cells["total"].tolist() == [1] * 12
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_elixirs_puzzles_of_the_whole_grid_are_reproduced_from_their_names(tmp_p
     assert "names fit edition elixir-1.17: 1,400 of 1,400; " in said[0]
     assert "port: " in said[0]
     assert "1,400 responses of 1 model scored" in said[1]
-    assert results.cells["n"].tolist() == [10] * 140
+    assert results.cells["total"].tolist() == [10] * 140
 
 
 @pytest.mark.parametrize("one", ["99999", "1000000"])

@@ -13,7 +13,7 @@ from cogniload_repro.outputs.readers import is_table, read_table
 COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
 ROW = {
     "model": "m",
-    "name": "n",
+    "name": "total",
     "response": 'Sue, "red"\r\nhair → é\x00',
     "prompt_tokens": 7,
     "response_tokens": None,
@@ -221,7 +221,7 @@ def test_every_csv_row_has_the_whole_bound(tmp_path, monkeypatch):
 def write_shared(path, size, count):
     """A Parquet file in which one long text stands for many rows."""
     shared = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["x" * size]))
-    table = pa.table({"model": ["m"] * count, "name": ["n"] * count, "response": shared})
+    table = pa.table({"model": ["m"] * count, "name": ["total"] * count, "response": shared})
     pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cogniload_repro.outputs import tars
 from cogniload_repro.outputs.tars import read_members
 
-FILES = {"a/one.jsonl": b"1" * 700, "é" * 120: b"", "n" * 180: bytes(512), "b": b"x"}
+FILES = {"a/one.jsonl": b"1" * 700, "é" * 120: b"", "total" * 180: bytes(512), "b": b"x"}
 
 
 def write(path, files, **options):

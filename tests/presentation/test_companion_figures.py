@@ -38,7 +38,7 @@ def test_every_cell_stands_at_its_load_and_its_accuracy(cells):
     assert len(figure.axes) == len(MODELS)
     for ax, row in zip(figure.axes, thresholds.itertuples(), strict=True):
         own = cells[cells["model"] == row.model]
-        expected = np.column_stack([np.exp(loads[own.index]), own["correct"] / own["n"]])
+        expected = np.column_stack([np.exp(loads[own.index]), own["correct"] / own["total"]])
         assert np.allclose(np.sort(points(ax), axis=0), np.sort(expected, axis=0))
         (line,) = (line for line in ax.lines if line.get_linestyle() == "--")
         assert np.interp(-0.5, -line.get_ydata(), np.log(line.get_xdata())) == pytest.approx(
@@ -84,7 +84,7 @@ def test_drift_ends_where_the_nearest_explanation_leaves_it():
 @pytest.mark.parametrize("name", ["$$", "$x^2$", "$\\frac$", "#1", "a_b^"])
 def test_a_model_of_any_name_is_drawn_letter_by_letter(tmp_path, name):
     """No name is set as a formula, and none stops the picture."""
-    cells = pd.DataFrame({"model": name, "N": [20, 50], "n": 10, "correct": [9, 3]})
+    cells = pd.DataFrame({"model": name, "N": [20, 50], "total": 10, "correct": [9, 3]})
     thresholds = pd.DataFrame({"model": [name], "slope": [-1.0], "critical_load": [1000.0]})
     loads = draw_loads(cells, pd.Series([5.0, 8.0]), thresholds, [name], "Note $$.")
     rows = pd.DataFrame({"model": [name], "distance": [4.0]})

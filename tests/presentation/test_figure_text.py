@@ -29,13 +29,13 @@ def test_answers_behind_a_figure_are_counted_once():
     hard = CELLS[CELLS["d"].isin([1, 5, 10])]
     for name, cells in (("figure1", CELLS), ("figure3", hard)):
         answers = re.search(r"\(([\d,]+) answers", figure_caption(name, CELLS, "imported"))[1]
-        assert answers == f"{cells['n'].sum():,}"
+        assert answers == f"{cells['total'].sum():,}"
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_descriptions_follow_the_cells(name):
     """A description changes with the data and names the source when told it."""
-    other = CELLS.assign(correct=CELLS["n"] - CELLS["correct"])
+    other = CELLS.assign(correct=CELLS["total"] - CELLS["correct"])
     assert alt_text(name, CELLS) != alt_text(name, other)
     assert alt_text(name, CELLS, "reconstructed") == f"{alt_text(name, CELLS)} {NOTE}"
 
@@ -67,7 +67,7 @@ def test_trough_and_ties_are_told():
     """A lowest point between the ends is named; models that share an extreme are counted."""
     cells = pd.DataFrame(
         [(m, 20, 1, ratio, 10, k) for m in ("a", "b", "c") for ratio, k in ((5, 8), (50, 4), (95, 7))],
-        columns=["model", "N", "d", "ratio_pct", "n", "correct"],
+        columns=["model", "N", "d", "ratio_pct", "total", "correct"],
     )
     text = alt_text("figure6", cells)
     assert "is 0.80 at 5%, then its lowest, 0.40, at 50%, then 0.70 at 95%; at 95% 3 models (0.70) highest" in text

@@ -161,7 +161,7 @@ def test_bad_requests_are_refused():
     with pytest.raises(ValueError, match="'mine' is not one of"):
         draw_figure("figure1", CELLS, "mine")
     with pytest.raises(ValueError, match="no cell has a puzzle"):
-        draw_figure("figure1", CELLS.assign(n=0), "imported")
+        draw_figure("figure1", CELLS.assign(total=0), "imported")
 
 
 @pytest.mark.slow

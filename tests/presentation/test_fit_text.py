@@ -9,7 +9,7 @@ from cogniload_repro.statistics.regression import LINEAR
 
 CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
-SURE = QWQ.assign(model="sure", correct=QWQ["n"])
+SURE = QWQ.assign(model="sure", correct=QWQ["total"])
 THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])
 PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 

@@ -32,7 +32,8 @@ _MYST = create_md_parser(MdParserConfig(enable_extensions=_EXTENSIONS), Renderer
 def _cells():
     rows = [
         {"model": model, "N": cell.N, "d": cell.d, "ratio_pct": cell.ratio_pct, "needles": cell.needles,
-         "rho": cell.rho, "n": 10, "correct": 10 - cell.d // 2 - cell.N // 20, "ctx": 0, "valid_logic": cell.N // 20,
+         "rho": cell.rho, "total": 10, "correct": 10 - cell.d // 2 - cell.N // 20,
+         "ctx": 0, "valid_logic": cell.N // 20,
          "poi_logic": 0, "last_logic": 0, "other": cell.d // 2}
         for model in ("QwQ-32B", "Qwen3-8B")
         for cell in MINI_GRID
@@ -114,9 +115,9 @@ def test_table_is_saved_and_offered(build):
 
 def test_frame_escapes_cells_but_keeps_math_in_headers():
     """A frame's text is shown as it is; headers may hold math."""
-    frame = pd.DataFrame({"$d$ of *": ["a|b", "<b>"], "n": [1, 2]})
+    frame = pd.DataFrame({"$d$ of *": ["a|b", "<b>"], "total": [1, 2]})
     markdown = pages.show_frame(frame, caption="Cap").markdown
-    assert "| $d$ of \\* | n |" in markdown
+    assert "| $d$ of \\* | total |" in markdown
     assert "| :-- | --: |" in markdown
     assert "a\\|b" in markdown
     assert "\\<b\\>" in markdown
@@ -143,7 +144,7 @@ def test_columns_of_numbers_stand_to_the_right():
     """Numbers as text, with stars, units or as intervals; words do not, nor a column that has some."""
     frame = pd.DataFrame({
         "Model": ["4o", "o3"], "Coefficient": ["-0.012***", "--"], "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
-        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "n": [1, 2],
+        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "total": [1, 2],
     })  # fmt: skip
     rule = next(line for line in pages.show_frame(frame, caption="x").markdown.splitlines() if line.startswith("| :--"))
     assert rule == "| :-- | --: | --: | --: | :-- | --: |"

@@ -38,7 +38,7 @@ def test_the_numbers_are_the_pictures(cells, name):
         for (place, level, n, correct, accuracy, low, high, *_), row in zip(
             told["rows"], frame.to_dict("records"), strict=True
         ):
-            assert (names[place], level, n, correct) == (row["model"], row[panel.across], row["n"], row["correct"])
+            assert (names[place], level, n, correct) == (row["model"], row[panel.across], row["total"], row["correct"])
             assert (accuracy, low, high) == pytest.approx((row["accuracy"], row["low"], row["high"]), abs=5e-5)
 
 
@@ -47,12 +47,12 @@ def test_errors_are_shares_of_all_answers(cells):
     kinds = ["valid_logic", "poi_logic", "last_logic", "other", "ctx"]
     data = error_data(cells, {kind: kind.replace("_", "-") for kind in kinds}, "N")
     names = [model["name"] for model in data["models"]]
-    sums = cells.groupby(["model", "N"])[["n", "correct", *kinds]].sum()
+    sums = cells.groupby(["model", "N"])[["total", "correct", *kinds]].sum()
     for kind, panel in zip(kinds, data["panels"], strict=True):
         assert panel["count"] == kind
         told = {(names[place], level): (n, k) for place, level, n, k, *_ in panel["rows"]}
-        assert told == {key: (row["n"], row[kind]) for key, row in sums.iterrows()}
-    assert (sums[["correct", *kinds]].sum(axis=1) == sums["n"]).all()
+        assert told == {key: (row["total"], row[kind]) for key, row in sums.iterrows()}
+    assert (sums[["correct", *kinds]].sum(axis=1) == sums["total"]).all()
     assert data["most"] == max(row[4] for panel in data["panels"] for row in panel["rows"])
 
 

@@ -66,13 +66,13 @@ def test_a_picture_is_one_figure_whatever_it_is_called(text):
 @example("$|x$", "a$b|c$|")
 def test_a_table_keeps_its_rows_and_columns(first, second):
     """Cells come back letter by letter from one table with as many rows and columns as the frame."""
-    frame = pd.DataFrame({"$d$ of *": [first, "b"], "n": [1, 2], f"x{second}": ["", "c"]})
-    marked = markdown.table(frame, f"Of {markdown.escape(second)}", right=["n"])
+    frame = pd.DataFrame({"$d$ of *": [first, "b"], "total": [1, 2], f"x{second}": ["", "c"]})
+    marked = markdown.table(frame, f"Of {markdown.escape(second)}", right=["total"])
     table = next(read(marked).findall(nodes.table))
     title, group = table.children
     assert title.astext() == f"Of {line(second)}".strip()
     rows = [[entry.astext() for entry in row.findall(nodes.entry)] for row in group.findall(nodes.row)]
-    assert [row[:2] for row in rows] == [["d of *", "n"], [line(first), "1"], ["b", "2"]]
+    assert [row[:2] for row in rows] == [["d of *", "total"], [line(first), "1"], ["b", "2"]]
     assert [len(row) for row in rows] == [3, 3, 3]
 
 

@@ -64,12 +64,12 @@ def test_a_copy_of_a_model_stands_beside_it():
     paper = load_cells()
     copy = paper.query("model == 'QwQ-32B' and N < 250").assign(model="mine")
     (row,) = place_models(copy, paper).to_dict("records")
-    assert (row["cells"], row["of"], row["n"]) == (105, 23, copy["n"].sum())
+    assert (row["cells"], row["of"], row["total"]) == (105, 23, copy["total"].sum())
     assert row["best"] <= row["rank"] <= row["worst"]
     assert "mid" in row["tiers"]
     (row,) = place_models(copy.assign(chosen=1), paper).to_dict("records")
     assert np.isnan([row["accuracy"], row["low"]]).all()
-    assert (pd.isna(row["rank"]), row["of"], row["of_ecl50"], row["n"]) == (True, 22, 23, copy["n"].sum())
+    assert (pd.isna(row["rank"]), row["of"], row["of_ecl50"], row["total"]) == (True, 22, 23, copy["total"].sum())
     assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
     assert select_others(pd.concat([paper, copy]))["model"].unique().tolist() == ["mine"]
 

@@ -146,10 +146,10 @@ def test_surface_adds_up_to_the_cells():
     own = CELLS[CELLS["model"] == "QwQ-32B"]
     tiles = surface(own)
     assert len(tiles) == 20
-    assert (tiles["n"] * tiles["accuracy"]).sum() == pytest.approx(own["correct"].sum())
-    assert (tiles["n"] * tiles["fitted"]).sum() == pytest.approx(own["correct"].sum())
+    assert (tiles["total"] * tiles["accuracy"]).sum() == pytest.approx(own["correct"].sum())
+    assert (tiles["total"] * tiles["fitted"]).sum() == pytest.approx(own["correct"].sum())
     cell = own[(own["N"] == 50) & (own["d"] == 3)]
-    expected = (cell["n"] * fit_glm(own).accuracy[(own["N"] == 50) & (own["d"] == 3)]).sum() / cell["n"].sum()
+    expected = (cell["total"] * fit_glm(own).accuracy[(own["N"] == 50) & (own["d"] == 3)]).sum() / cell["total"].sum()
     assert tiles.query("N == 50 and d == 3")["fitted"].item() == pytest.approx(expected)
 
 
@@ -164,7 +164,7 @@ def test_surfaces_print_every_accuracy():
 
 def test_surface_without_a_fit_is_grey():
     """A model that makes no error has accuracies and no residuals."""
-    perfect = CELLS[CELLS["model"] == "QwQ-32B"].assign(correct=lambda rows: rows["n"])
+    perfect = CELLS[CELLS["model"] == "QwQ-32B"].assign(correct=lambda rows: rows["total"])
     figure = draw_surfaces(perfect, "")
     (image,) = (image for ax in figure.axes if ax.texts for image in ax.images)
     assert np.ma.getmaskarray(image.get_array()).all() or np.isnan(np.asarray(image.get_array(), float)).all()
@@ -178,7 +178,7 @@ def test_response_shows_cells_curve_and_band():
     first = own[(own["N"] == 20) & (own["d"] == 1)].sort_values("ratio_pct")
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 7]
     points, curve = (next(line for line in lines if line.get_marker() == marker) for marker in ("o", "None"))
-    assert list(points.get_ydata()) == pytest.approx(list(first["correct"] / first["n"]))
+    assert list(points.get_ydata()) == pytest.approx(list(first["correct"] / first["total"]))
     fitted = fit_glm(own).accuracy[((own["N"] == 20) & (own["d"] == 1)).to_numpy()]
     assert sorted(curve.get_ydata()) == pytest.approx(sorted(fitted))
     assert len(figure.axes[0].collections) == 2

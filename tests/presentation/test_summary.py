@@ -25,9 +25,9 @@ def test_the_first_picture_shows_every_model_and_names_some():
     left, right = summary.draw_summary(CELLS, CHECKS).axes
     assert len(left.lines) == 4
     assert {text.get_text() for text in left.texts} == {"gpt-5", "Qwen3-8B", "Qwen3-1.7B"}
-    gpt5 = CELLS[CELLS["model"].str.startswith("gpt-5")].groupby("N")[["correct", "n"]].sum()
+    gpt5 = CELLS[CELLS["model"].str.startswith("gpt-5")].groupby("N")[["correct", "total"]].sum()
     drawn = [line.get_ydata().tolist() for line in left.lines]
-    assert pytest.approx((gpt5["correct"] / gpt5["n"]).tolist()) in drawn
+    assert pytest.approx((gpt5["correct"] / gpt5["total"]).tolist()) in drawn
     points = {tuple(point) for line in right.lines[1:] for point in line.get_xydata().tolist()}
     assert points == {(5.68, 5.68), (-0.21, -0.31)}
     assert "2 coefficients" in summary.describe_summary(CELLS, CHECKS)

@@ -82,7 +82,7 @@ def test_error_tables_are_fixed_points(name, other, make):
     """Cells with the printed counts give Tables 4 and 5 string by string, rows in printed order."""
     table = load_table(name).sample(frac=1, random_state=3)
     correct = table["samples"] - table[list(ERRORS)].sum(axis=1)
-    cells = table.assign(n=table["samples"], correct=correct, **{other: 5}).drop(columns=["samples", "acc_pct"])
+    cells = table.assign(total=table["samples"], correct=correct, **{other: 5}).drop(columns=["samples", "acc_pct"])
     pd.testing.assert_frame_equal(make(cells).frame, load_printed(name), check_dtype=False)
 
 
@@ -188,12 +188,12 @@ def test_cells_hold_strings_only():
 def test_error_tables_say_where_the_context_limit_was_not_tested(make):
     """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
     cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0)
-    own, total = cells["model"] == "o3-2025-04-16", CELLS["n"].sum()
+    own, total = cells["model"] == "o3-2025-04-16", CELLS["total"].sum()
     assert own.any()
     partly = cells.assign(output_mean=cells["output_mean"].mask(own))
     untested = "the context limit was not tested for these."
     assert untested not in make(CELLS).caption + make(cells).caption
-    assert f"At least {CELLS.loc[own, 'n'].sum():,} of {total:,} answers" in make(partly).caption
+    assert f"At least {CELLS.loc[own, 'total'].sum():,} of {total:,} answers" in make(partly).caption
     assert make(partly).caption.endswith(untested)
     assert f"The {total:,} answers lack token counts" in make(cells.assign(prompt_mean=math.nan)).caption
 
@@ -201,7 +201,7 @@ def test_error_tables_say_where_the_context_limit_was_not_tested(make):
 def test_added_terms_of_a_specification_are_seen_first():
     """What the paper's specification does not have stands beside the model, with digits that show it; then the rest."""
     own = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])]
-    own = own.assign(correct=own["n"].where(own["model"] == "Qwen3-8B", own["correct"]))
+    own = own.assign(correct=own["total"].where(own["model"] == "Qwen3-8B", own["correct"]))
     fits = fit(own, "correct ~ d * N + rho")
     frame = tables.print_fits(fits, compare_fits(own, fits))
     assert frame.columns.tolist() == ["Model", "N", "d:N", "ΔAIC", "ΔBIC", "p (LR)", "AIC", "Intercept", "d", "rho"]

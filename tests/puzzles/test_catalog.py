@@ -146,7 +146,7 @@ def test_a_catalog_is_read_from_its_table(tmp_path):
     label = {"provenance": "imported"}
     write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([draw_named(NAME)], PUZZLES), label)
     assert read_catalog(tmp_path / "puzzles.parquet").place(NAME) == 0
-    write_table(tmp_path / "cells.parquet", pa.table({"n": [1]}), label)
+    write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}), label)
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(tmp_path / "cells.parquet")
 

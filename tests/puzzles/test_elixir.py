@@ -146,7 +146,7 @@ def test_steps_saved_do_not_change_what_is_drawn(seed, n, count):
     assert draws.between(0, 2**64 - 1) == next(words)
 
 
-@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize("total", [1, 5])
 def test_every_element_is_taken_alike(n):
     """Over many seeds each of twelve elements is taken about equally often, under every version."""
     for version in VERSIONS:
@@ -173,7 +173,7 @@ class FixedWords(Elixir):
 
 
 @pytest.mark.parametrize("words", [[0, 1], [2**63, 0], [2**64 - 1, 1]])
-@pytest.mark.parametrize(("n", "count"), [(1, 1), (5, 1)])
+@pytest.mark.parametrize(("total", "count"), [(1, 1), (5, 1)])
 def test_logarithm_of_zero_is_one_sentence(words, n, count):
     """Where Elixir 1.17 would stop at the logarithm of 0, one sentence tells so; earlier versions go on."""
     draws = FixedWords("1.17", words)

@@ -68,7 +68,7 @@ def test_sums_are_the_printed_ones(model):
 def test_errors_are_spread_with_exact_sums(cells, model):
     """Whole numbers, none negative, whose sums by condition, by d and by N are exact; the same on a second run."""
     own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
     spread = spread_errors(model, errors)
     assert spread.shape == (20, 5)
     assert spread.dtype.kind == "i"
@@ -83,7 +83,7 @@ def test_context_failures_gather_where_responses_are_long(cells):
     """Of gpt-5's overflows at N=250 those at d=10 are the most, as its token lengths suggest."""
     model = "gpt-5-2025-08-07"
     own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
     ctx = dict(zip(CONDITIONS, spread_errors(model, errors)[:, 0], strict=True))
     assert ctx[250, 10] == max(ctx.values()) > 0
 
@@ -92,7 +92,7 @@ def test_errors_that_do_not_fit_are_refused(cells):
     """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
     model = "QwQ-32B"
     own = cells[cells["model"] == model]
-    n, correct = own["n"].to_numpy(), own["correct"].to_numpy()
+    n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
     errors = (OF_CONDITION @ (n - correct)).astype(int)
     assert can_spread(model, correct, n)
     moved = errors.copy()
@@ -110,7 +110,7 @@ def test_both_ways_of_asking_agree(cells):
     """`can_spread` says yes exactly where `spread_errors` finds a way, also where only the buckets leave no room."""
     model = "gemini-2.5-pro"
     own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["n"] - own["correct"]).to_numpy()).astype(int)
+    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
     first = OF_CONDITION.argmax(axis=1)  # a cell of each condition, to hold its errors
     place = {condition: number for number, condition in enumerate(CONDITIONS)}
     answers = []

@@ -90,7 +90,7 @@ def test_choices_for_missing_puzzles():
     assert choices["misfit"].iloc[:-1].is_monotonic_increasing
     possible = choices[(choices["misfit"] <= 1) & choices["whole"]]
     cells = load_counts()
-    own = cells[(cells["model"] == "o3-2025-04-16") & (cells["n"] == 9)].set_index("d")["ratio_pct"]
+    own = cells[(cells["model"] == "o3-2025-04-16") & (cells["total"] == 9)].set_index("d")["ratio_pct"]
     assert possible["ratios"].tolist() == [(own[1], own[5])]
 
 
@@ -99,7 +99,7 @@ def test_counts_are_held_against_table_3():
     cells = load_counts()
     assert table3_test(cells)[["aic", "beta", "p"]].to_numpy().max() <= 1
     own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
-    first, last = own.query("0 < correct < n").index[[0, -1]]
+    first, last = own.query("0 < correct < total").index[[0, -1]]
     own.loc[first, "correct"] += 1
     own.loc[last, "correct"] -= 1
     assert table3_test(own)[["aic", "beta", "p"]].to_numpy().max() > 1
@@ -165,8 +165,8 @@ def test_ratios_in_use_are_those_of_the_counts():
     for name, model in BY_NAME.items():
         used = used_ratios(name, cells)
         assert len(used) == len(model.missing)
-        short = cells[(cells["model"] == name) & (cells["n"] < model.puzzles_per_cell)]
-        assert sorted(used) == sorted(short["ratio_pct"].repeat(model.puzzles_per_cell - short["n"]))
+        short = cells[(cells["model"] == name) & (cells["total"] < model.puzzles_per_cell)]
+        assert sorted(used) == sorted(short["ratio_pct"].repeat(model.puzzles_per_cell - short["total"]))
 
 
 def test_half_widths_are_percentage_points():

@@ -42,7 +42,7 @@ def test_a_sign_is_a_range_of_differences(sign, low, high):
 def test_the_committed_tables_keep_the_bounds(model):
     """Every committed table meets each of its model's windows."""
     own = load_counts().query("model == @model")
-    correct, n = own["correct"].to_numpy(), own["n"].to_numpy(float)
+    correct, n = own["correct"].to_numpy(), own["total"].to_numpy(float)
     for window in prose_windows(model, n):
         assert window.lowest - 1e-9 <= window.weights @ correct <= window.highest + 1e-9
 

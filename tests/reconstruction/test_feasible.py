@@ -46,7 +46,7 @@ def test_the_file_holds_different_tables_of_every_model():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_table_prints_the_papers_numbers(name):
     """Sums by d and N are exact, and all numbers of Tables 3 and 6 and of the prose come out as printed."""
-    n = CELLS.loc[CELLS["model"] == name, "n"].to_numpy(float)
+    n = CELLS.loc[CELLS["model"] == name, "total"].to_numpy(float)
     printed, widths = printed_windows(name)
     for table, key in (("table4", "d"), ("table5", "N")):
         sums = correct_by(table).query("model == @name").set_index(key)["correct"]
@@ -118,7 +118,7 @@ def test_bands_are_prediction_intervals():
     ]
     assert np.mean(held) == pytest.approx(0.95, abs=0.02)
     band = spread_band(CELLS, "model", "ratio_pct").set_index(["model", "ratio_pct"])
-    counts, n = ratios.to_numpy(float), CELLS.groupby(["model", "ratio_pct"])["n"].sum()
+    counts, n = ratios.to_numpy(float), CELLS.groupby(["model", "ratio_pct"])["total"].sum()
     reach = 2.0687 * np.sqrt(1 + 1 / 24) * counts.std(axis=1, ddof=1)  # 23 degrees of freedom
     expected = pd.Series(np.clip(counts.mean(axis=1) - reach, 0, None), ratios.index) / n
     pd.testing.assert_series_equal(band["lowest"], expected, check_names=False, rtol=1e-4)
@@ -173,7 +173,7 @@ def test_other_cells_carry_the_other_tables():
     """Committed counts give way to those of each table in turn; known counts and other columns stay."""
     own = CELLS[CELLS["model"].isin(NAMES[:3])].sample(frac=1, random_state=1)
     known = own["model"] == NAMES[1]
-    own.loc[known, "correct"] = own.loc[known, "n"]
+    own.loc[known, "correct"] = own.loc[known, "total"]
     given = list(other_cells(own))
     assert len(given) == COUNT
     for number, cells in enumerate(given):

@@ -70,7 +70,7 @@ def test_committed_counts_meet_their_constraints(name):
     assert (constraints.exact @ own["correct"].to_numpy() == constraints.sums).all()
     assert estimate_log10_tables(constraints) > 6
     d = own["d"].to_numpy() == 3
-    assert possible_range(constraints, d) == pytest.approx([own["correct"][d].sum() / own["n"][d].sum()] * 2)
+    assert possible_range(constraints, d) == pytest.approx([own["correct"][d].sum() / own["total"][d].sum()] * 2)
 
 
 def test_partial_cells_are_refused():

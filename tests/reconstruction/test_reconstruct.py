@@ -33,18 +33,18 @@ def test_every_answer_has_one_bucket(cells):
     """Correct answers and errors add up to n in every cell, and n to the model's puzzles."""
     counts = cells[["correct", *ERRORS]]
     assert (counts >= 0).all(axis=None)
-    assert (counts.sum(axis=1) == cells["n"]).all()
+    assert (counts.sum(axis=1) == cells["total"]).all()
     for model in MODELS:
-        n = cells.loc[cells["model"] == model.name, "n"]
+        n = cells.loc[cells["model"] == model.name, "total"]
         assert n.max() == model.puzzles_per_cell
         assert n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
-    assert cells["n"].sum() == 194_594
+    assert cells["total"].sum() == 194_594
 
 
 @pytest.mark.parametrize(("table", "key"), [("table4", "d"), ("table5", "N")])
 def test_sums_are_those_of_tables_4_and_5(cells, table, key):
     """Samples and every error bucket by d and by N are exactly those printed."""
-    sums = cells.rename(columns={"n": "samples"}).groupby(["model", key])[["samples", *ERRORS]].sum()
+    sums = cells.rename(columns={"total": "samples"}).groupby(["model", key])[["samples", *ERRORS]].sum()
     printed = load_table(table).set_index(["model", key])[["samples", *ERRORS]]
     pd.testing.assert_frame_equal(sums, printed.sort_index())
 
@@ -53,7 +53,7 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
     """Only cells of the conditions with missing puzzles are short, by as many as are missing."""
     for model in MODELS:
         own = cells[cells["model"] == model.name]
-        short = own[own["n"] < model.puzzles_per_cell]
+        short = own[own["total"] < model.puzzles_per_cell]
         found = [(row.d, row.N) for row in short.itertuples() for _ in range(model.puzzles_per_cell - row.n)]
         assert sorted(found) == sorted(model.missing), model.name
 
@@ -82,7 +82,7 @@ def test_another_seed_gives_another_table_of_the_same_sums(cells):
     committed = cells[cells["model"] == name].reset_index(drop=True)
     assert (made["correct"].to_numpy() != committed["correct"].to_numpy()).any()
     for key in ("d", "N"):
-        columns = ["n", "correct", *ERRORS]
+        columns = ["total", "correct", *ERRORS]
         pd.testing.assert_frame_equal(made.groupby(key)[columns].sum(), committed.groupby(key)[columns].sum())
 
 

@@ -23,7 +23,7 @@ from cogniload_repro.storage import read_metadata
 pytestmark = pytest.mark.filterwarnings("error")
 
 KEYS = ["N", "d", "ratio_pct"]
-COUNTS = ["n", "correct", *ERRORS]
+COUNTS = ["total", "correct", *ERRORS]
 #: A part of the grid that is drawn fast, with all ratios.
 SMALL = grid_cells("N=20 ratio=5,10,25,50,75,90,95 d=1,10")
 
@@ -65,7 +65,7 @@ def score(outputs, puzzles):
 def recount(scored):
     """Scores counted by cell, in the columns of the cells table."""
     column = scored["bucket"].map(BUCKET_COLUMNS)
-    counted = scored[KEYS].assign(n=1, **{name: (column == name).astype("int64") for name in COUNTS[1:]})
+    counted = scored[KEYS].assign(total=1, **{name: (column == name).astype("int64") for name in COUNTS[1:]})
     return counted.groupby(KEYS)[COUNTS].sum()
 
 
@@ -85,7 +85,7 @@ def case(request, cells):
 def test_scores_give_the_cells_back(case):
     """Every bucket of every cell has exactly the reconstructed count."""
     _, own, outputs, scored = case
-    assert len(scored) == len(outputs) == own["n"].sum()
+    assert len(scored) == len(outputs) == own["total"].sum()
     expected = own.astype({"ratio_pct": float}).set_index(KEYS)[COUNTS].sort_index()
     pd.testing.assert_frame_equal(recount(scored), expected)
 
@@ -147,7 +147,7 @@ def test_outputs_follow_the_puzzles(few, cells):
     own = cells[cells["model"] == "o3-2025-04-16"]
     outputs = stand_in_outputs("o3-2025-04-16", own, few)
     place = few.groupby(["N", "ratio_pct", "d"]).cumcount()
-    n = few[KEYS].merge(own[[*KEYS, "n"]], on=KEYS)["n"]
+    n = few[KEYS].merge(own[[*KEYS, "total"]], on=KEYS)["total"]
     assert outputs["name"].tolist() == few.loc[(place < n).to_numpy(), "name"].tolist()
 
 
@@ -155,7 +155,7 @@ def pair(first, second, **counts):
     """Two puzzles in one cell, and the cell with these counts."""
     row = {"N": 20, "d": 1, "ratio_pct": 50.0, "characters": 9, "category": "clothes_hat"}
     puzzles = pd.DataFrame([row | first | {"name": "a"}, row | second | {"name": "b"}])
-    cell = {"model": "QwQ-32B", "N": 20, "d": 1, "ratio_pct": 50, "n": 2, "correct": 0}
+    cell = {"model": "QwQ-32B", "N": 20, "d": 1, "ratio_pct": 50, "total": 2, "correct": 0}
     return puzzles, pd.DataFrame([cell | dict.fromkeys(ERRORS, 0) | counts])
 
 

@@ -60,7 +60,7 @@ def test_impossible_statistics_are_refused(T, columns):
         maximise(X[:, list(columns)], np.full(140, 10.0), T[list(columns)])
 
 
-@pytest.mark.parametrize(("n", "seed"), [(10, 1), (100, 2), (100, 3)])
+@pytest.mark.parametrize(("total", "seed"), [(10, 1), (100, 2), (100, 3)])
 def test_derivatives_are_finite_differences(n, seed):
     """Every derivative of every printed number agrees with a central difference."""
     n = np.full(len(GRID), float(n))
@@ -78,7 +78,7 @@ def test_derivatives_are_finite_differences(n, seed):
 def test_predictions_are_those_of_the_regressions():
     """AICs, interaction coefficients and p-values predicted from X'y are those of the fitted counts."""
     k = draw(np.full(len(GRID), 50), 5)
-    cells = GRID.assign(n=50, correct=k)
+    cells = GRID.assign(total=50, correct=k)
     values = dict(zip(PRINTED, predict(np.full(len(GRID), 50.0), X.T @ k)[0], strict=True))
     linear, quadratic = fit_glm(cells, "correct ~ d + log10_N + rho"), fit_glm(cells)
     full = fit_glm(cells, "correct ~ d * log10_N * rho + I(rho**2)")

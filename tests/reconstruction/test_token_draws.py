@@ -23,10 +23,10 @@ STATISTICS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 def answers(cells, seed=0):
     """One row an answer of some cells, its bucket as counted there, the length of its text growing with N and d."""
     rng = np.random.default_rng(seed)
-    rows = cells.loc[cells.index.repeat(cells["n"]), ["N", "d"]].reset_index(drop=True)
+    rows = cells.loc[cells.index.repeat(cells["total"]), ["N", "d"]].reset_index(drop=True)
     buckets = [
         np.repeat(["correct_valid", "wrong_max_context", "wrong_logic"], [k, ctx, n - k - ctx])
-        for k, ctx, n in zip(cells["correct"], cells["ctx"], cells["n"], strict=True)
+        for k, ctx, n in zip(cells["correct"], cells["ctx"], cells["total"], strict=True)
     ]
     lengths = (rows["N"] * (6 + 3 * rows["d"]) * rng.normal(1, 0.1, len(rows)).clip(0.5, 2)).astype(int)
     return rows.assign(bucket=np.concatenate(buckets), characters=lengths)
@@ -154,7 +154,7 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
 def test_every_model_and_condition_has_lengths():
     """Illegible conditions are filled in: every condition of every model can be drawn, with plausible prompts."""
     grid = load_counts()
-    grid = grid[grid["ratio_pct"] == 50].assign(n=3, correct=3, **dict.fromkeys(ERRORS, 0))
+    grid = grid[grid["ratio_pct"] == 50].assign(total=3, correct=3, **dict.fromkeys(ERRORS, 0))
     prompts = {}
     for model in NAMES:
         rows = answers(grid[grid["model"] == model])

@@ -88,7 +88,7 @@ def test_needed_puzzles_have_the_power_asked_for():
 
 def test_needed_puzzles_do_not_depend_on_those_there_are():
     """Ten times the answers at the same accuracies leave the number needed where it is."""
-    more = FEW.assign(n=10 * FEW["n"], correct=10 * FEW["correct"])
+    more = FEW.assign(total=10 * FEW["total"], correct=10 * FEW["correct"])
     assert np.allclose(compare_pairs(FEW, "accuracy")["needed"], compare_pairs(more, "accuracy")["needed"], rtol=1e-6)
 
 
@@ -149,7 +149,7 @@ def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
     own = CELLS[CELLS["model"] == "o4-mini-2025-04-16"]
     quadratic = next(iter(fit_quadratics(own)))
     drawn = np.random.default_rng(7).binomial(quadratic.n.astype(int), quadratic.accuracy, size=(1000, 140))
-    n, ends = own["n"].to_numpy(), {}
+    n, ends = own["total"].to_numpy(), {}
     for load in ("N", "d"):
         for end in (own[load].min(), own[load].max()):
             at = (own[load] == end).to_numpy()

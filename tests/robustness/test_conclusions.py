@@ -69,7 +69,7 @@ def test_what_the_paper_states_comes_from_its_claims():
 
 def test_a_readers_model_changes_nothing():
     """The paper's conclusions are those about its models: another one, as bad as can be, moves no verdict or number."""
-    flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", correct=lambda rows: rows["n"] // 2)
+    flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", correct=lambda rows: rows["total"] // 2)
     with_mine = analyse(pd.concat([flat, CELLS]), intervals=analyses().intervals)
     for name in ("loads", "slopes", "ecl50_pairs", "pooled"):
         pd.testing.assert_frame_equal(getattr(with_mine, name), getattr(analyses(), name))

@@ -19,7 +19,7 @@ GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
 def table_of(**models):
     """Cells of models that are given as (right answers, answers) of each cell of a small grid."""
     rows = [
-        {"model": name, "N": N, "d": d, "ratio_pct": ratio, "n": n, "correct": k}
+        {"model": name, "N": N, "d": d, "ratio_pct": ratio, "total": n, "correct": k}
         for name, counts in models.items()
         for (N, d, ratio), (k, n) in zip(GRID, counts, strict=False)
     ]
@@ -35,7 +35,7 @@ def test_a_single_cell_has_newcombes_interval(one, other):
     assert (row.low, row.high) == pytest.approx((low, high))
 
 
-@pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (100, 100, 0), (10, 10, 0)])
+@pytest.mark.parametrize(("total", "m", "base"), [(10, 100, 2), (100, 100, 0), (10, 10, 0)])
 def test_intervals_cover_as_they_say(n, m, base):
     """Of drawn tables with other numbers of answers in easy and hard cells, 95% intervals hold the true difference."""
     rng = np.random.default_rng([n, m])
@@ -43,7 +43,7 @@ def test_intervals_cover_as_they_say(n, m, base):
     truth, sizes = (p - q).mean(), np.where(np.arange(20) % 2, n, 2 * n)
     # each drawn table is the level of one N
     rows = [
-        {"model": model, "N": number, "d": d, "ratio_pct": 50.0, "n": size, "correct": rng.binomial(size, share)}
+        {"model": model, "N": number, "d": d, "ratio_pct": 50.0, "total": size, "correct": rng.binomial(size, share)}
         for number in range(1, 401)
         for d in range(20)
         for model, size, share in (("a", sizes[d], p[d]), ("b", m, q[d]))

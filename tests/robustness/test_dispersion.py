@@ -65,12 +65,12 @@ def test_the_least_dispersion_is_settled_and_a_bound():
     assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
     basis = null_space(wide.expand(QWQ).T)
     shift = basis @ np.random.default_rng(3).normal(size=basis.shape[1])
-    room = np.minimum(QWQ["correct"], QWQ["n"] - QWQ["correct"]).to_numpy(float)
+    room = np.minimum(QWQ["correct"], QWQ["total"] - QWQ["correct"]).to_numpy(float)
     moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
     other = dispersion_table(moved).iloc[0]
     assert other["least_phi"] == pytest.approx(row["least_phi"], rel=1e-6)
     assert other["phi"] != pytest.approx(row["phi"], rel=1e-3)
     for cells in (QWQ, moved):
-        k, n = cells["correct"].to_numpy(float), cells["n"].to_numpy(float)
+        k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
         deviance = Binomial().deviance(k / n, fit_glm(cells).accuracy, var_weights=n)
         assert row["least_phi"] <= deviance / 135

@@ -29,7 +29,7 @@ def test_slopes_are_those_of_statsmodels_on_the_printed_counts():
 def test_errors_of_one_mix_do_not_drift():
     """Twice the errors in the same mix at each step: no slope; a type that doubles on top has log 2 by log N."""
     rows = [
-        {"model": "m", "N": N, "d": 1, "n": 1000, "correct": 1000 - 6 * size, "ctx": 0, "valid_logic": 3 * size,
+        {"model": "m", "N": N, "d": 1, "total": 1000, "correct": 1000 - 6 * size, "ctx": 0, "valid_logic": 3 * size,
          "poi_logic": 0, "last_logic": size, "other": size * factor}
         for N, size, factor in ((10, 20, 1), (20, 40, 2), (40, 80, 4))
     ]  # fmt: skip

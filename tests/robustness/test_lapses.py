@@ -17,7 +17,7 @@ def drawn(ceiling, seed):
     """Return cells around the fitted line of a model, times a ceiling."""
     (quadratic,) = fit_quadratics(QWQ)
     p = ceiling * expit(quadratic.x @ (quadratic.fit.coef + _HIGHER))
-    return QWQ.assign(n=400, correct=np.random.default_rng(seed).binomial(400, p))
+    return QWQ.assign(total=400, correct=np.random.default_rng(seed).binomial(400, p))
 
 
 def test_a_known_ceiling_is_recovered():

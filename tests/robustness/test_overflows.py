@@ -33,14 +33,14 @@ def test_excluded_answers_leave_the_denominator():
     """Leaving overflows out fits the right answers among those that finished."""
     own = of("QwQ-32B")
     row = compare_treatments(own).set_index("treatment").loc["excluded"]
-    fit = fit_glm(own.assign(n=own["n"] - own["ctx"]))
+    fit = fit_glm(own.assign(total=own["total"] - own["ctx"]))
     assert row["ecl50"] == pytest.approx(capacity_points(fit.coef, grid_means(own))["ecl50"])
 
 
 def test_competing_outcome_agrees_with_scipy():
     """Correct against wrong in the multinomial logit has the coefficients of scipy's optimum."""
     own = of("Phi-4-reasoning")
-    counts = np.column_stack([own["n"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
+    counts = np.column_stack([own["total"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
     rho = own["rho"].to_numpy()
     x = np.column_stack([np.ones(len(own)), own["d"] / 10, np.log10(own["N"].astype(float)), rho, rho**2])
 
@@ -70,7 +70,7 @@ def test_standard_errors_of_ecl50_agree_with_the_capacity_intervals():
 def test_separated_outcomes_have_a_status_and_no_number():
     """Where overflows sit at one N alone, the competing outcome has no finite fit and says so."""
     own = of("QwQ-32B")
-    table = compare_treatments(own.assign(ctx=np.where(own["N"] == 250, own["n"] - own["correct"], 0)))
+    table = compare_treatments(own.assign(ctx=np.where(own["N"] == 250, own["total"] - own["correct"], 0)))
     row = table.set_index("treatment").loc["competing"]
     assert row["status"] == "separation"
     assert np.isnan(row["ecl50"])

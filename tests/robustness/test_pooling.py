@@ -47,7 +47,7 @@ def test_models_with_few_puzzles_move_most():
     assert (table["se_pooled_rho2"] <= table["se_own_rho2"]).all()
     assert len(table) == 22
     moved = (table["pooled_rho2"] - table["own_rho2"]).abs()
-    few = CELLS.groupby("model")["n"].max().reindex(table.index) == 10
+    few = CELLS.groupby("model")["total"].max().reindex(table.index) == 10
     assert moved[few].median() > 3 * moved[~few].median()
 
 

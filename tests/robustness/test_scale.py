@@ -38,7 +38,7 @@ def test_overall_accuracy_is_that_of_all_answers():
     """Log-odds turn back into correct answers by answers."""
     placed = place_models(CELLS).set_index("model")
     own = CELLS[CELLS["model"] == "QwQ-32B"]
-    share = own["correct"].sum() / own["n"].sum()
+    share = own["correct"].sum() / own["total"].sum()
     assert 1 / (1 + np.exp(-placed.loc["QwQ-32B", "log_odds"])) == pytest.approx(share)
 
 

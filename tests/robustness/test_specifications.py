@@ -62,7 +62,7 @@ def test_tables_with_the_same_sums_give_the_same_settled_fits():
     grid = QWQ.assign(log10_N=np.log10(QWQ["N"].astype(float)))
     basis = null_space(fit_glm(grid, f"correct ~ {SETTLED}").expand(grid).T)
     shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
-    room = np.minimum(QWQ["correct"], QWQ["n"] - QWQ["correct"]).to_numpy(float)
+    room = np.minimum(QWQ["correct"], QWQ["total"] - QWQ["correct"]).to_numpy(float)
     moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
     for one in SPECIFICATIONS:
         if one.length == "N":
@@ -81,7 +81,7 @@ def test_factors_have_no_points_between_their_levels():
 
 def test_failed_fits_show_their_status():
     """A model without errors has a status and no numbers."""
-    perfect = QWQ.assign(correct=QWQ["n"])
+    perfect = QWQ.assign(correct=QWQ["total"])
     row = fit_specifications(perfect, SPECIFICATIONS[:1]).iloc[0]
     assert row["status"] == "separation"
     assert "aic" not in row or np.isnan(row["aic"])
@@ -106,7 +106,7 @@ def test_a_readers_specification_is_held_against_the_others():
 
 def test_summaries_stand_without_any_fit():
     """Where no model has a fit the table has zeros and no leader."""
-    perfect = QWQ.assign(correct=QWQ["n"])
+    perfect = QWQ.assign(correct=QWQ["total"])
     summary = summarise_specifications(fit_specifications(perfect), capacity_intervals(perfect, replicates=5))
     assert (summary["models"] == 0).all()
     assert (summary["leader"] == "").all()
@@ -123,18 +123,20 @@ def test_token_specification_needs_tokens():
 
 def test_information_criteria_and_residuals_agree_with_statsmodels():
     """Deviance, Pearson chi-square and degrees of freedom are statsmodels'; BIC charges log n a coefficient."""
-    result = GLM(np.column_stack([QWQ["correct"], QWQ["n"] - QWQ["correct"]]), columns(QWQ), family=Binomial()).fit()
+    result = GLM(
+        np.column_stack([QWQ["correct"], QWQ["total"] - QWQ["correct"]]), columns(QWQ), family=Binomial()
+    ).fit()
     row = fits().set_index(["specification", "model"]).loc[("paper", "QwQ-32B")]
     assert row["deviance"] == pytest.approx(result.deviance)
     assert row["pearson"] == pytest.approx(result.pearson_chi2)
     assert row["df"] == result.df_resid
-    assert row["bic"] - row["aic"] == pytest.approx(5 * (np.log(QWQ["n"].sum()) - 2))
+    assert row["bic"] - row["aic"] == pytest.approx(5 * (np.log(QWQ["total"].sum()) - 2))
 
 
 def test_perfect_calibration_has_no_error():
     """Fitted accuracies equal to those observed leave no deviance, and groups without error."""
-    own = QWQ[(QWQ["correct"] > 0) & (QWQ["correct"] < QWQ["n"])]
-    row = measure_calibration(own, (own["correct"] / own["n"]).to_numpy(), 5)
+    own = QWQ[(QWQ["correct"] > 0) & (QWQ["correct"] < QWQ["total"])]
+    row = measure_calibration(own, (own["correct"] / own["total"]).to_numpy(), 5)
     assert row["deviance"] == pytest.approx(0, abs=1e-9)
     assert row["hl"] == pytest.approx(0, abs=1e-9)
     assert row["p_hl"] == 1
@@ -143,7 +145,7 @@ def test_perfect_calibration_has_no_error():
 
 def test_hosmer_lemeshow_by_hand():
     """Two groups of two cells: the statistic is the sum of squared misses by binomial variance."""
-    cells = pd.DataFrame({"n": [10, 10, 10, 10], "correct": [9, 1, 2, 8]})
+    cells = pd.DataFrame({"total": [10, 10, 10, 10], "correct": [9, 1, 2, 8]})
     accuracy = np.array([0.8, 0.2, 0.2, 0.6])
     row = measure_calibration(cells, accuracy, 1, groups=2)
     low, high = (3 - 4) ** 2 / (2 * 10 * 0.2 * 0.8), (17 - 14) ** 2 / (10 * 0.8 * 0.2 + 10 * 0.6 * 0.4)
@@ -180,9 +182,9 @@ def test_left_out_levels_are_predicted_by_fits_without_them():
     for one in scores:
         for level in QWQ["N"].unique():
             fit, unseen = fit_glm(QWQ[QWQ["N"] != level], one), QWQ[QWQ["N"] == level]
-            eta, k, n = fit.expand(unseen) @ fit.coef, unseen["correct"], unseen["n"]
+            eta, k, n = fit.expand(unseen) @ fit.coef, unseen["correct"], unseen["total"]
             scores[one] += (k * eta - n * np.logaddexp(0, eta)).sum()
-    expected = 1000 * (scores[formula] - scores[SPECIFICATIONS[0].formula]) / QWQ["n"].sum()
+    expected = 1000 * (scores[formula] - scores[SPECIFICATIONS[0].formula]) / QWQ["total"].sum()
     assert row["gain_N"] == pytest.approx(expected, rel=1e-6)
     assert row["better_N"] == int(expected > 0)
 
@@ -192,4 +194,4 @@ def test_what_cannot_be_predicted_is_left_out():
     names = set(predict_levels(FEW)["specification"])
     assert {"paper", "cubic in d", "three-way"} <= names
     assert not {"d as factor", "probit", "prompt tokens", "all that is settled"} & names
-    assert predict_levels(QWQ.assign(n=0, correct=0)).empty
+    assert predict_levels(QWQ.assign(total=0, correct=0)).empty

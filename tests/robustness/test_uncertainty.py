@@ -177,7 +177,7 @@ def test_separated_models_are_left_out():
     """A model whose fit does not exist has no row, and the others keep theirs."""
     perfect = CELLS["model"] == "QwQ-32B"
     cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])].assign(
-        correct=CELLS["correct"].where(~perfect, CELLS["n"])
+        correct=CELLS["correct"].where(~perfect, CELLS["total"])
     )
     assert set(capacity_intervals(cells, replicates=10)["model"]) == {"Qwen3-8B"}
     assert list(trough_table(cells)["model"]) == ["Qwen3-8B"]

@@ -15,7 +15,7 @@ COLUMNS = [
     "ratio_pct",
     "needles",
     "rho",
-    "n",
+    "total",
     "correct",
     "ctx",
     "valid_logic",
@@ -87,7 +87,7 @@ def test_scores_are_counted_in_a_store():
     store = "memory://counted"
     write_table(f"{store}/scores/mine.parquet", scores_frame("mine", list(BUCKETS)), {"provenance": "imported"})
     cells = write_cells(f"{store}/scores", f"{store}/cells.parquet")
-    assert cells["n"].tolist() == [8]
+    assert cells["total"].tolist() == [8]
     assert read_metadata(f"{store}/cells.parquet")["provenance"] == "imported"
 
 

@@ -19,7 +19,7 @@ def one_cell_a_row(table, dimension):
     """Turn Table 4 or 5 into cells, one for each printed row."""
     correct = table["samples"] - table[list(ERRORS)].sum(axis=1)
     other = "N" if dimension == "d" else "d"
-    return table.assign(n=table["samples"], correct=correct, ratio_pct=50, **{other: 5})
+    return table.assign(total=table["samples"], correct=correct, ratio_pct=50, **{other: 5})
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("table4", "d"), ("table5", "N")])
@@ -47,7 +47,7 @@ def test_percent_is_nearest(count):
 def test_wilson_interval(count):
     """The bounds are those of Wilson's formula with the z of Appendix C, and hold the accuracy."""
     correct, n = count
-    cells = pd.DataFrame({"model": ["m"], "n": [n], "correct": [correct]})
+    cells = pd.DataFrame({"model": ["m"], "total": [n], "correct": [correct]})
     row = accuracy_by(cells, "model").iloc[0]
     z, p = 1.644853627, correct / n
     middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -60,14 +60,14 @@ def test_wilson_interval(count):
 
 def test_accuracy_pools_puzzles_not_cells():
     """A cell with ten times the puzzles weighs ten times as much."""
-    cells = pd.DataFrame({"model": "m", "d": 1, "n": [100, 10], "correct": [100, 0]})
+    cells = pd.DataFrame({"model": "m", "d": 1, "total": [100, 10], "correct": [100, 0]})
     assert accuracy_by(cells, "model", "d")["accuracy"].tolist() == [100 / 110]
 
 
 def test_accuracy_by_keeps_order_and_drops_empty_cells():
     """Models come in printed order, then strangers; what has no puzzle has no accuracy."""
     own = rename_model(CELLS, "QwQ-32B", "A-model")
-    empty = rename_model(CELLS, "QwQ-32B", "nothing").assign(n=0, correct=0)
+    empty = rename_model(CELLS, "QwQ-32B", "nothing").assign(total=0, correct=0)
     table = accuracy_by(pd.concat([own, empty, CELLS[::-1]]), "model", "N")
     assert list(table["model"].unique()) == [*NAMES, "A-model"]
     assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]
@@ -86,7 +86,7 @@ def test_coverage_counts_cells_of_the_paper():
     assert coverage(mini_cells()) == (len(MINI_GRID),) * 2
     beside = rename_model(CELLS, NAMES[0], "own").assign(N=lambda frame: frame["N"] + 1)
     assert coverage(pd.concat([CELLS, beside])) == (0, len(PAPER_GRID))
-    assert coverage(CELLS.assign(n=CELLS["n"].where(CELLS["d"] > 1, 0))) == (112, 112)
+    assert coverage(CELLS.assign(total=CELLS["total"].where(CELLS["d"] > 1, 0))) == (112, 112)
     assert coverage(CELLS[:0]) == (0, 0)
 
 

@@ -62,5 +62,5 @@ def test_empty_cells_do_not_move_the_means():
     """Cells without answers are no part of the grid."""
     cells = load_counts()
     own = cells[cells["model"] == "QwQ-32B"]
-    emptied = own.assign(n=own["n"].where(own["N"] < 250, 0))
+    emptied = own.assign(total=own["total"].where(own["N"] < 250, 0))
     assert grid_means(emptied) == grid_means(own[own["N"] < 250])

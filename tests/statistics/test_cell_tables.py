@@ -6,7 +6,7 @@ import pytest
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, plain_name, read_cell_table, read_origin
 from cogniload_repro.storage import RECONSTRUCTED, write_table
 
-FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "n", "correct"]]
+FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "total", "correct"]]
 
 
 def write(folder, **columns):
@@ -38,15 +38,15 @@ def test_origin_is_what_the_file_says(tmp_path):
     [
         ({"rho": None}, "has no column rho"),
         ({"N": None, "model": None}, "has no column model, N"),
-        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3 \(QwQ-32B\) has more right and wrong answers than n"),
+        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3 \(QwQ-32B\) has more correct and wrong answers than its total"),
         ({"correct": [1, 2, -1, 4, 5, 6]}, "row 3 .* has correct -1, not a whole number from 0"),
-        ({"n": [100, 100.5, 100, 100, 100, 100]}, r"row 2 .* has n 100\.5, not a whole number"),
+        ({"total": [100, 100.5, 100, 100, 100, 100]}, r"row 2 .* has total 100\.5, not a whole number"),
         ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4 .* has rho 40\.0, not a number from 0 to 1"),
         ({"d": ["1", "2", "x", "4", "5", "6"]}, "row 3 .* has d 'x', not a number"),
         ({"model": ["a", None, "a", "a", "a", "a"]}, "row 2 .* has model nan, no text"),
         ({"d": 1, "ratio_pct": 5}, "row 2 .* is there before"),
-        ({"n": 0, "correct": 0}, "holds no answers"),
-        ({"ctx": 99}, "row 1 .* has more right and wrong answers than n"),
+        ({"total": 0, "correct": 0}, "holds no answers"),
+        ({"ctx": 99}, "row 1 .* has more correct and wrong answers than its total"),
     ],
 )
 def test_impossible_tables_are_refused(tmp_path, columns, complaint):

@@ -16,7 +16,7 @@ from cogniload_repro.statistics.paper_tables import aic_table, glm_table, intera
 def cells():
     """Reconstructed cells of two models, between them one that is always right."""
     cells = load_counts()
-    sure = GRID.assign(model="sure", n=10, correct=10)
+    sure = GRID.assign(model="sure", total=10, correct=10)
     return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
 
 
@@ -25,7 +25,7 @@ def test_tables_have_one_row_a_model_in_the_order_of_the_cells(cells):
     for table in (glm_table(cells), interactions_table(cells), aic_table(cells)):
         assert table["model"].tolist() == ["QwQ-32B", "sure", "o3-2025-04-16"]
         assert table["status"].tolist() == ["ok", "separation", "ok"]
-        numbers = table.drop(columns=["model", "status"]).drop(columns="n", errors="ignore")
+        numbers = table.drop(columns=["model", "status"]).drop(columns="total", errors="ignore")
         assert numbers.iloc[1].isna().all()
         assert numbers.drop(columns="nt50", errors="ignore").iloc[[0, 2]].notna().all(axis=None)
 
@@ -33,7 +33,7 @@ def test_tables_have_one_row_a_model_in_the_order_of_the_cells(cells):
 def test_tables_hold_the_fits_of_each_model(cells):
     """Table 2 is the quadratic fit, Table 6 compares it with the linear one, Table 3 drops interactions one by one."""
     own = cells[cells["model"] == "o3-2025-04-16"]
-    k, n = own["correct"].to_numpy(), own["n"].to_numpy()
+    k, n = own["correct"].to_numpy(), own["total"].to_numpy()
 
     def fitted(x):
         model = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial())
@@ -45,7 +45,7 @@ def test_tables_hold_the_fits_of_each_model(cells):
     np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[QUADRATIC].params)
     np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[QUADRATIC].bse)
     np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[QUADRATIC].pvalues)
-    assert row["n"] == n.sum() == 1398
+    assert row["total"] == n.sum() == 1398
     row = aic_table(cells).iloc[2]
     drop = 2 * (results[QUADRATIC].llf - results[LINEAR].llf)
     assert row["p_lr"] == pytest.approx(chi2.sf(drop, 1))

@@ -47,13 +47,13 @@ def design(cells, formula=QUADRATIC):
 def draw(n, seed, beta=TRUTH):
     """Counts of the 140 cells from known coefficients."""
     p = 1 / (1 + np.exp(-design(GRID) @ beta))
-    return GRID.assign(n=n, correct=np.random.default_rng(seed).binomial(n, p))
+    return GRID.assign(total=n, correct=np.random.default_rng(seed).binomial(n, p))
 
 
 def one_row_each(cells):
     """The same answers, one row a puzzle."""
-    rows = cells.loc[cells.index.repeat(cells["n"])].drop(columns="n")
-    outcomes = [np.repeat([1, 0], [k, n - k]) for k, n in zip(cells["correct"], cells["n"], strict=True)]
+    rows = cells.loc[cells.index.repeat(cells["total"])].drop(columns="total")
+    outcomes = [np.repeat([1, 0], [k, n - k]) for k, n in zip(cells["correct"], cells["total"], strict=True)]
     return rows.assign(correct=np.concatenate(outcomes))
 
 
@@ -86,7 +86,7 @@ def test_counts_give_the_fit_of_one_row_a_puzzle(seed, most, formula):
     np.testing.assert_allclose(fit.covariance, logit.cov_params()[np.ix_(order, order)], rtol=1e-5, atol=1e-9)
     assert fit.loglik == pytest.approx(logit.llf, abs=1e-8)
     assert fit.aic == pytest.approx(logit.aic, abs=2e-8)
-    assert fit.n == len(rows)
+    assert fit.total == len(rows)
 
 
 def test_rows_without_counts_are_single_answers():
@@ -95,14 +95,14 @@ def test_rows_without_counts_are_single_answers():
     by_counts, by_rows = fit_glm(cells), fit_glm(one_row_each(cells))
     np.testing.assert_allclose(by_rows.coef, by_counts.coef, atol=1e-10)
     assert by_rows.loglik == pytest.approx(by_counts.loglik, abs=1e-8)
-    assert by_rows.n == by_counts.n == 2800
+    assert by_rows.total == by_counts.total == 2800
 
 
 @pytest.mark.parametrize("formula", [LINEAR, QUADRATIC])
 def test_a_second_implementation_agrees(formula):
     """Minimising the negative log-likelihood with scipy gives the same maximum and the same curvature."""
     cells = draw(50, 7)
-    x, n, k = design(cells, formula), cells["n"].to_numpy(), cells["correct"].to_numpy()
+    x, n, k = design(cells, formula), cells["total"].to_numpy(), cells["correct"].to_numpy()
     centred = np.column_stack([np.ones(len(x)), (x[:, 1:] - x[:, 1:].mean(axis=0)) / x[:, 1:].std(axis=0)])
 
     def cost(b):
@@ -127,7 +127,7 @@ def test_links_agree_with_scipy(link):
         "probit": norm.cdf,
         "cloglog": lambda eta: -np.expm1(-np.exp(eta)),
     }[link]
-    x, k, n = design(QWQ), QWQ["correct"].to_numpy(float), QWQ["n"].to_numpy(float)
+    x, k, n = design(QWQ), QWQ["correct"].to_numpy(float), QWQ["total"].to_numpy(float)
     fit = fit_glm(QWQ, QUADRATIC, link)
 
     def loss(beta):
@@ -143,7 +143,7 @@ def test_links_agree_with_scipy(link):
 def test_scoring_that_circles_is_finished_by_newton():
     """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
     own = load_counts().query("model == 'gemini-2.5-pro'")
-    x, k, n = design(own), own["correct"].to_numpy(float), own["n"].to_numpy(float)
+    x, k, n = design(own), own["correct"].to_numpy(float), own["total"].to_numpy(float)
     fit = fit_glm(own, QUADRATIC, "cloglog")
 
     def loss(z):
@@ -172,10 +172,10 @@ def test_r_gives_the_same_fits(name, formula, tmp_path):
     options(digits = 15)
     c <- read.csv("{tmp_path / "cells.csv"}")
     for (family in list(binomial("logit"), binomial("probit"), binomial("cloglog"), quasibinomial())) {{
-        f <- glm(cbind(correct, n - correct) ~ {terms}, family, c, control = list(epsilon = 1e-14, maxit = 200))
+        f <- glm(cbind(correct, total - correct) ~ {terms}, family, c, control = list(epsilon = 1e-14, maxit = 200))
         p <- fitted(f)
         s <- summary(f)
-        cat(family$family, family$link, sum(c$correct * log(p) + (c$n - c$correct) * log(1 - p)), s$dispersion,
+        cat(family$family, family$link, sum(c$correct * log(p) + (c$total - c$correct) * log(1 - p)), s$dispersion,
             format(s$coefficients[, 1:2], digits = 15), "\\n")
     }}"""
     run = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True)
@@ -197,12 +197,12 @@ def test_r_gives_the_same_fits(name, formula, tmp_path):
 
 def test_quasi_binomial_errors_grow_with_the_scatter():
     """Errors are the binomial ones times the root of Pearson's chi-square per degree of freedom, never narrower."""
-    x, k, n = design(QWQ), QWQ["correct"], QWQ["n"]
+    x, k, n = design(QWQ), QWQ["correct"], QWQ["total"]
     result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit()
     fit = fit_glm(QWQ, QUADRATIC, "quasi-binomial")
     np.testing.assert_allclose(fit.se, result.bse * (result.pearson_chi2 / result.df_resid) ** 0.5, rtol=1e-6)
     np.testing.assert_allclose(fit.p, 2 * norm.sf(np.abs(fit.coef / fit.se)))
-    smooth = QWQ.assign(n=100, correct=(100 * fit_glm(QWQ).accuracy).round())
+    smooth = QWQ.assign(total=100, correct=(100 * fit_glm(QWQ).accuracy).round())
     np.testing.assert_allclose(fit_glm(smooth, QUADRATIC, "quasi-binomial").se, fit_glm(smooth).se)
 
 
@@ -236,11 +236,11 @@ def is_without_numbers(fit):
 @pytest.mark.parametrize(
     "correct",
     [
-        lambda cells: cells["n"],
-        lambda cells: 0 * cells["n"],
-        lambda cells: cells["n"] * (cells["d"] < 5),
-        lambda cells: cells["n"] * (cells["N"] < 100) + (cells["N"] == 100),
-        lambda cells: cells["n"].where(cells["d"] != 1, cells["correct"]),
+        lambda cells: cells["total"],
+        lambda cells: 0 * cells["total"],
+        lambda cells: cells["total"] * (cells["d"] < 5),
+        lambda cells: cells["total"] * (cells["N"] < 100) + (cells["N"] == 100),
+        lambda cells: cells["total"].where(cells["d"] != 1, cells["correct"]),
     ],
     ids=["all right", "all wrong", "by d", "quasi, by N", "quasi, only d=1 mixed"],
 )
@@ -293,7 +293,7 @@ def test_cells_without_answers_count_for_nothing():
     """A cell with n = 0 changes neither a fit nor the means of the grid."""
     cells = draw(10, 4)
     part = cells["d"] < 10
-    emptied = cells.assign(n=cells["n"].where(part, 0), correct=cells["correct"].where(part, 0))
+    emptied = cells.assign(total=cells["total"].where(part, 0), correct=cells["correct"].where(part, 0))
     np.testing.assert_allclose(fit_glm(emptied).coef, fit_glm(cells[part]).coef, atol=1e-12)
     assert grid_means(emptied) == grid_means(cells[part])
 
@@ -366,7 +366,7 @@ def test_grid_means_count_every_cell_once():
     """Neither the models nor the answers of a cell weigh in."""
     cells = draw(np.arange(140), 1)
     twice = pd.concat([cells.assign(model="a"), cells.assign(model="b")])
-    means = grid_means(twice[twice["n"] > 0])
+    means = grid_means(twice[twice["total"] > 0])
     assert means == pytest.approx(grid_means(cells.iloc[1:]))
     whole = grid_means(GRID)
     assert whole["d"] == 5.2

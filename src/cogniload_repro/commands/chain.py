@@ -93,7 +93,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
         asked_chosen = find_chosen(read_sources(outputs)) if isinstance(outputs, Path) else set()
         cells = write_cells(place / "scores", place / "cells.parquet", asked_chosen)
     models = cells["model"].nunique()
-    count = int(cells["n"].sum())
+    count = int(cells["total"].sum())
     counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
     say(f"{counted} scored in {place / 'scores'}" + (f", read as {reading}" if reading != PAPERS_READING else ""))
     say(print_scores(read_scores(place / "scores"), asked_chosen))

@@ -299,5 +299,7 @@ def _check_regression(build: Path, choices: Choices) -> None:
     if formula:
         read_formula(formula)
         if cells is not None:
-            known = cells[cells["n"] > 0].dropna(subset=[name for name in name_covariates(formula) if name in cells])
+            known = cells[cells["total"] > 0].dropna(
+                subset=[name for name in name_covariates(formula) if name in cells]
+            )
             build_design(known if len(known) else cells, formula)

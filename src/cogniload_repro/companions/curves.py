@@ -112,7 +112,7 @@ def fit_thresholds(cells: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
         x = _load(own)
         (b0, b1), loglik = _fit(x, own)
         p = expit(x @ [b0, b1])
-        covariance = np.linalg.inv(x.T @ (x * (own["n"].to_numpy() * p * (1 - p))[:, None]))
+        covariance = np.linalg.inv(x.T @ (x * (own["total"].to_numpy() * p * (1 - p))[:, None]))
         gradient = np.array([-1 / b1, b0 / b1**2])
         reach = norm.ppf((1 + level) / 2) * np.sqrt(gradient @ covariance @ gradient)
         free, better = _fit(_weighted(own), own)
@@ -135,7 +135,7 @@ def _pool(cells: pd.DataFrame, name: str) -> np.ndarray:
 def _measure(x: np.ndarray, cells: pd.DataFrame) -> tuple[int, float, float]:
     """Return a fit's terms, its deviance, and the summed deviance of cells that it has not seen."""
     folds = cells.groupby(_KEYS, sort=True).ngroup().to_numpy() % _FOLDS
-    counts, left = cells[["n", "correct"]], 0.0
+    counts, left = cells[["total", "correct"]], 0.0
     for fold in np.unique(folds):
         out = folds == fold
         beta, _ = _fit(x[~out], counts[~out])
@@ -144,14 +144,14 @@ def _measure(x: np.ndarray, cells: pd.DataFrame) -> tuple[int, float, float]:
 
 
 def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:
-    return maximise(x, cells["n"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
+    return maximise(x, cells["total"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
 
 
 def _fall(cells: pd.DataFrame) -> np.ndarray:
     """Return the shares that are most likely among those that never rise with the load."""
     load = cell_loads(cells)["everybody"].round(9).to_numpy()
-    sums = cells[["correct", "n"]].groupby(load).sum()
-    shares = isotonic_regression(sums["correct"] / sums["n"], weights=sums["n"], increasing=False).x
+    sums = cells[["correct", "total"]].groupby(load).sum()
+    shares = isotonic_regression(sums["correct"] / sums["total"], weights=sums["total"], increasing=False).x
     return pd.Series(shares, sums.index)[load].to_numpy()
 
 
@@ -160,11 +160,11 @@ def _loglik(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:
 
 
 def _deviance(cells: pd.DataFrame, p: np.ndarray) -> float:
-    k, n = cells["correct"].to_numpy(float), cells["n"].to_numpy(float)
+    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
     return 2 * (_loglik(k, n, k / n) - _loglik(k, n, p))
 
 
 def _row(name: str, terms: int, deviance: float, left_out: float, cells: pd.DataFrame) -> dict[str, object]:
-    k, n = cells["correct"].to_numpy(float), cells["n"].to_numpy(float)
+    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
     aic = 2 * terms - 2 * _loglik(k, n, k / n) + deviance
     return {"specification": name, "terms": int(terms), "deviance": deviance, "aic": aic, "left_out": left_out}

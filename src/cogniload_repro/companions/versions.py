@@ -116,7 +116,7 @@ def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, 
     """Return the coefficients that cells give under another rule, and what was fitted."""
     if name == "nominal ratio":
         rho = own["ratio_pct"].to_numpy(float) / 100
-        n, k = own["n"].to_numpy(float), own["correct"].to_numpy(float)
+        n, k = own["total"].to_numpy(float), own["correct"].to_numpy(float)
         return maximise(x := np.column_stack([_X[:, :3], rho, rho**2]), n, x.T @ k)[0], {}
 
     def refit(values: Sequence[float]) -> np.ndarray:
@@ -142,7 +142,7 @@ def _count(
     own: pd.DataFrame, left_out: bool, read: float = 0, unread: float = 0, log_budget: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return answers and right answers by cell under another rule."""
-    n, k, over = (own[column].to_numpy(float) for column in ("n", "correct", "ctx"))
+    n, k, over = (own[column].to_numpy(float) for column in ("total", "correct", "ctx"))
     within = 1 if log_budget is None else _share_within(own, 10**log_budget)
     return n - over if left_out else n, (k * within + read * over) * (1 - unread)
 

@@ -90,8 +90,8 @@ def equate_grid(judged: Judged) -> dict[str, float]:
 
     Under the likeliest curve, with what the paper's models say of one; nothing for answers in other cells.
     """
-    cells = GRID.merge(count_answers(judged), on=["N", "d", "ratio_pct"], how="left").fillna({"n": 0, "correct": 0})
-    asked, correct = (cells[name].to_numpy(float) for name in ("n", "correct"))
+    cells = GRID.merge(count_answers(judged), on=["N", "d", "ratio_pct"], how="left").fillna({"total": 0, "correct": 0})
+    asked, correct = (cells[name].to_numpy(float) for name in ("total", "correct"))
     if not (asked.any() and np.linalg.matrix_rank(CELLS[asked > 0]) == CELLS.shape[1]):
         return {}
     belief = update(asked, correct)

@@ -35,14 +35,14 @@ class Evidence:
     """
 
     def __init__(self, results: Results):
-        cells = results.cells[results.cells["n"] > 0]
+        cells = results.cells[results.cells["total"] > 0]
         keys = list(zip(cells["N"], cells["ratio_pct"], cells["d"], strict=True))
         paper = {(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID}
         inside = np.array([key in paper for key in keys], dtype=bool)
         self._cells, outside = cells[inside], cells[~inside]
         # conditions whose pooled tokens, and models whose fits, also hold cells that the paper does not have
         self._mixed = set(zip(outside["model"], outside["N"], outside["d"], strict=True))
-        self._puzzles = self._cells.groupby(["model", "N", "ratio_pct", "d"])["n"].sum().to_dict()
+        self._puzzles = self._cells.groupby(["model", "N", "ratio_pct", "d"])["total"].sum().to_dict()
         self._tokens = results.tokens.set_index(["model", "N", "d"]).to_dict("index")
         self._fits = {
             (model, quantity): number
@@ -56,9 +56,9 @@ class Evidence:
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct, an exact fraction."""
         self.require(model, **levels)
-        pooled = self._pooled("accuracy", tuple(levels), lambda: self._sum("n", "correct", by=tuple(levels)))
+        pooled = self._pooled("accuracy", tuple(levels), lambda: self._sum("total", "correct", by=tuple(levels)))
         row = pooled[model, *levels.values()]
-        return Fraction(int(row["correct"]), int(row["n"]))
+        return Fraction(int(row["correct"]), int(row["total"]))
 
     def count(self, model: str, column: str, key: str, level: int) -> int:
         """Return samples or wrong answers of one type at one level of d or N (Tables 4 and 5)."""

@@ -186,7 +186,7 @@ def _summarise(
     fullest = sizes.max() if known is None else known.reindex(sizes.index).clip(upper=sizes.max())
     inside = sizes[[cell in _PAPER for cell in sizes.index]]
     lacking = int((fullest - sizes).sum())
-    counts = inside.rename("n").reset_index().itertuples(index=False)
+    counts = inside.rename("total").reset_index().itertuples(index=False)
     complete = sum(_is_complete(BY_NAME[name], *row) for row in counts) if name in BY_NAME else None
     obstacles = _find_obstacles(answered)
     failing = {number for numbers in obstacles.values() for number in numbers}

@@ -46,7 +46,7 @@ def draw_loads(cells: pd.DataFrame, loads: pd.Series, thresholds: pd.DataFrame, 
         for ax, model in zip(axes, models, strict=True):
             own = cells[cells["model"] == model]
             for N, rows in own.groupby("N"):
-                share = rows["correct"] / rows["n"]
+                share = rows["correct"] / rows["total"]
                 ax.plot(
                     np.exp(loads[rows.index]), share, "o", color=shades[N], markersize=3.2, alpha=0.8, label=f"N = {N}"
                 )

@@ -99,9 +99,9 @@ def _extent(panels: tuple[Panel, ...], cells: pd.DataFrame) -> tuple[str, str]:
     """Return the number of models drawn, as words, and the number of answers behind the figure."""
     even = evenly_asked(cells)
     kept = pd.concat([even if p.at is None else even[even[p.at] == p.level] for p in panels])
-    kept = kept[kept["n"] > 0].drop_duplicates(["model", "N", "d", "ratio_pct"])
+    kept = kept[kept["total"] > 0].drop_duplicates(["model", "N", "d", "ratio_pct"])
     count = kept["model"].nunique()
-    return f"{count} model{'s' if count != 1 else ''}", f"{int(kept['n'].sum()):,}"
+    return f"{count} model{'s' if count != 1 else ''}", f"{int(kept['total'].sum()):,}"
 
 
 def _join(words) -> str:

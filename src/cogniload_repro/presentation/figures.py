@@ -77,9 +77,9 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     panels = find_panels(name)
     cells = evenly_asked(cells)
     note = source_note(cells, provenance)
-    if not (cells["n"] > 0).any():
+    if not (cells["total"] > 0).any():
         raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
-    models = order_models(cells.loc[cells["n"] > 0, "model"])
+    models = order_models(cells.loc[cells["total"] > 0, "model"])
     with mpl.rc_context(STYLE):
         draw = _draw_large if len(panels) == 1 else _draw_row
         figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
@@ -107,7 +107,7 @@ class _Cells:
     """Cells that are the same when their contents are: picture, caption, description and data ask for the same."""
 
     def __init__(self, frame: pd.DataFrame):
-        self.frame = frame[["model", "N", "d", "ratio_pct", "n", "correct"]]
+        self.frame = frame[["model", "N", "d", "ratio_pct", "total", "correct"]]
         self._content = tuple(tuple(self.frame[name].tolist()) for name in self.frame)
 
     def __hash__(self) -> int:
@@ -231,7 +231,7 @@ def spread(targets: list[float], gap: float, low: float, high: float) -> np.ndar
 
 
 def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame) -> dict[int, int]:
-    levels = sorted(cells.loc[cells["n"] > 0, panel.across].unique())
+    levels = sorted(cells.loc[cells["total"] > 0, panel.across].unique())
     ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
     ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.set_ylim(-0.02, 1.02)

@@ -28,7 +28,7 @@ _SHARES = ("accuracy", "low", "high", "lowest", "highest")
 def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, Any]:
     """Return one of the paper's figures (a key of `figures.FIGURES`): a panel of accuracies for each of its own."""
     cells = evenly_asked(cells)
-    places = _place(cells.loc[cells["n"] > 0, "model"])
+    places = _place(cells.loc[cells["total"] > 0, "model"])
     panels = []
     for panel in find_panels(name):
         shown = panel_accuracy(panel, cells, banded=provenance == "reconstructed")
@@ -41,7 +41,7 @@ def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, 
 def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict[str, Any]:
     """Return the shares of answers that are wrong in each way along one load: a panel a kind (column and title)."""
     cells = evenly_asked(cells)
-    places = _place(cells.loc[cells["n"] > 0, "model"])
+    places = _place(cells.loc[cells["total"] > 0, "model"])
     panels = []
     for kind, title in kinds.items():
         shown = accuracy_by(cells.assign(correct=cells[kind]), "model", load)
@@ -94,13 +94,13 @@ def _place(models: pd.Series) -> dict[str, int]:
 
 
 def _share(cells: pd.DataFrame) -> pd.Series:
-    sums = cells.groupby("model")[["correct", "n"]].sum()
-    return sums["correct"] / sums["n"]
+    sums = cells.groupby("model")[["correct", "total"]].sum()
+    return sums["correct"] / sums["total"]
 
 
 def _course(shown: pd.DataFrame, places: Mapping[str, int], across: str, title: str) -> dict[str, Any]:
     rows = [
-        [places[row["model"]], row[across], row["n"], row["correct"], *_round(*(row.get(one) for one in _SHARES))]
+        [places[row["model"]], row[across], row["total"], row["correct"], *_round(*(row.get(one) for one in _SHARES))]
         for row in shown.to_dict("records")
     ]
     return {"kind": "course", "across": across, "label": _plain(AXES[across][1]), "title": title, "rows": rows}

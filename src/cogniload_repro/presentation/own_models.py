@@ -33,7 +33,7 @@ def place_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, n (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval),
+        One row a model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval),
         rank, best and worst of so many models (of) by accuracy and by ECL50 (suffix _ecl50; missing without a finite
         fit), and tiers (classes of the paper with members that it cannot be told from by ECL50).
     """
@@ -42,7 +42,7 @@ def place_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         same = paper.merge(cells[_CELL], on=_CELL)
         together = pd.concat([same, cells], ignore_index=True)
         pooled = accuracy_by(cells, "model").to_dict("records")  # none of one whose puzzles were chosen
-        row = {"model": model, "n": cells["n"].sum(), **dict.fromkeys(("accuracy", "low", "high"), np.nan)}
+        row = {"model": model, "total": cells["total"].sum(), **dict.fromkeys(("accuracy", "low", "high"), np.nan)}
         row |= pooled[0] if pooled else {}
         row |= {"cells": same[_CELL].drop_duplicates().shape[0], "tiers": ""}
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):

@@ -247,7 +247,7 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
         observed less fitted accuracy in percentage points. Models whose fit does not exist have grey tiles,
         those whose puzzles were chosen by what they tell no numbers.
     """
-    models = order_models(cells.loc[cells["n"] > 0, "model"])
+    models = order_models(cells.loc[cells["total"] > 0, "model"])
     across, down = 4, -(-len(models) // 4)
     height = 0.95 + 1.28 * down
     with mpl.rc_context(STYLE | {"axes.grid": False}):
@@ -325,13 +325,16 @@ def surface(own: pd.DataFrame, formula: str = QUADRATIC) -> pd.DataFrame:
         One row a pair: N, d, n and correct (answers), accuracy and fitted (fractions; fitted is NaN if the fit
         does not exist).
     """
-    own = own[own["n"] > 0]
+    own = own[own["total"] > 0]
     fit = fit_glm(own, formula)
-    expected = own["n"] * (fit.accuracy if fit.status == "ok" else np.nan)
+    expected = own["total"] * (fit.accuracy if fit.status == "ok" else np.nan)
     tiles = (
-        own.assign(expected=expected).groupby(["N", "d"])[["n", "correct", "expected"]].sum(min_count=1).reset_index()
+        own.assign(expected=expected)
+        .groupby(["N", "d"])[["total", "correct", "expected"]]
+        .sum(min_count=1)
+        .reset_index()
     )
-    return tiles.assign(accuracy=tiles["correct"] / tiles["n"], fitted=tiles["expected"] / tiles["n"]).drop(
+    return tiles.assign(accuracy=tiles["correct"] / tiles["total"], fitted=tiles["expected"] / tiles["total"]).drop(
         columns="expected"
     )
 
@@ -393,7 +396,7 @@ def draw_rho_response(cells: pd.DataFrame, model: str, note: str, formula: str =
     ValueError
         If the cells have no such model.
     """
-    own = cells[(cells["model"] == model) & (cells["n"] > 0)]
+    own = cells[(cells["model"] == model) & (cells["total"] > 0)]
     if own.empty:
         raise ValueError(f"the cells have no model {model!r}; they have: {', '.join(order_models(cells['model']))}")
     keys = ("model", "N", "d", "ratio_pct")

@@ -53,7 +53,7 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
     cells, glm : DataFrame
         Cells, and the fits of Table 2 (`paper_tables.glm_table`).
     """
-    pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["n"].sum()
+    pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
     lines = []
     for row in glm[~glm["model"].isin(NAMES)].itertuples():
         said = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"

@@ -53,13 +53,13 @@ def coefficients(checks: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_lengths(axes: Axes, cells: pd.DataFrame) -> None:
     """Draw all models in grey, and name a reader's own, the best, the one in the middle and the last."""
-    sums = evenly_asked(cells).groupby(["model", "N"])[["correct", "n"]].sum().reset_index()
+    sums = evenly_asked(cells).groupby(["model", "N"])[["correct", "total"]].sum().reset_index()
     if sums.empty:
         axes.text(0.5, 0.5, f"All {NOT_AVERAGED}", transform=axes.transAxes, ha="center", va="center", color="0.35",
                   wrap=True)  # fmt: skip
         axes.set_axis_off()
         return
-    curves = sums.assign(share=sums["correct"] / sums["n"]).pivot_table("share", "model", "N")
+    curves = sums.assign(share=sums["correct"] / sums["total"]).pivot_table("share", "model", "N")
     drawn, order = pens(curves.index.tolist()), curves.mean(axis=1).sort_values(ascending=False).index.tolist()
     places = [order[0], order[len(order) // 2], order[-1]]
     named = dict.fromkeys([*(name for name in order if drawn[name].own), *places])
@@ -87,8 +87,8 @@ def _draw_coefficients(axes: Axes, own: pd.DataFrame) -> None:
 
 def describe_summary(cells: pd.DataFrame, checks: pd.DataFrame) -> str:
     """Say for readers who do not see it what `draw_summary` shows."""
-    by_length = evenly_asked(cells).groupby("N")[["correct", "n"]].sum()
-    course = ", ".join(f"{share:.2f} at N = {N:g}" for N, share in (by_length["correct"] / by_length["n"]).items())
+    by_length = evenly_asked(cells).groupby("N")[["correct", "total"]].sum()
+    course = ", ".join(f"{share:.2f} at N = {N:g}" for N, share in (by_length["correct"] / by_length["total"]).items())
     course = course or f"nothing, since all {NOT_AVERAGED}"
     own = coefficients(checks)
     return (

@@ -337,7 +337,10 @@ def _describe_untested(cells: pd.DataFrame) -> str:
     """Return a sentence on the answers of cells without token counts; of cells with some, nobody knows how many."""
     if not {"prompt_mean", "output_mean"} <= set(cells.columns):
         return ""
-    total, untested = cells["n"].sum(), cells.loc[cells[["prompt_mean", "output_mean"]].isna().any(axis=1), "n"].sum()
+    total, untested = (
+        cells["total"].sum(),
+        cells.loc[cells[["prompt_mean", "output_mean"]].isna().any(axis=1), "total"].sum(),
+    )
     if not untested:
         return ""
     share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"

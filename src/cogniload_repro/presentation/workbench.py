@@ -99,8 +99,10 @@ def workbench_data(build: str | Path) -> dict[str, Any]:
         counts = cells[cells["model"] == name].set_index(_GRID).reindex(places)
         row = {"name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME}
         row |= {"built": bool((own["model"] == name).any())}
-        row |= {short: counts[long].fillna(0).astype(int).tolist() for short, long in (("n", "n"), ("k", "correct"))}
-        known = "ctx" in counts and counts.loc[counts["n"] > 0, "ctx"].notna().all()
+        row |= {
+            short: counts[long].fillna(0).astype(int).tolist() for short, long in (("n", "total"), ("k", "correct"))
+        }
+        known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
         models.append(row | {"ctx": counts["ctx"].fillna(0).astype(int).tolist() if known else None})
     return {
         "origin": _describe(own, cells),

@@ -97,7 +97,7 @@ def point_ranges(cells: pd.DataFrame) -> pd.DataFrame:
         model, load, level, ratio_pct, mean, least_drawn, most_drawn, lowest, highest (`feasible.spread_band`), least,
         most (`find_bounds`).
     """
-    whole = cells.groupby("model")["n"].transform("size") == len(GRID)  # a part of the grid has other sums
+    whole = cells.groupby("model")["total"].transform("size") == len(GRID)  # a part of the grid has other sums
     cells, bounds = cells[whole], load_bounds()
     parts = []
     for load, levels in PANELS.items():

@@ -155,7 +155,7 @@ def table3_test(cells: pd.DataFrame) -> pd.DataFrame:
     for model in dict.fromkeys(cells["model"]):
         own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
         printed, widths = printed_windows(model)
-        predicted, _ = predict(own["n"].to_numpy(float), X.T @ own["correct"].to_numpy(float))
+        predicted, _ = predict(own["total"].to_numpy(float), X.T @ own["correct"].to_numpy(float))
         off = pd.Series(np.abs(predicted - printed) / widths, PRINTED)
         groups = (off[off.index.str.startswith(kind)].max() for kind in ("aic", "beta", "p_d", "p_N"))
         aic, beta, p_d, p_N = groups
@@ -234,10 +234,10 @@ def needed_aics(model: str) -> pd.DataFrame:
 def used_ratios(model: str, cells: pd.DataFrame) -> tuple[int, ...]:
     """Return the nominal ratios (%) that a table of counts gives to a model's missing puzzles, in their order."""
     found = find_model(model)
-    own = cells[(cells["model"] == model) & (cells["n"] < found.puzzles_per_cell)]
+    own = cells[(cells["model"] == model) & (cells["total"] < found.puzzles_per_cell)]
     lacking: dict[tuple[int, int], list[int]] = {}
     for row in own.sort_values("ratio_pct").itertuples():
-        lacking.setdefault((row.d, row.N), []).extend([int(row.ratio_pct)] * (found.puzzles_per_cell - row.n))
+        lacking.setdefault((row.d, row.N), []).extend([int(row.ratio_pct)] * (found.puzzles_per_cell - row.total))
     return tuple(lacking[place].pop(0) for place in found.missing)
 
 

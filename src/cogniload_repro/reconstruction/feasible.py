@@ -172,13 +172,13 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
         interval for one more table, from Student's t), least_drawn and most_drawn (range over the drawn tables).
         Empty if no model is reconstructed.
     """
-    tables, own = _committed()[1], cells[cells["n"] > 0]
-    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "n"]].merge(tables, on=_KEYS)
+    tables, own = _committed()[1], cells[cells["total"] > 0]
+    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "total"]].merge(tables, on=_KEYS)
     drawn = tables.columns[len(_KEYS) :]
-    sums = own.groupby(list(dims), observed=True)[["n", *drawn]].sum()
+    sums = own.groupby(list(dims), observed=True)[["total", *drawn]].sum()
     counts = sums[drawn]
     reach = t.ppf((1 + CERTAINTY) / 2, len(drawn) - 1) * np.sqrt(1 + 1 / len(drawn)) * counts.std(axis=1)
-    mean, n = counts.mean(axis=1), sums["n"]
+    mean, n = counts.mean(axis=1), sums["total"]
     columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
     columns |= {"least_drawn": counts.min(axis=1), "most_drawn": counts.max(axis=1)}
     return pd.DataFrame(columns).div(n, axis=0).reset_index()
@@ -186,15 +186,15 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
 
 def _reconstructed(cells: pd.DataFrame) -> pd.Index:
     """Return the models whose counts are the committed reconstruction, wherever there are answers."""
-    own = cells[cells["n"] > 0].merge(_committed()[0], on=_KEYS, how="left", suffixes=("", "_committed"))
-    chosen = (own["n"] == own["n_committed"]) & (own["correct"] == own["correct_committed"])
+    own = cells[cells["total"] > 0].merge(_committed()[0], on=_KEYS, how="left", suffixes=("", "_committed"))
+    chosen = (own["total"] == own["total_committed"]) & (own["correct"] == own["correct_committed"])
     models = chosen.groupby(own["model"], observed=True).all()
     return models.index[models]
 
 
 @cache
 def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return load_counts()[[*_KEYS, "n", "correct"]], load_tables()
+    return load_counts()[[*_KEYS, "total", "correct"]], load_tables()
 
 
 def _write_part(model: Model, part: Path, misfit: float, tables: int, seed: int) -> None:

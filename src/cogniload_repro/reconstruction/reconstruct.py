@@ -41,10 +41,10 @@ def _is_in_place(cells: pd.DataFrame) -> pd.Series:
 #: The committed table: the counts of `schemas.CELLS`, complete, in the order of models and grid.
 COUNTS = Schema(
     {name: schemas.CELLS.columns[name]._replace(optional=False)
-     for name in ("model", "N", "d", "ratio_pct", "needles", "rho", "n", "correct", *ERRORS)},
+     for name in ("model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS)},
     rules=(
         Rule("is not the cell of the grid that belongs there", _is_in_place),
-        Rule("does not add up to its n", lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["n"]),
+        Rule("does not add up to its n", lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["total"]),
     ),
     others=None,
 )  # fmt: skip
@@ -116,8 +116,8 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
     rng : numpy Generator
         Decides which ratio an error of a given (N, d) and bucket falls to; the paper says nothing of that.
     """
-    cells = GRID.assign(model=recovered.model.name, n=recovered.n.astype(int), correct=correct)
-    errors = (cells["n"] - cells["correct"]).to_numpy()
+    cells = GRID.assign(model=recovered.model.name, total=recovered.n.astype(int), correct=correct)
+    errors = (cells["total"] - cells["correct"]).to_numpy()
     by_condition = spread_errors(recovered.model.name, (OF_CONDITION @ errors).astype(int))
     buckets = np.zeros((len(cells), len(ERRORS)), dtype=int)
     for members, counts in zip(OF_CONDITION, by_condition, strict=True):

@@ -168,12 +168,12 @@ def _read_puzzles(path: Path) -> pd.DataFrame:
 def _answered(cells: pd.DataFrame, puzzles: pd.DataFrame) -> pd.DataFrame:
     """Return the puzzles a model answers: the first n of each of its cells."""
     place = puzzles.groupby(_KEYS, sort=False).cumcount()
-    n = puzzles[_KEYS].merge(cells[[*_KEYS, "n"]], on=_KEYS, how="left")["n"].fillna(0).to_numpy()
+    n = puzzles[_KEYS].merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"].fillna(0).to_numpy()
     rows = puzzles.loc[place.to_numpy() < n, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
     rows["domain"] = rows["domain"].map(list)
-    if len(rows) != cells["n"].sum():
+    if len(rows) != cells["total"].sum():
         raise ValueError(
-            f"the puzzles table holds {len(rows)} of the {cells['n'].sum()} puzzles of these cells; "
+            f"the puzzles table holds {len(rows)} of the {cells['total'].sum()} puzzles of these cells; "
             "draw it again with `cogniload puzzles`"
         )
     return rows
@@ -184,7 +184,7 @@ def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Gene
     buckets = np.empty(len(rows), dtype=object)
     members = rows.groupby(_KEYS, sort=False).indices
     for cell in cells.to_dict("records"):
-        if cell["n"] == 0:
+        if cell["total"] == 0:
             continue
         split = rng.multinomial(cell["correct"], list(CORRECT_SHARES.values()))
         dealt = np.repeat([*CORRECT_SHARES, *_WRONG.values()], [*split, *(cell[column] for column in _WRONG)])

@@ -147,7 +147,7 @@ def recovered_from(cells: pd.DataFrame, model: str) -> Recovered:
     own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
     if len(own) != len(GRID):
         raise ValueError(f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole")
-    n = own["n"].to_numpy(float)
+    n = own["total"].to_numpy(float)
     return Recovered(find_model(model), (), n, X.T @ own["correct"].to_numpy(float), 0.0)
 
 

@@ -94,7 +94,7 @@ def compare_models(
     levels = pairs.groupby(list(by), sort=True) if by else [((), pairs)]
     rows = []
     for level, own in levels:
-        sides = [(own["correct", name].to_numpy(), own["n", name].to_numpy()) for name in (first, second)]
+        sides = [(own["correct", name].to_numpy(), own["total", name].to_numpy()) for name in (first, second)]
         counts = {"cells": len(own), "n_first": sides[0][1].sum(), "n_second": sides[1][1].sum()}
         means = {f"accuracy_{word}": np.mean(k / n) for word, (k, n) in zip(("first", "second"), sides, strict=True)}
         rows.append(dict(zip(by, level, strict=True)) | counts | means | _difference(sides, margin)._asdict())
@@ -114,14 +114,14 @@ def compare_all(cells: pd.DataFrame, margin: float = MARGIN) -> pd.DataFrame:
     if (cells := evenly_asked(cells)).empty:
         return _judge_rows(pd.DataFrame(columns=_PAIRS))
     wide, rows = _side_by_side(cells), []
-    present = wide["n"] > 0
-    means = (wide["correct"] / wide["n"].where(present)).mean().sort_values(ascending=False, kind="stable")
+    present = wide["total"] > 0
+    means = (wide["correct"] / wide["total"].where(present)).mean().sort_values(ascending=False, kind="stable")
     lengths = wide.index.get_level_values("N").to_numpy()
     for pair in combinations(means.index, 2):
         both = (present[pair[0]] & present[pair[1]]).to_numpy()
         if not both.any():
             continue
-        sides = [(wide["correct", name].to_numpy(), wide["n", name].to_numpy()) for name in pair]
+        sides = [(wide["correct", name].to_numpy(), wide["total", name].to_numpy()) for name in pair]
         levels = [at for N in np.unique(lengths[both]) if (at := both & (lengths == N)).any()]
         overall, *found = (_difference([(k[at], n[at]) for k, n in sides], margin) for at in (both, *levels))
         apart = correct_holm(np.array([one.p for one in found])) < ALPHA
@@ -185,7 +185,7 @@ def _shared_cells(cells: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """Return the cells that two models have, side by side."""
     if first == second:
         raise ValueError(f"{first} is compared with itself; name two models")
-    known = cells.loc[cells["n"] > 0, "model"].unique()
+    known = cells.loc[cells["total"] > 0, "model"].unique()
     even = set(evenly_asked(cells)["model"])
     if chosen := [name for name in (first, second) if name in known and name not in even]:
         raise ValueError(
@@ -195,7 +195,7 @@ def _shared_cells(cells: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     if unknown := [name for name in (first, second) if name not in known]:
         raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {', '.join(known)}")
     wide = _side_by_side(cells[cells["model"].isin([first, second])])
-    pairs = wide[(wide["n"] > 0).all(axis=1)]
+    pairs = wide[(wide["total"] > 0).all(axis=1)]
     if pairs.empty:
         raise ValueError(f"{first} and {second} have no cell of the grid in common")
     return pairs
@@ -209,7 +209,7 @@ def _side_by_side(cells: pd.DataFrame) -> pd.DataFrame:
     condition = cells["perturbation"].fillna("") if "perturbation" in cells else ""
     key = [*_CELL, "perturbation"]
     counts = cells.assign(model=cells["model"].astype(str), perturbation=condition)
-    return counts.pivot_table(["n", "correct"], key, "model", "sum", fill_value=0)
+    return counts.pivot_table(["total", "correct"], key, "model", "sum", fill_value=0)
 
 
 def _difference(sides: list[tuple[np.ndarray, np.ndarray]], margin: float) -> Difference:

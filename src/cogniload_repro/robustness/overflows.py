@@ -43,11 +43,11 @@ def compare_treatments(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     if "ctx" not in cells:
         return pd.DataFrame(columns=_COLUMNS)
-    for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+    for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
         overflows = int(own["ctx"].sum())
         fits = {"wrong": _describe(fit_glm(own), own)}
         if overflows:
-            fits["excluded"] = _describe(fit_glm(own.assign(n=own["n"] - own["ctx"])), own)
+            fits["excluded"] = _describe(fit_glm(own.assign(total=own["total"] - own["ctx"])), own)
             fits["competing"] = _fit_competing(own)
         rows += [{"model": model, "overflows": overflows, "treatment": key, **row} for key, row in fits.items()]
     return pd.DataFrame(rows, columns=_COLUMNS)
@@ -75,7 +75,7 @@ def _fit_competing(own: pd.DataFrame) -> dict[str, object]:
         status = fit_glm(own.assign(correct=outcome), QUADRATIC).status
         if status != "ok":
             return _row(status, *nothing, own)
-    counts = np.column_stack([own["n"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
+    counts = np.column_stack([own["total"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
     rho = own["rho"].to_numpy(float)
     x = np.column_stack([np.ones(len(own)), own["d"], np.log10(own["N"].astype(float)), rho, rho**2])
     try:

@@ -119,7 +119,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
         if specification.length not in cells:
             continue
         courses = {}
-        for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+        for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
             if own[specification.length].isna().any():
                 status = f"no {specification.length}"
                 rows.append({"specification": specification.name, "model": model, "status": status})
@@ -184,10 +184,10 @@ def predict_levels(cells: pd.DataFrame, specifications: Iterable[Specification] 
 def _on_one_grid(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Return the commonest grid of cells with answers, and answers and correct ones of the models that have it."""
     groups: dict[bytes, list[pd.DataFrame]] = {}
-    for _, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+    for _, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
         groups.setdefault(own[["N", "d", "ratio_pct", "rho"]].to_numpy(float).tobytes(), []).append(own)
     shared = max(groups.values(), key=len, default=[cells.head(0)])
-    return shared[0], *(np.array([own[name].to_numpy(float) for own in shared]) for name in ("n", "correct"))
+    return shared[0], *(np.array([own[name].to_numpy(float) for own in shared]) for name in ("total", "correct"))
 
 
 def _score(
@@ -227,7 +227,7 @@ def measure_calibration(cells: pd.DataFrame, accuracy: np.ndarray, terms: int, g
         deviance and pearson (chi-square over cells), df, hl and p_hl (Hosmer-Lemeshow statistic on the groups, df
         groups - 2), error (mean absolute difference of observed and fitted accuracy over the groups).
     """
-    n, k = cells["n"].to_numpy(float), cells["correct"].to_numpy(float)
+    n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
     p = np.clip(accuracy, 1e-12, 1 - 1e-12)
     order = np.argsort(p, kind="stable")
     middle = (np.cumsum(n[order]) - n[order] / 2) / n.sum()

@@ -76,12 +76,12 @@ class Quadratic:
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     """Return the paper's regression of every model whose fit exists, in the order of the cells."""
     found = []
-    for model, own in cells[cells["n"] > 0].groupby("model", sort=False, observed=True):
+    for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
         fit = fit_glm(own)
         if fit.status == "ok":
             d, log10_N, rho = own["d"], np.log10(own["N"].astype(float)), own["rho"]
             x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
-            k, n = own["correct"].to_numpy(float), own["n"].to_numpy(float)
+            k, n = own["correct"].to_numpy(float), own["total"].to_numpy(float)
             found.append(Quadratic(model, x, k, n, fit, grid_means(own)))
     return tuple(found)
 

@@ -38,19 +38,19 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row a model and covered cell, models in printed order, then cells by N, ratio_pct, d: model, N, d,
-        ratio_pct (%), needles, rho (fraction), n (puzzles), correct, ctx, valid_logic, poi_logic, last_logic,
+        ratio_pct (%), needles, rho (fraction), total (puzzles), correct, ctx, valid_logic, poi_logic, last_logic,
         other (puzzles), prompt_mean, prompt_p90, output_mean, output_p90 (tokens, over the responses whose
         count is known; missing where there is none; p90 interpolates linearly between responses).
     """
     column = scores["bucket"].map(BUCKET_COLUMNS)
     frame = scores[[*_KEYS, "rho"]].assign(
-        n=1,
+        total=1,
         **{name: (column == name).astype("int64") for name in _COUNTS},
         prompt=scores["prompt_tokens"].astype("float64"),
         output=scores["response_tokens"].astype("float64"),
     )
     grouped = frame.groupby(_KEYS, observed=True)
-    cells = grouped[["n", *_COUNTS]].sum()
+    cells = grouped[["total", *_COUNTS]].sum()
     cells.insert(0, "rho", grouped["rho"].first())
     for kind in ("prompt", "output"):
         cells[f"{kind}_mean"], cells[f"{kind}_p90"] = grouped[kind].mean(), grouped[kind].quantile(0.9)

@@ -47,9 +47,9 @@ def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     ValueError
         If no column or an unknown one is named.
     """
-    counts = _sum_by(cells, dims, ["n", "correct"]).query("n > 0").reset_index(drop=True)
-    low, high = proportion_confint(counts["correct"], counts["n"], alpha=INTERVAL_ALPHA, method="wilson")
-    return counts.assign(accuracy=counts["correct"] / counts["n"], low=low, high=high)
+    counts = _sum_by(cells, dims, ["total", "correct"]).query("total > 0").reset_index(drop=True)
+    low, high = proportion_confint(counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson")
+    return counts.assign(accuracy=counts["correct"] / counts["total"], low=low, high=high)
 
 
 def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -61,9 +61,9 @@ def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
         Whole numbers: model, the dimension, samples, acc_pct (accuracy in %, halves to even), ctx,
         valid_logic, poi_logic, last_logic, other (wrong answers of each type).
     """
-    counts = _sum_by(cells, ("model", dimension), ["n", "correct", *ERRORS]).query("n > 0")
-    acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["n"], strict=True)]
-    frame = counts.assign(samples=counts["n"], acc_pct=acc_pct)
+    counts = _sum_by(cells, ("model", dimension), ["total", "correct", *ERRORS]).query("total > 0")
+    acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["total"], strict=True)]
+    frame = counts.assign(samples=counts["total"], acc_pct=acc_pct)
     return frame[["model", dimension, "samples", "acc_pct", *ERRORS]].reset_index(drop=True)
 
 
@@ -79,7 +79,7 @@ def percent(correct: int, n: int) -> int:
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     """Return the fewest and the most cells of the paper's grid that a model of the frame has puzzles in."""
     grid = pd.DataFrame([(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID], columns=["N", "ratio_pct", "d"])
-    covered = cells[cells["n"] > 0].merge(grid).drop_duplicates(["model", "N", "ratio_pct", "d"])
+    covered = cells[cells["total"] > 0].merge(grid).drop_duplicates(["model", "N", "ratio_pct", "d"])
     per_model = covered["model"].value_counts().reindex(cells["model"].unique(), fill_value=0)
     return (0, 0) if per_model.empty else (int(per_model.min()), int(per_model.max()))
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
-    covered = cells[cells["n"] > 0] if "n" in cells else cells
+    covered = cells[cells["total"] > 0] if "total" in cells else cells
     grid = covered[["N", "d", "rho"]].drop_duplicates()
     return {
         "d": grid["d"].mean(),

@@ -30,7 +30,7 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
     -------
     DataFrame
         One row a model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
-        fraction), log10_N, n (answers), correct and whatever else the table has, such as the five error counts. The
+        fraction), log10_N, total (answers), correct and whatever else the table has, such as the five error counts. The
         attributes (``.attrs``) say provenance (reconstructed, imported, or "" where it is not recorded)
         and, for a table of your own, cells (its file's name).
 
@@ -43,10 +43,10 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
     --------
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models=["QwQ-32B"])
-    >>> cells[["model", "N", "d", "rho", "log10_N", "n", "correct"]].head(2).round(3)
-         model   N  d   rho  log10_N    n  correct
-    0  QwQ-32B  20  1  0.05    1.301  100       85
-    1  QwQ-32B  20  3  0.05    1.301  100       94
+    >>> cells[["model", "N", "d", "rho", "log10_N", "total", "correct"]].head(2).round(3)
+         model   N  d   rho  log10_N  total  correct
+    0  QwQ-32B  20  1  0.05    1.301    100       85
+    1  QwQ-32B  20  3  0.05    1.301    100       94
     >>> cells.attrs
     {'provenance': 'reconstructed'}
     """
@@ -87,7 +87,7 @@ def read_cell_table(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        CSV or Parquet with the columns model, N, d, ratio_pct (%), rho (fraction), n (answers) and correct. The other
+        CSV or Parquet with the columns model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct. The other
         columns of the cells table (`cells.count_cells`) may be absent; needles is then rho times N.
 
     Raises
@@ -101,7 +101,7 @@ def read_cell_table(path: str | Path) -> pd.DataFrame:
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(f"{path} ends in {path.suffix or 'nothing'}; a table of cells is a .csv or .parquet file")
     cells = read_frame(path, CELLS, _REMEDY)
-    if not (cells["n"] > 0).any():
+    if not (cells["total"] > 0).any():
         raise ValueError(f"{path} holds no answers; {_REMEDY}")
     if "needles" not in cells:
         cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")

@@ -16,7 +16,7 @@ from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = ("Intercept", "d", "log10_N", "rho", "I(rho ** 2)")
-_OF_MODEL = ["n", "loglik", "aic", "bic", "status"]
+_OF_MODEL = ["total", "loglik", "aic", "bic", "status"]
 _NOT_FITTED = pd.DataFrame([{"model": "", "term": "", "status": "not fitted"}], columns=["model", "term", *_OF_MODEL])
 
 
@@ -26,7 +26,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     Parameters
     ----------
     cells : DataFrame
-        As `load_cells` returns it: model, the covariates, n (answers) and correct, one row a configuration.
+        As `load_cells` returns it: model, the covariates, total (answers) and correct, one row a configuration.
     formula : str
         ``correct ~ ...`` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; the paper's by default
         (section 3.1.1).
@@ -37,7 +37,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     -------
     DataFrame
         One row a model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
-        (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, n (answers),
+        (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, total (answers),
         loglik (Bernoulli, of single answers), aic, bic and status: "ok", "separation", "not identified", "not
         converged" or "no NAME" for a covariate that is not known. Numbers are NaN unless the status is "ok", and loglik
         is NaN for quasi-binomial. A model whose covariates are not known has one row, with an empty term. The
@@ -179,7 +179,7 @@ def compare_fits(
         row |= {"daic": row["aic"] - row["against_aic"], "dbic": row["bic"] - row["against_bic"]}
         rank = 0
         if row["status"] == row["against_status"] == "ok" and same_family:
-            own = own[own["n"] > 0]
+            own = own[own["total"] > 0]
             grid = own[loads].to_numpy(float).tobytes()
             if grid not in ranks:  # most models share a grid
                 ranks[grid] = _joint_rank(own, *formulas)

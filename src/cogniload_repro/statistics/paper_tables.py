@@ -41,7 +41,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
         One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, n, status.
     """
     fits = fit(cells, QUADRATIC)
-    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "n"]]
+    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
     points = capacity_points(fits, cells).drop(columns="status")
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
 

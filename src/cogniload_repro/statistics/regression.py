@@ -54,7 +54,7 @@ class Fit:
     covariance : ndarray
     loglik : float
         Bernoulli log-likelihood of the n answers; NaN for quasi-binomial, which has no likelihood.
-    n : int
+    total : int
         Answers.
     status : str
         "ok", "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known.
@@ -72,7 +72,7 @@ class Fit:
     p: np.ndarray
     covariance: np.ndarray
     loglik: float
-    n: int
+    total: int
     status: str
     family: str = "logit"
     eta: np.ndarray | None = None
@@ -86,7 +86,7 @@ class Fit:
     @property
     def bic(self) -> float:
         """Bayesian information criterion, one observation an answer."""
-        return np.log(self.n) * len(self.terms) - 2 * self.loglik
+        return np.log(self.total) * len(self.terms) - 2 * self.loglik
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -183,7 +183,7 @@ def dispersion(k: np.ndarray, n: np.ndarray, p: np.ndarray, terms: int) -> float
 
 def _counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Return the rows with answers, their correct answers and their answers."""
-    n = cells["n"].to_numpy(float) if "n" in cells else np.ones(len(cells))
+    n = cells["total"].to_numpy(float) if "total" in cells else np.ones(len(cells))
     k = cells["correct"].to_numpy(float)
     impossible = ~((k >= 0) & (k <= n))
     if impossible.any():
