@@ -1,23 +1,136 @@
-"""Answers that ran out of context, in three treatments."""
+"""Answers that ran out of context: shares, bounds on accuracy among finished answers, and what slopes become."""
+
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import fisher_exact
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.overflows import compare_finished, compare_treatments, finished_answers
+from cogniload_repro.published import load_table
+from cogniload_repro.robustness.overflows import (
+    MARKED_SHARE,
+    compare_finished,
+    compare_treatments,
+    finished_accuracy,
+    finished_answers,
+    finished_capacity,
+    marked_levels,
+    overflow_shares,
+)
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.regression import fit_glm
 
-CELLS = load_counts()
+CELLS = load_cells()
 
 
 def of(model):
     """The cells of one model."""
     return CELLS[CELLS["model"] == model]
+
+
+def test_shares_are_those_of_tables_4_and_5():
+    """Overflows by d and by N, as shares of answers and of errors, are those of the printed rows."""
+    for load, table in (("d", "table4"), ("N", "table5")):
+        printed = load_table(table)
+        errors = printed[["ctx", "valid_logic", "poi_logic", "last_logic", "other"]].sum(axis=1)
+        own = overflow_shares(CELLS, load).set_index(["model", load])
+        printed = printed.assign(share=printed["ctx"] / printed["samples"], of_errors=printed["ctx"] / errors)
+        printed = printed.set_index(["model", load]).reindex(own.index)
+        np.testing.assert_allclose(own["share"], printed["share"])
+        np.testing.assert_allclose(own["of_errors"], printed["of_errors"])
+        marked = marked_levels(CELLS).query("load == @load").set_index(["model", "level"]).index
+        assert set(marked) == set(printed.index[printed["share"] > MARKED_SHARE])
+
+
+def test_cells_without_overflow_counts_are_not_marked():
+    """Where nobody counted overflows there is nothing to mark and nothing to bound."""
+    unknown = of("QwQ-32B").drop(columns="ctx")
+    assert marked_levels(unknown).empty
+    assert finished_accuracy(unknown).empty
+    assert finished_capacity(unknown).empty
+
+
+def tiny(counts):
+    """Cells of a paper's model with two N, two d, and counts of correct, overflow and valid-logic for each."""
+    rows = [
+        {"model": "QwQ-32B", "N": N, "d": d, "total": sum(own), "correct": own[0], "ctx": own[1], "valid_logic": own[2]}
+        for (N, d), own in zip(product((20, 50), (1, 3)), counts, strict=True)
+    ]
+    cells = pd.DataFrame(rows).assign(poi_logic=0, last_logic=0, other=0)
+    cells.attrs["provenance"] = "reconstructed"
+    return cells
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_are_those_of_all_tables(seed):
+    """On tiny tables the integer programmes return the least and the largest value over every table of counts."""
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(4, rng.dirichlet([1, 1, 1]), size=4)
+    own = [[(c, x, 4 - c - x) for c in range(5) for x in range(5 - c)]] * 4
+    tables = np.array(list(product(*own))).reshape(-1, 2, 2, 3)
+    sums = counts.reshape(2, 2, 3)
+    agree = (tables.sum(axis=1) == sums.sum(axis=0)).all(axis=(1, 2))
+    agree &= (tables.sum(axis=2) == sums.sum(axis=1)).all(axis=(1, 2))
+    found = finished_accuracy(tiny(counts)).set_index(["N", "d"])
+    for (i, N), (j, d) in product(enumerate((20, 50)), enumerate((1, 3))):
+        correct, finished = tables[agree, i, j, 0], 4 - tables[agree, i, j, 1]
+        row = found.loc[(N, str(d))]
+        assert (row["fewest"], row["most"]) == (finished.min(), finished.max())
+        some = finished > 0
+        if some.any():
+            ratios = correct[some] / finished[some]
+            assert (row["low"], row["high"]) == pytest.approx((ratios.min(), ratios.max()))
+            assert row["identified"] == (ratios.min() == ratios.max())
+        else:
+            assert np.isnan(row["low"])
+            assert np.isnan(row["high"])
+
+
+def test_gpt_5_leads_gemini_among_difficult_puzzles_in_every_table():
+    """At N = 250 the pooled lead of gemini-2.5-pro is one of easy puzzles; at d >= 3 gpt-5 leads in every table."""
+    models = ["gemini-2.5-pro", "gpt-5-2025-08-07", "o3-2025-04-16"]
+    found = finished_accuracy(CELLS[CELLS["model"].isin(models)], [250]).set_index(["model", "d"])
+    assert found.loc[(models[0], "1"), ["fewest", "most"]].tolist() == [60, 70]
+    ranges = {key: (row["low"], row["high"]) for key, row in found.iterrows()}
+    assert ranges[models[0], "1"] == pytest.approx((0.917, 1.0), abs=5e-4)
+    assert ranges[models[0], "3+"] == pytest.approx((0.167, 0.773), abs=5e-4)
+    assert ranges[models[1], "1"] == pytest.approx((0.986, 1.0), abs=5e-4)
+    assert ranges[models[1], "3+"] == pytest.approx((0.790, 0.794), abs=5e-4)
+    assert ranges[models[2], "3+"] == pytest.approx((0.655, 0.698), abs=5e-4)
+    assert ranges[models[0], "3+"][1] < ranges[models[1], "3+"][0]
+
+
+def test_real_outputs_have_one_value():
+    """Counts that are not reconstructed bound nothing: accuracy among finished answers and slopes are known."""
+    own = of("Phi-4-reasoning").copy()
+    own.attrs["provenance"] = "imported"
+    found = finished_accuracy(own, [250], {"7": [7]}).iloc[0]
+    at = own.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
+    assert found["identified"]
+    assert found["low"] == found["high"] == pytest.approx(at["correct"] / (at["total"] - at["ctx"]))
+    slopes = finished_capacity(own).iloc[0]
+    fit = fit_glm(own.assign(total=own["total"] - own["ctx"]))
+    assert slopes["beta_N_low"] == slopes["beta_N_high"] == pytest.approx(fit.coef[2])
+    assert slopes["ecl50"] == pytest.approx(capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"])
+
+
+def test_divisions_of_overflows_lie_inside_the_ranges():
+    """Exchanging overflows between cells, with the sums by d and by N kept, never leaves the range of a slope."""
+    own, rng = of("QwQ-32B").reset_index(drop=True), np.random.default_rng(3)
+    ends = finished_capacity(own).iloc[0]
+    for _ in range(20):
+        ctx = own.groupby(["N", "d"])["ctx"].transform(rng.permutation)  # over rho alone
+        possible = (ctx <= own["total"] - own["correct"]).groupby([own["N"], own["d"]]).transform("all")
+        fit = fit_glm(own.assign(total=own["total"] - ctx.where(possible, own["ctx"])))
+        ecl50 = capacity_points(fit.coef, grid_means(own))["ecl50"]
+        assert ends["beta_N_low"] - 1e-3 <= fit.coef[2] <= ends["beta_N_high"] + 1e-3
+        assert ends["ecl50_low"] * 0.999 <= ecl50 <= ends["ecl50_high"] * 1.001
+    assert ends["beta_N"] < ends["beta_N_low"]  # overflows counted as failures make the fall with length steeper
 
 
 def test_paper_treatment_is_the_papers_fit():

@@ -1,20 +1,291 @@
-"""Answers that ran out of context: counted as wrong, as the paper has it, left out, or as an outcome of their own.
+"""Answers that ran out of context: how many, where, and what the tables say of the answers that were finished.
 
-How overflows divide over the ratios is not printed, so these fits belong to the table of cells at hand; how many
-there are at each d and each N is printed, and with them the accuracy among the answers that were finished.
+Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by rho, so accuracy among
+finished answers is bounded, not identified: a model that only finishes easy puzzles looks good when levels of d are
+pooled. The bounds come from integer programmes over all counts that have the printed sums.
 """
 
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.special import expit
 from scipy.stats import fisher_exact
 
+from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import correct_by, load_table
 from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
-from cogniload_repro.statistics.likelihood import maximise_multinomial
+from cogniload_repro.schemas import ERRORS
+from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
+from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
+
+#: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
+MARKED_SHARE = 0.10
+_OUTCOMES = ("correct", *ERRORS)
+_CORRECT, _CTX = _OUTCOMES.index("correct"), _OUTCOMES.index("ctx")
+_POINTS = ("beta_N", "ecl50")
+_STARTS, _STEPS = 3, 60
+
+
+def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
+    """Count answers that ran out of context by model and one load.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and level: model, the load, total, wrong and ctx (answers), share (of the answers that ran
+        out of context), of_errors (share of the wrong answers; NaN without any). Empty if overflows are not known.
+    """
+    if "ctx" not in cells:
+        return pd.DataFrame(columns=["model", by, "total", "wrong", "ctx", "share", "of_errors"])
+    counts = errors_by(cells, by).rename(columns={"samples": "total"})
+    counts["wrong"] = counts[list(ERRORS)].sum(axis=1)
+    of_errors = counts["ctx"] / counts["wrong"].where(counts["wrong"] > 0)
+    counts = counts.assign(share=counts["ctx"] / counts["total"], of_errors=of_errors)
+    return counts[["model", by, "total", "wrong", "ctx", "share", "of_errors"]]
+
+
+def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the levels of d and of N at which more than `MARKED_SHARE` of a model's answers ran out of context.
+
+    Returns
+    -------
+    DataFrame
+        model, load (d or N), level, share (fraction). What the tables print, so it is the same in each reconstruction.
+    """
+    parts = []
+    for load in ("d", "N"):
+        shares = overflow_shares(cells, load).rename(columns={load: "level"})
+        parts.append(shares.loc[shares["share"] > MARKED_SHARE].assign(load=load))
+    return pd.concat(parts, ignore_index=True)[["model", "load", "level", "share"]]
+
+
+def finished_accuracy(
+    cells: pd.DataFrame,
+    lengths: Collection[int] | None = None,
+    difficulties: Mapping[str, Collection[int]] | None = None,
+) -> pd.DataFrame:
+    """Bound the accuracy among answers that were finished within the context, by length and difficulty.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame with the five error counts.
+    lengths : collection of int, optional
+        Levels of N; all by default.
+    difficulties : mapping, optional
+        Levels of d to pool, by name; by default each level, and all above the lowest ("3+").
+
+    Returns
+    -------
+    DataFrame
+        One row per model, length and difficulty: model, N, d (name), fewest and most (finished answers), low and high
+        (accuracy among them: least and largest in any counts with the printed sums by d and by N), identified
+        (whether the two are equal). Real outputs have one value. A level that no answer can have finished has NaN.
+    """
+    rows = []
+    for model, own in _with_overflows(cells):
+        lengths_here = sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths))
+        sums = _Sums(own, exact=_counts_are_real(cells, model))
+        for N in lengths_here:
+            for name, levels in (difficulties or _difficulties(own)).items():
+                inside = np.outer(sums.lengths == N, np.isin(sums.difficulties, list(levels)))
+                if sums.total[inside].sum():
+                    rows.append((model, N, name, *sums.finished(inside), *sums.accuracy(inside)))
+    table = pd.DataFrame(rows, columns=["model", "N", "d", "fewest", "most", "low", "high"])
+    table = table.astype({"low": float, "high": float})
+    return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
+
+
+def finished_capacity(cells: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Bound the slope in N and ECL50 of the paper's regression among finished answers.
+
+    The regression depends on the correct answers through sums that the tables fix, and on how the finished answers
+    divide over the cells, which they fix by d and by N only. Linear programmes follow the gradient over all such
+    divisions, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame with the five error counts.
+    seed : int
+        Of the starts.
+
+    Returns
+    -------
+    DataFrame
+        One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50
+        (overflows counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among
+        finished answers). ECL50 is infinite where accuracy need not fall with N; real outputs have one value.
+    """
+    marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
+    rows = []
+    for model, share in marked.items():
+        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+        division = _Division(own, exact=_counts_are_real(cells, model))
+        starts = division.starts(np.random.default_rng(seed))
+        counted = division.points(np.zeros(len(own)))
+        low, high = (
+            [
+                sign * np.fmax.reduce([sign * division.search(place, sign, start) for start in starts])
+                for place in (0, 1)
+            ]
+            for sign in (-1, 1)
+        )
+        rows.append((model, share, *counted, *low, *high))
+    columns = [f"{name}{end}" for end in ("", "_low", "_high") for name in _POINTS]
+    table = pd.DataFrame(rows, columns=["model", "share", *columns])
+    ecl50 = [name for name in columns if name.startswith("ecl50")]
+    with np.errstate(over="ignore"):
+        table[ecl50] = 10.0 ** table[ecl50].astype(float)
+    table.loc[table["beta_N_high"] >= 0, "ecl50_high"] = np.inf
+    return table
+
+
+def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
+    levels = sorted(own["d"].unique())
+    return {f"{level}": [level] for level in levels} | ({f"{levels[1]}+": levels[1:]} if len(levels) > 2 else {})
+
+
+def _with_overflows(cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    if "ctx" in cells:
+        yield from cells[cells["total"] > 0].groupby("model", sort=False, observed=True)
+
+
+def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
+    return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
+
+
+class _Sums:
+    """All counts by N, d and outcome that have one model's sums: by N, by d, and of answers in each (N, d)."""
+
+    def __init__(self, own: pd.DataFrame, *, exact: bool):
+        table = own.groupby(["N", "d"])[["total", *_OUTCOMES]].sum()
+        grid = pd.MultiIndex.from_product(table.index.levels)
+        table = table.reindex(grid, fill_value=0)
+        self.lengths, self.difficulties = (level.to_numpy() for level in grid.levels)
+        shape = len(self.lengths), len(self.difficulties)
+        self.total = table["total"].to_numpy().reshape(shape)
+        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*shape, len(_OUTCOMES))
+        each = [np.eye(size) for size in counts.shape]
+        kept = [[pooled != axis for axis in range(3)] for pooled in (2, 0, 1)]  # pooled over outcomes, N or d
+        self._sums = np.vstack([_pool(each, axes) for axes in kept])
+        self._needed = self._sums @ counts.ravel()
+        self._least, self._most = (counts.ravel(), counts.ravel()) if exact else (0, np.inf)
+
+    def finished(self, inside: np.ndarray) -> tuple[int, int]:
+        """Return the fewest and the most finished answers in some (N, d)."""
+        ends = [self._largest(sign * self._weights(inside)[1]) for sign in (-1, 1)]
+        return tuple(round(self._weights(inside)[1] @ counts) for counts in ends)
+
+    def accuracy(self, inside: np.ndarray) -> tuple[float, float]:
+        """Return the least and the largest accuracy among finished answers, by Dinkelbach's method."""
+        correct, finished = self._weights(inside)
+        ends = []
+        for sign, ratio in ((-1, 0.0), (1, 1.0)):
+            for _ in range(50):  # from outside the range; each step solves one integer programme
+                counts = self._largest(sign * (correct - ratio * finished), finished)
+                if counts is None:
+                    return np.nan, np.nan
+                gain = sign * (correct - ratio * finished) @ counts
+                if abs(gain) < 1e-6:
+                    break
+                ratio = float(correct @ counts / (finished @ counts))
+            ends.append(ratio)
+        return ends[0], ends[1]
+
+    def _weights(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what counts a correct and a finished answer."""
+        chosen = np.zeros((*inside.shape, len(_OUTCOMES)))
+        chosen[inside] = 1
+        correct, finished = np.zeros_like(chosen), chosen.copy()
+        correct[..., _CORRECT], finished[..., _CTX] = chosen[..., _CORRECT], 0
+        return correct.ravel(), finished.ravel()
+
+    def _largest(self, weights: np.ndarray, some: np.ndarray | None = None) -> np.ndarray | None:
+        """Return the whole counts with the largest weighted sum and, with ``some``, at least one of those."""
+        constraints = [LinearConstraint(self._sums, self._needed, self._needed)]
+        constraints += [] if some is None else [LinearConstraint(some[None], 1, np.inf)]
+        found = milp(-weights, constraints=constraints, integrality=1, bounds=Bounds(self._least, self._most))
+        return None if found.x is None else np.round(found.x)
+
+
+def _pool(each: list[np.ndarray], kept: list[bool]) -> np.ndarray:
+    """Return what sums counts by N, d and outcome over the axes that are not kept."""
+    first, second, third = (one if keep else np.ones((1, len(one))) for one, keep in zip(each, kept, strict=True))
+    return np.kron(np.kron(first, second), third)
+
+
+class _Division:
+    """The finished answers of one model over its cells, as far as the printed tables leave it open."""
+
+    def __init__(self, own: pd.DataFrame, *, exact: bool):
+        self.ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
+        d, log10_N, rho = own["d"].to_numpy(float), np.log10(own["N"].to_numpy(float)), own["rho"].to_numpy(float)
+        self._x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
+        self._t, self._means, self._exact = self._x.T @ own["correct"].to_numpy(float), grid_means(own), exact
+        levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
+        products = np.column_stack([d * log10_N, d * rho, log10_N * rho, d * log10_N * rho])
+        fixed = np.column_stack([levels, self._x[:, 3:], products])  # of the correct answers: Tables 2 to 6
+        self._sums = block_diag(fixed.T, levels.T.astype(float))
+        self._needed = self._sums @ np.concatenate([own["correct"].to_numpy(float), self.ctx])
+
+    def points(self, ctx: np.ndarray) -> np.ndarray:
+        """Return the slope in N and log10 ECL50 when these overflows are left out; NaN without a finite fit."""
+        try:
+            beta = self._fit(ctx)
+        except ValueError:
+            return np.full(2, np.nan)
+        return np.array([beta[2], self._log10_ecl50(beta) if beta[2] < 0 else np.inf])
+
+    def starts(self, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return the division at hand and, unless it is known, others in random directions."""
+        others = 0 if self._exact else _STARTS - 1
+        return [self.ctx, *(self._corner(rng.normal(size=len(self.ctx))) for _ in range(others))]
+
+    def search(self, place: int, sign: int, ctx: np.ndarray) -> float:
+        """Return the least (sign -1) or largest (1) of a point that steps towards corners reach from a division."""
+        best, steps = self.points(ctx)[place], 0 if self._exact else _STEPS
+        while np.isfinite(best) and (steps := steps - 1) >= 0:
+            step, length = self._corner(sign * self._gradient(place, ctx)) - ctx, 1.0
+            while not sign * ((value := self.points(ctx + length * step)[place]) - best) > 1e-5 and length > 1e-3:
+                length /= 2
+            if length <= 1e-3:
+                break
+            ctx, best = ctx + length * step, value
+        return best
+
+    def _fit(self, ctx: np.ndarray) -> np.ndarray:
+        return maximise(self._x, self._total - ctx, self._t)[0]
+
+    def _log10_ecl50(self, beta: np.ndarray) -> float:
+        return float(many_points(beta[None], self._means)["ecl50"][0])
+
+    def _gradient(self, place: int, ctx: np.ndarray) -> np.ndarray:
+        """Return how a point changes with the overflows of each cell."""
+        beta = self._fit(ctx)
+        p = expit(self._x @ beta)
+        information = self._x.T @ (self._x * ((self._total - ctx) * p * (1 - p))[:, None])
+        direction = np.eye(5)[2]
+        if place:
+            rho = self._means["rho"]
+            direction = -np.array([1, self._means["d"], self._log10_ecl50(beta), rho, rho**2]) / beta[2]
+        return (self._x * p[:, None]) @ np.linalg.solve(information, direction)
+
+    def _corner(self, weights: np.ndarray) -> np.ndarray:
+        """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
+        both = np.hstack([np.eye(len(weights))] * 2)
+        found = linprog(
+            np.concatenate([np.zeros(len(weights)), -weights]),
+            A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
+        )  # fmt: skip
+        return found.x[len(weights) :]
+
 
 _COLUMNS = [
     "model", "overflows", "treatment", "status", "beta_N", "se_N", "se_log10_ecl50", "ecl50", "nt50", "id50",
