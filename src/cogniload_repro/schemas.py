@@ -19,7 +19,7 @@ ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
 #: How a printed number is held against a recomputed one, and what may come of it; see `fidelity.ledger`.
 KINDS = ("input", "constraint", "derived", "independent")
-EVIDENCE = ("settled", "bound", "draw")
+EVIDENCE = ("identified", "bounded", "not identified")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 #: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.

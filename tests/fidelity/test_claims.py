@@ -85,7 +85,7 @@ def test_one_row_a_claim_in_file_order():
         CLAIMS[["id", "location", "claim", "model", "quantity", "condition"]],
     )
     assert rows["published"].tolist() == CLAIMS["value"].tolist()
-    judged = rows["evidence"] != "draw"
+    judged = rows["evidence"] != "not identified"
     assert set(rows.loc[judged, "verdict"]) <= {"exact", "unit", "differs"}
     assert set(rows["kind"]) == {"input", "constraint", "derived"}
     assert (rows.loc[judged, "shown"] != "").all()
@@ -105,18 +105,17 @@ def test_verdicts_agree_with_the_transcriber():
 def test_shown_is_what_the_transcriber_computed():
     """Where a claim differs, what is shown is what the transcriber computed from the tables by hand."""
     rows = baseline().join(CLAIMS["check"].rename("check")).set_index("id")
-    differing = rows[rows["check"].str.startswith("differs")].drop(index=["C004", "C023"])  # told model by model
+    differing = rows[rows["check"].str.startswith("differs")].drop(index="C004")  # listed model by model
     for claim, shown, check in differing[["shown", "check"]].itertuples():
-        assert re.search(rf"computed (range over models )?{re.escape(shown)}(?![.\d])", check.replace("%", "")), claim
-    weakest = [float(number) for number in re.findall(r"0\.\d{3}", rows.loc["C023", "check"])]
-    assert rows.loc["C023", "shown"] == f"{min(weakest):.2f} to {max(weakest):.2f}"
+        assert re.search(rf"computed {re.escape(shown)}(?![.\d])", check), claim
     assert rows.loc["C004", "shown"] == "13998 to 14000"
 
 
 def test_shares_are_of_all_that_a_claim_is_about():
-    """Behind a word about models stand all 22; the Gemini lengths are two models at three d."""
+    """Behind a word about models stand all 22, behind a hedge the numbers that it speaks of."""
     shares = baseline().set_index("id")["shown"].str.extract(r"of (\d+)$")[0].dropna()
-    assert shares.to_dict() == dict.fromkeys(["C010", "C024", "C038", "C121"], "22") | {"C174": "6"}
+    hedged = {"C023": "4", "C173": "440", "C174": "6", "C175": "6", "C176": "20", "C177": "20"}
+    assert shares.to_dict() == dict.fromkeys(["C010", "C024", "C038", "C121", "C171"], "22") | hedged
 
 
 def test_the_transcribers_word_is_not_used():
@@ -193,9 +192,9 @@ def test_other_counts_make_a_false_claim_true():
         ("C154", "aic", [QWEN7B], "p_lr", 0.05, "exact"),
         ("C157", "tokens", ["gemini-2.5-flash"], "output_mean", 14_700.0, "differs"),
         ("C172", "tokens", [QWQ], "prompt_mean", 4_001.0, "differs"),
-        ("C173", "tokens", NAMES, "prompt_mean", 4_001.0, "exact"),
+        ("C173", "tokens", NAMES[:11], "prompt_mean", 100_000.0, "differs"),
         ("C174", "tokens", ["gemini-2.5-pro"], "output_p90", 20_000.0, "differs"),
-        ("C176", "tokens", NAMES, "output_p90", 15_000.0, "exact"),
+        ("C176", "tokens", NAMES, "output_p90", 20_000.0, "differs"),
     ],
 )
 def test_fits_and_tokens_decide(claim, frame, models, column, value, verdict):
@@ -389,19 +388,19 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
 
     inside, outside = with_trough(50), with_trough(90)
     found = judge(inside, outside, with_trough(25))
-    assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "draw")
-    assert "50 here (exact)" in found.reason
-    assert "1 of 2 other" in found.reason
+    assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "not identified")
+    assert "50 in this reconstruction (exact)" in found.reason
+    assert "1 of 2 others" in found.reason
     verdicts = [judge(cells, provenance="imported").verdict for cells in (inside, outside)]
     assert verdicts == ["exact", "differs"]
 
 
 def test_evidence_says_what_a_verdict_rests_on():
-    """Sums and stated accuracies are settled, the ends of the curves bounded, troughs drawn; real outputs have none."""
+    """Sums and stated accuracies are identified, ends of curves bounded, troughs neither; real outputs have none."""
     evidence = baseline("reconstructed").set_index("id")["evidence"]
-    assert set(evidence.index[evidence == "draw"]) == {"C039", "C147", "C148"}
-    assert set(evidence.index[evidence == "bound"]) == {"C145", "C146"}
-    assert set(evidence) == {"settled", "bound", "draw"}
+    assert set(evidence.index[evidence == "not identified"]) == {"C039", "C147", "C148"}
+    assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
+    assert set(evidence) == {"identified", "bounded", "not identified"}
     assert {evidence_of(claim, "imported") for claim in CLAIMS.to_dict("records")} == {""}
 
 
@@ -431,7 +430,7 @@ def test_settled_and_bounded_rows_are_the_same_in_200_fresh_tables():
             prints = np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1
             fresh[number][name] = moved if prints else k
     assert len({np.concatenate(list(tables.values())).tobytes() for tables in fresh}) == 200
-    before = baseline("reconstructed")[baseline("reconstructed")["evidence"] != "draw"].drop(columns="reason")
+    before = baseline("reconstructed")[baseline("reconstructed")["evidence"] != "not identified"].drop(columns="reason")
     cells = load_counts()
     along_rho = before["condition"].str.contains("rho")
     assert along_rho.sum() > 20

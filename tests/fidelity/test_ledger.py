@@ -60,11 +60,16 @@ def test_kinds_are_kept_apart(fidelity):
     assert kinds["table4"] == kinds["table5"] == {"input"}
     assert kinds["table3"] == {"constraint"}
     assert kinds["table6"] == {"input"}
-    assert set(fidelity.loc[fidelity["table"] != "prose", "evidence"]) == {"settled"}
+    assert set(fidelity.loc[fidelity["table"] != "prose", "evidence"]) == {"identified"}
     table2 = fidelity[fidelity["table"] == "table2"]
     chosen = table2["model"].map(lambda name: bool(BY_NAME[name].missing))
     assert set(table2.loc[chosen, "kind"]) == {"constraint"}
     assert set(table2.loc[~chosen, "kind"]) == {"derived"}
+    tokens = fidelity[fidelity["table"].str.fullmatch("table([789]|10)")]
+    unused = tokens[tokens["kind"] == "derived"]
+    assert set(tokens["kind"]) == {"input", "derived"}
+    assert len(unused) == 18
+    assert set(unused["quantity"]) == {"prompt_mean", "prompt_p90"}
 
 
 def test_real_outputs_are_independent():

@@ -11,7 +11,7 @@ from cogniload_repro.published import load_claims
 
 
 def _checks(*rows):
-    return pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "evidence"]).assign(evidence="settled")
+    return pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "evidence"]).assign(evidence="identified")
 
 
 def _table(fragment):
@@ -125,5 +125,5 @@ def test_stars_points_and_prose_are_no_tests_of_their_own():
     """Coefficients count; what follows from them does not."""
     names = ("beta_0", "beta_0 stars", "ecl50", "nt50")
     checks = _checks(*((("table2", "QwQ-32B", name, "", "derived", "1", 1, "1", "exact", "")) for name in names))
-    checks.loc[len(checks)] = ["prose", "", "models", "C063: so", "derived", "22", 22, "22", "exact", "", "settled"]
+    checks.loc[len(checks)] = ["prose", "", "models", "C063: so", "derived", "22", 22, "22", "exact", "", "identified"]
     assert verdicts.follows(checks).tolist() == [False, True, True, True, True]

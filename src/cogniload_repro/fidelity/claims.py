@@ -1,25 +1,26 @@
-"""Every number and statement of the paper's prose, recomputed from a build's results.
+"""Every number and statement of the paper's prose, recomputed from a build's results."""
 
-What a claim is about is found here for one model and in `over_models` for several; `evidence` gives the
-numbers or refuses; `prose` reads the published words and judges.
-"""
-
+import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from fractions import Fraction
+from functools import cache, partial
+from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.fidelity.evidence import Evidence, UnsettledError, cells_at
-from cogniload_repro.fidelity.over_models import TOKENS, find_over_models
+from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup, cells_at
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
-from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ERRORS, INTERVAL_ALPHA, load_claims
-from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, prose_along_rho
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, MODELS, NAMES
+from cogniload_repro.published import ALPHA, ERRORS, INTERVAL_ALPHA, load_claims
+from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, STRONGEST, prose_along_rho
 
 CLAIM_COLUMNS = (
     "id", "location", "claim", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown",
@@ -33,10 +34,29 @@ CONSTANTS: dict[str, Number] = {
     "C009": RESERVED_TOKENS,
     "C149": float(norm.ppf(1 - INTERVAL_ALPHA / 2)),
 }
+#: Conditions that end so speak of most of the numbers: "typically", "cluster around", "approach", "most models".
+HEDGED = re.compile(r", (most models|typically)$")
 
+OPEN = tuple(model.name for model in MODELS if model.puzzles_per_cell == 100)
+API = tuple(name for name in NAMES if name not in OPEN)
+#: Section 3 names Gemini-2.5, gpt-5 and DeepSeek-R1-0528; o3 and o4-mini it does not.
+API_NAMED = tuple(name for name in API if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528")))
+OPENAI_LATEST = tuple(name for name in NAMES if name.startswith(("o3", "gpt-5")))
+GEMINI = ("gemini-2.5-pro", "gemini-2.5-flash")
+#: "Smaller or distilled": the open-weights models but QwQ-32B, which is neither.
+SMALLER = tuple(name for name in OPEN if name != "QwQ-32B")
+#: "The weakest ones": as many as section 3.1.4 lists as low-capacity models.
+WEAKEST = 4
+#: "About 14000 puzzles": at most one in a hundred more or fewer.
+ABOUT = Fraction(1, 100)
+
+_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
+_LEVELS_N, _LEVELS_D = (tuple(sorted({getattr(cell, key) for cell in PAPER_GRID})) for key in ("N", "d"))
+_RATIOS = tuple(sorted({cell.ratio_pct for cell in PAPER_GRID}))
 _TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
 _TABLE3 = r"(beta|p)_(dN|drho|Nrho|dNrho)\b"
 _ALONG_RHO = r"rho:|over rho|rho of"
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def evaluate_claims(
@@ -50,28 +70,30 @@ def evaluate_claims(
     claims : DataFrame, optional
         Rows such as `published.load_claims` gives, the default.
     others : iterable of DataFrame
-        Cells in place of the results' own that agree with the paper's tables as well (`feasible.other_cells`).
+        Other reconstructions, in place of the results' own cells.
 
     Returns
     -------
     DataFrame
-        One row a claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
+        One row per claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
         recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
         "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
         the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
-        or only a drawn table answers it); reason the last, if that is it. For kind and evidence see `kind_of` and
+        or the published tables do not identify it); reason says which. For kind and evidence see `kind_of` and
         `evidence_of`.
     """
-    here = Evidence(results)
-    others = [Evidence(replace(results, cells=cells)) for cells in others]
+    here = ResultLookup(results)
+    others = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
         judged, reason = _judge(claim, here), ""
         evidence = evidence_of(claim, results.provenance)
-        if evidence == "draw" and judged != NOT_COMPUTABLE:
+        if evidence == "not identified" and judged != NOT_COMPUTABLE:
             agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
-            reason = f"the printed numbers leave it open: {judged.shown} here ({judged.verdict}), and the same verdict "
-            reason += f"in {agreeing} of {len(others)} other drawn tables of counts"
+            reason = (
+                f"not identified: {judged.shown} in this reconstruction ({judged.verdict}), and the same verdict in "
+            )
+            reason += f"{agreeing} of {len(others)} others"
             judged = NOT_COMPUTABLE
         worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
         rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
@@ -79,45 +101,44 @@ def evaluate_claims(
 
 
 def evidence_of(claim: dict[str, str], provenance: str) -> str:
-    """Say what a verdict on a claim rests on where the counts are reconstructed: settled, bound or draw.
+    """Return whether the published tables identify or bound what a claim says, or neither; "" for real outputs.
 
-    settled: every table of counts that prints the paper's numbers gives the same. bound: the printed sums bound the
-    number, and that is enough. draw: it depends on which of these tables was drawn, so it is not judged. Empty
-    for other outputs.
+    identified: every table of counts that agrees with the published numbers gives the same. bounded: the published sums
+    bound the number, and the bound decides. not identified: reconstructions differ, so the claim is not judged.
     """
-    about = f"{claim['quantity']} {claim['condition']}"
     if provenance != "reconstructed":
         return ""
     if claim["condition"] in CURVES.values():
-        return "bound"
-    return "settled" if _is_asked(claim) or not re.search(_ALONG_RHO, about) else "draw"
+        return "bounded"
+    along_rho = re.search(_ALONG_RHO, f"{claim['quantity']} {claim['condition']}")
+    return "not identified" if along_rho and not _is_constraint(claim) else "identified"
 
 
 def kind_of(claim: dict[str, str], provenance: str) -> str:
-    """Say what agreement with a claim is worth: input, constraint, derived or independent (see `fidelity`).
+    """Return what agreement with a claim is worth: input, constraint, derived or independent (see `ledger`).
 
-    Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by
-    the table that a claim rests on; along rho what the prose states of single models are constraints.
+    Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by the
+    table that a claim rests on; along rho what the prose states of single models are constraints.
     """
-    model, quantity, condition = claim["model"], claim["quantity"], claim["condition"]
-    about = f"{quantity} {condition}"
+    model, quantity = claim["model"], claim["quantity"]
+    about = f"{quantity} {claim['condition']}"
     if claim["id"] in CONSTANTS or quantity == "samples expected":
         return "input"
     if provenance != "reconstructed":
         return "independent"
-    if "p_lr" in about:  # of the two AICs, which were put in
+    if "p_lr" in about:  # of the two AICs, which are inputs
         return "input"
     if re.search(_TABLE3, about):
         return "constraint"
     if re.search(_TABLE2, about):
         return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
     if re.search(_ALONG_RHO, about):
-        return "constraint" if _is_asked(claim) else "derived"
+        return "constraint" if _is_constraint(claim) else "derived"
     return "input"
 
 
-def _is_asked(claim: dict[str, str]) -> bool:
-    """Say whether the reconstruction was asked to meet a claim along rho (`constraints.prose_windows`)."""
+def _is_constraint(claim: dict[str, str]) -> bool:
+    """Return whether the reconstruction had to meet a claim along rho (`constraints.prose_windows`)."""
     return claim["condition"] in CURVES.values() or claim["id"] in _ids_along_rho(claim["model"])
 
 
@@ -126,43 +147,52 @@ def _ids_along_rho(model: str) -> frozenset[str]:
     return frozenset(prose_along_rho(model)["id"])
 
 
-def _judge(claim: dict[str, str], evidence: Evidence) -> Judgement:
+def _judge(claim: dict[str, str], lookup: ResultLookup) -> Judgement:
     try:
-        found = _find(claim, evidence)
-        return judge_claim(claim["value"], found, claim["quantity"], "most models" in claim["condition"])
-    except UnsettledError:
+        condition, hedges = HEDGED.subn("", claim["condition"])
+        found = _find(claim["id"], claim["model"], claim["quantity"], condition, lookup)
+        return judge_claim(claim["value"], found, claim["quantity"], bool(hedges))
+    except NotComputableError:
         return NOT_COMPUTABLE
 
 
-def _find(claim: dict[str, str], evidence: Evidence) -> Share | Sequence[Number]:
-    if claim["id"] in CONSTANTS:
-        return [CONSTANTS[claim["id"]]]
-    if claim["model"]:
-        return [_find_number(claim["model"], claim["quantity"], claim["condition"], evidence)]
-    return find_over_models(claim["quantity"], claim["condition"], evidence)
+def _find(number: str, model: str, quantity: str, condition: str, lookup: ResultLookup) -> Share | Sequence[Number]:
+    """Return the count or the numbers that a claim speaks of."""
+    if number in CONSTANTS:
+        return [CONSTANTS[number]]
+    if model:
+        return [_find_of_model(model, quantity, condition, lookup)]
+    if known := _OVER_MODELS.get((quantity, condition)):
+        return known(lookup)
+    if quantity == "models":
+        return count_models(read_condition(condition, lookup))
+    levels = _levels(condition)
+    if quantity in _TOKENS and set(levels) == {"N", "d"}:
+        return _tokens(lookup, quantity, NAMES, levels["N"], [levels["d"]])
+    raise NotComputableError(f"no reading of a claim on {quantity} with condition {condition!r}")
 
 
-def _find_number(model: str, quantity: str, condition: str, evidence: Evidence) -> Number:
+def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLookup) -> Number:
     low, minus, high = condition.partition(" minus ")
     if quantity == "accuracy difference" and minus:
         high, _, common = high.partition(" at ")
         low_at, high_at = (_levels(end) | _levels(common) for end in (low, high))
-        return evidence.accuracy(model, **low_at) - evidence.accuracy(model, **high_at)
+        return lookup.accuracy(model, **low_at) - lookup.accuracy(model, **high_at)
     if condition == "no star":  # a statement about the coefficient's p-value
-        return evidence.fit(model, quantity.replace("beta_", "p_"))
+        return lookup.fit(model, quantity.replace("beta_", "p_"))
     levels = _levels(condition)
     if quantity == "accuracy":
-        return evidence.accuracy(model, **levels)
+        return lookup.accuracy(model, **levels)
     if quantity == "samples expected" and model in BY_NAME:
         return BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
     if quantity in ("samples", *ERRORS) and len(levels) == 1:
         ((key, level),) = levels.items()
-        return evidence.count(model, quantity, key, level)
-    if quantity in TOKENS and set(levels) == {"N", "d"}:
-        return evidence.tokens(model, quantity, **levels)
+        return lookup.count(model, quantity, key, level)
+    if quantity in _TOKENS and set(levels) == {"N", "d"}:
+        return lookup.tokens(model, quantity, **levels)
     if not levels:
-        return evidence.fit(model, quantity)
-    raise UnsettledError(f"no reading of a claim on {quantity} of {model} with condition {condition!r}")
+        return lookup.fit(model, quantity)
+    raise NotComputableError(f"no reading of a claim on {quantity} of {model} with condition {condition!r}")
 
 
 def _levels(condition: str) -> dict[str, int]:
@@ -170,5 +200,117 @@ def _levels(condition: str) -> dict[str, int]:
     if condition in PROSE_RATIOS:
         return {"ratio_pct": PROSE_RATIOS[condition]}
     if not re.fullmatch(r"((N|d)=\d+\s*)*", condition.strip()):
-        raise UnsettledError(f"the condition {condition!r} cannot be read")
+        raise NotComputableError(f"the condition {condition!r} cannot be read")
     return {key: int(level) for key, level in re.findall(r"(N|d)=(\d+)", condition)}
+
+
+def count_models(holds: Callable[[str], bool]) -> Share:
+    """Count the paper's models for which something holds."""
+    return Share(sum(holds(name) for name in NAMES), len(NAMES))
+
+
+def read_condition(condition: str, lookup: ResultLookup) -> Callable[[str], bool]:
+    """Return the test of one model that a condition states.
+
+    Read are a course ("acc falls over d=1,3,5") and comparisons ("p_dN < 0.01 and beta_dN < 0",
+    "aic_quadratic < aic_linear", "accuracy < 0.50 at d=5"), also with stars ("beta_rho without a star").
+    """
+    if course := re.fullmatch(r"(\w+) (falls|rises) over (N|d)=(\d+(?:,\d+)*)", condition):
+        quantity, direction, key, levels = course.groups()
+        compare = _COMPARE[">" if direction == "falls" else "<"]
+
+        def rises(model: str) -> bool:
+            at = [{key: int(level)} for level in levels.split(",")]
+            if quantity == "acc":
+                values: list[Number] = [lookup.accuracy(model, **level) for level in at]
+            else:
+                values = [lookup.count(model, quantity, key, level[key]) for level in at]
+            return all(compare(one, two) for one, two in pairwise(values))
+
+        return rises
+    starred = re.sub(r"beta_(\w+) (.*)with a star", rf"beta_\1 \2and p_\1 < {ALPHA}", condition)
+    starred = re.sub(r"beta_(\w+) without a star", rf"p_\1 >= {ALPHA}", starred)
+    tests = [partial(_compares, _read_comparison(part), lookup) for part in starred.split(" and ")]
+    return lambda model: all([test(model) for test in tests])
+
+
+def _read_comparison(text: str) -> tuple[str | None, ...]:
+    parts = re.fullmatch(r"(\w+) ([<>]=?) (?:(-?\d+(?:\.\d+)?)|(\w+))(?: at (N|d)=(\d+))?", text)
+    if parts is None:
+        raise NotComputableError(f"the condition {text!r} cannot be read")
+    return parts.groups()
+
+
+def _compares(parts: tuple[str, ...], lookup: ResultLookup, model: str) -> bool:
+    left, sign, number, right, key, level = parts
+    if left == "accuracy":
+        value: Number = lookup.accuracy(model, **({key: int(level)} if key else {}))
+    else:
+        value = lookup.fit(model, left)
+    return _COMPARE[sign](value, Fraction(number) if number else lookup.fit(model, right))
+
+
+def _troughs(lookup: ResultLookup, conditions: Iterable[dict[str, int]] = ({},)) -> Sequence[Number]:
+    """Return, for each condition, the ratios (%) at which the mean accuracy of the models is lowest."""
+    troughs = []
+    for levels in conditions:
+        total = {r: sum([lookup.accuracy(name, **levels, ratio_pct=r) for name in NAMES]) for r in _RATIOS}
+        troughs += [ratio for ratio in _RATIOS if total[ratio] == min(total.values())]
+    return troughs
+
+
+def _loses_most_at_first(lookup: ResultLookup, name: str) -> bool:
+    """Return whether a model loses most, in accuracy and not per statement, from N = 20 to N = 50."""
+    drops = [lookup.accuracy(name, N=a) - lookup.accuracy(name, N=b) for a, b in pairwise(_LEVELS_N)]
+    return drops[0] == max(drops)
+
+
+def _tokens(
+    lookup: ResultLookup, quantity: str, models: Iterable[str], N: int, levels: Iterable[int] = _LEVELS_D
+) -> list[Number]:
+    return [lookup.tokens(name, quantity, N, d) for name in models for d in levels]
+
+
+def _distances_from_median(lookup: ResultLookup) -> Sequence[Number]:
+    """Return how far each model's mean prompt is from the median of the models at its (N, d), in percent."""
+    lengths = np.array([_tokens(lookup, "prompt_mean", NAMES, N, [d]) for N in _LEVELS_N for d in _LEVELS_D], float)
+    median = np.median(lengths, axis=1, keepdims=True)
+    return [float(distance) for distance in (100 * np.abs(lengths - median) / median).ravel()]
+
+
+def _usual_puzzles(lookup: ResultLookup, models: Iterable[str]) -> Sequence[Number]:
+    """Return each model's usual number of puzzles per cell: six puzzles of the paper's are missing."""
+    return [Counter(lookup.puzzles(name)).most_common(1)[0][0] for name in models]
+
+
+def _along_rho(lookup: ResultLookup) -> list[Fraction]:
+    return [lookup.accuracy(name, N=100, ratio_pct=ratio) for name in STRONGEST for ratio in _RATIOS]
+
+
+_TWO_GEMINI, _FAMILY = "N=250, d=3, 5, 7, gemini-2.5-pro and gemini-2.5-flash", "N=250, o3 and gpt-5 family"
+_OVER_MODELS: dict[tuple[str, str], Callable[[ResultLookup], Share | Sequence[Number]]] = {
+    ("models", ""): lambda e: count_models(lambda name: sum(e.puzzles(name)) > 0),
+    ("models", "about 14000 puzzles each"): lambda e: count_models(
+        lambda name: abs(sum(e.puzzles(name)) - 14_000) <= 14_000 * ABOUT
+    ),
+    ("models", "largest accuracy drop between neighbouring N"): lambda e: count_models(
+        partial(_loses_most_at_first, e)
+    ),
+    ("puzzles per (d, N, rho)", "open weights"): lambda e: _usual_puzzles(e, OPEN),
+    ("puzzles per (d, N, rho)", "API models"): lambda e: _usual_puzzles(e, API),
+    ("samples", "open weights"): lambda e: [sum(e.puzzles(name)) for name in OPEN],
+    ("samples", "API models named (o3 and o4-mini are not)"): lambda e: [sum(e.puzzles(name)) for name in API_NAMED],
+    ("accuracy drop", "d=1 to d=3"): lambda e: [e.accuracy(name, d=1) - e.accuracy(name, d=3) for name in SMALLER],
+    ("accuracy", "d=10, weakest models"): lambda e: sorted(e.accuracy(name, d=10) for name in NAMES)[:WEAKEST],
+    ("accuracy", "N=250"): lambda e: [e.accuracy(name, N=250) for name in NAMES],
+    ("rho of lowest accuracy (%)", ""): _troughs,
+    ("rho of lowest accuracy (%)", "d=1, 5, 10"): lambda e: _troughs(e, [{"d": 1}, {"d": 5}, {"d": 10}]),
+    ("rho of lowest accuracy (%)", "N=20"): lambda e: _troughs(e, [{"N": 20}]),
+    ("accuracy", CURVES["lowest"]): lambda e: [min(_along_rho(e))],
+    ("accuracy", CURVES["highest"]): lambda e: [max(_along_rho(e))],
+    ("prompt_mean spread (%)", "fixed (N, d)"): _distances_from_median,
+    **{(f"{what}_p90", _TWO_GEMINI): lambda e, what=what: _tokens(e, f"{what}_p90", GEMINI, 250, (3, 5, 7))
+       for what in ("output", "prompt")},
+    **{(f"{what}_p90", _FAMILY): lambda e, what=what: _tokens(e, f"{what}_p90", OPENAI_LATEST, 250)
+       for what in ("output", "prompt")},
+}  # fmt: skip

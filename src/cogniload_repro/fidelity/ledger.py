@@ -3,13 +3,14 @@
 On reconstructed data four kinds of agreement must not be mixed up:
 
 input
-    put into the reconstruction, so it comes out: Tables 4 and 5, the AICs of Table 6 and the p-value between them,
-    token lengths.
+    used by the reconstruction, so it agrees by construction: Tables 4 and 5, the AICs of Table 6 and the p-value
+    between them, token lengths.
 constraint
     the reconstruction was chosen to meet it: Table 3, accuracies along rho in the prose; and Table 2 for models with
     missing puzzles, where its row chose the puzzles' ratio.
 derived
-    follows from inputs and could have failed: Table 2 with stars and capacity points.
+    follows from inputs and could have failed: Table 2 with stars and capacity points; and printed token lengths that
+    were not used, because they are off the pattern that the others follow.
 independent
     everything, once the outputs are real; and prompts of Tables 7 to 10, drawn and counted here.
 """
@@ -23,12 +24,13 @@ import pandas as pd
 
 from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims
-from cogniload_repro.fidelity.evidence import Evidence, UnsettledError
+from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
 from cogniload_repro.reconstruction.feasible import other_cells
+from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.accuracy import percent
 
@@ -38,7 +40,7 @@ COLUMNS = tuple(FIDELITY.columns)
 LEGEND = """
   exact   as printed, or a true statement; unit: one unit of the last printed digit apart
   within  two samples that differ by chance; differs: by more; not_computable: the outputs do not hold what it takes
-  input and constraint agree by construction; derived and independent numbers could have come out otherwise"""
+  input and constraint agree by construction; derived and independent numbers could have differed"""
 
 _TABLE2 = {
     **dict.fromkeys(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), formats.format_beta),
@@ -47,8 +49,6 @@ _TABLE2 = {
     "id50": formats.format_id50,
 }
 _TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_quadratic": formats.format_aic}
-_COUNTS = ("samples", "acc_pct", *ERRORS)
-_TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -67,10 +67,10 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
         condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
         shown (recomputed as it would be printed), verdict (exact: the same string, or a true statement; unit: one unit
         of the last printed digit apart; within: two samples that differ by chance; differs; not_computable: the
-        outputs lack what it takes, or only a drawn table has it), reason (why it is not computable).
+        outputs lack what it takes, or the published tables do not identify it), reason (why it is not computable).
     """
-    evidence = Evidence(results)
-    rows = [*_compare_fits(results, evidence), *_compare_errors(results, evidence), *_compare_tokens(results, evidence)]
+    lookup = ResultLookup(results)
+    rows = [*_compare_fits(results, lookup), *_compare_errors(results, lookup), *_compare_tokens(results, lookup)]
     tables = pd.DataFrame(rows, columns=COLUMNS)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
@@ -80,7 +80,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
     rows = _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
-    return check_frame(rows, FIDELITY, "the comparison", "report it, it is a fault here")
+    return check_frame(rows, FIDELITY, "the comparison", "this is a bug; please report it")
 
 
 def judge(published: str, shown: str) -> str:
@@ -118,7 +118,7 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers that come out otherwise than in an earlier comparison.
+    """Return the numbers that differ from an earlier comparison.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-def _compare_fits(results: Results, evidence: Evidence) -> Iterator[tuple]:
+def _compare_fits(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
     """Tables 2, 3 and 6: regressions over the whole grid."""
     for table, computed, kind in (
         ("table2", results.glm, lambda model: "constraint" if BY_NAME[model].missing else "derived"),
@@ -152,27 +152,25 @@ def _compare_fits(results: Results, evidence: Evidence) -> Iterator[tuple]:
         computed = computed.set_index("model")
         for printed in load_printed(table).to_dict("records"):
             model = printed["model"]
-            own, reason = _fitted(computed, model, _quantities(table)[0][0], evidence)
+            own, reason = _fitted(computed, model, _quantities(table)[0][0], lookup)
             for quantity, form, p in _quantities(table):
                 head = (table, model, quantity, "", *_worth(kind(model), results))
-                if own is None:
-                    yield _refused(head, printed[quantity] or formats.NONE, reason)
-                else:  # a threshold that does not exist is printed, too
-                    yield _row(head, printed[quantity] or formats.NONE, own[quantity], form)
+                # a threshold that does not exist is printed, too
+                yield _row(head, printed[quantity] or formats.NONE, own, quantity, form, reason)
                 if p:
-                    head, words = (table, model, f"{quantity} stars", "", *head[-2:]), printed[f"{quantity}_stars"]
-                    yield _refused(head, words, reason) if own is None else _row(head, words, own[p], formats.stars)
+                    head = (table, model, f"{quantity} stars", "", *head[-2:])
+                    yield _row(head, printed[f"{quantity}_stars"], own, p, formats.stars, reason)
 
 
-def _fitted(computed: pd.DataFrame, model: str, quantity: str, evidence: Evidence) -> tuple[pd.Series | None, str]:
+def _fitted(computed: pd.DataFrame, model: str, quantity: str, lookup: ResultLookup) -> tuple[pd.Series | None, str]:
     """Return a model's fit if it is one on the paper's puzzles, or why it is none."""
     try:
-        _require(evidence, model)
+        _require(lookup, model)
         status = computed.loc[model, "status"]
         if status != "ok":
             return None, f"no fit: {status}"
-        evidence.fit(model, quantity)
-    except UnsettledError as error:
+        lookup.fit(model, quantity)
+    except NotComputableError as error:
         return None, str(error)
     return computed.loc[model], ""
 
@@ -190,34 +188,36 @@ def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:
     ]
 
 
-def _compare_errors(results: Results, evidence: Evidence) -> Iterator[tuple]:
-    """Tables 4 and 5: samples, accuracy and error buckets by d and by N."""
+def _compare_errors(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
+    """Tables 4 and 5: samples, accuracy and error types by d and by N."""
     for table, key in (("table4", "d"), ("table5", "N")):
         for printed in load_printed(table).to_dict("records"):
-            model, level = printed["model"], int(printed[key])
-            for quantity in _COUNTS:
-                head = (table, model, quantity, f"{key}={level}", *_worth("input", results))
-                find = partial(_count, evidence, model, quantity)
-                yield _found(head, printed[quantity], find, {key: level}, formats.format_count, evidence)
+            model, levels = printed["model"], {key: int(printed[key])}
+            for quantity in ("samples", "acc_pct", *ERRORS):
+                head = (table, model, quantity, f"{key}={levels[key]}", *_worth("input", results))
+                find = partial(_count, lookup, model, quantity)
+                yield _found(head, printed[quantity], find, levels, formats.format_count, lookup)
 
 
-def _count(evidence: Evidence, model: str, quantity: str, **levels: int) -> int:
+def _count(lookup: ResultLookup, model: str, quantity: str, **levels: int) -> int:
     if quantity != "acc_pct":
-        return evidence.count(model, quantity, *levels.popitem())
-    accuracy = evidence.accuracy(model, **levels)
+        return lookup.count(model, quantity, *levels.popitem())
+    accuracy = lookup.accuracy(model, **levels)
     return percent(accuracy.numerator, accuracy.denominator)
 
 
-def _compare_tokens(results: Results, evidence: Evidence) -> Iterator[tuple]:
+def _compare_tokens(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
+    used = printed_tokens().to_dict("index")
     for printed in load_printed("tokens").to_dict("records"):
-        model, N, d = printed["model"], int(printed["N"]), int(printed["d"])
-        for quantity in _TOKENS:
-            if not printed[quantity]:
-                continue
-            head = (TOKEN_TABLES[N], model, quantity, f"N={N} d={d}", *_worth("input", results))
-            find = partial(evidence.tokens, model, quantity)
-            yield _found(head, printed[quantity], find, {"N": N, "d": d}, "{:.0f}".format, evidence)
+        model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
+        for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
+            if printed[quantity]:
+                kind = "input" if used[model, *levels.values()][quantity] == float(printed[quantity]) else "derived"
+                condition = " ".join(f"{key}={level}" for key, level in levels.items())
+                head = (TOKEN_TABLES[levels["N"]], model, quantity, condition, *_worth(kind, results))
+                find = partial(lookup.tokens, model, quantity)
+                yield _found(head, printed[quantity], find, levels, "{:.0f}".format, lookup)
 
 
 def _found(
@@ -226,32 +226,31 @@ def _found(
     find: Callable[..., float],
     levels: dict[str, int],
     form: Callable[[float], str],
-    evidence: Evidence,
+    lookup: ResultLookup,
 ) -> tuple:
-    """Return the row of a number that is found at some levels of N and d, if it rests on the paper's puzzles."""
+    """Return the row of a number at some levels of N and d, if it rests on the paper's puzzles."""
     try:
-        _require(evidence, head[1], **levels)
-        return _row(head, published, find(**levels), form)
-    except UnsettledError as error:
-        return _refused(head, published, str(error))
+        _require(lookup, head[1], **levels)
+        return _row(head, published, {head[2]: find(**levels)}, head[2], form)
+    except NotComputableError as error:
+        return _row(head, published, None, head[2], form, str(error))
 
 
-def _require(evidence: Evidence, model: str, **levels: int) -> None:
+def _require(lookup: ResultLookup, model: str, **levels: int) -> None:
     try:
-        evidence.require(model, **levels)
-    except UnsettledError:
-        raise UnsettledError("cells without the paper's number of puzzles") from None
+        lookup.require(model, **levels)
+    except NotComputableError:
+        raise NotComputableError("cells without the paper's number of puzzles") from None
 
 
-def _row(head: tuple, published: str, value: float, form: Callable[[float], str]) -> tuple:
-    shown = form(value)
-    return (*head, published, float(value), shown, judge(published, shown), "")
-
-
-def _refused(head: tuple, published: str, reason: str) -> tuple:
-    return (*head, published, np.nan, "", "not_computable", reason)
+def _row(head: tuple, published: str, known, quantity: str, form: Callable[[float], str], reason: str = "") -> tuple:
+    """Return a row of the comparison; without known numbers it is not computable for the reason given."""
+    if known is None:
+        return (*head, published, np.nan, "", "not_computable", reason)
+    shown = form(known[quantity])
+    return (*head, published, float(known[quantity]), shown, judge(published, shown), "")
 
 
 def _worth(kind: str, results: Results) -> tuple[str, str]:
     """Return kind and evidence of a number of the tables."""
-    return (kind, "settled") if results.provenance == "reconstructed" else ("independent", "")
+    return (kind, "identified") if results.provenance == "reconstructed" else ("independent", "")

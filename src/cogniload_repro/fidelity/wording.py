@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from cogniload_repro import formats
-from cogniload_repro.fidelity.evidence import UnsettledError
+from cogniload_repro.fidelity.lookup import NotComputableError
 from cogniload_repro.published import ABOUT_NONE, ALPHA
 
 Number = int | float | Fraction
@@ -48,13 +48,12 @@ class Meaning(NamedTuple):
 
 #: Words about numbers.
 #: ~0: see `published.ABOUT_NONE`. For > 0 and < 0 the sign alone counts.
-#: A few percent: no more than five.
-#: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties; the text adds "frequently", so more than
-#: half of the numbers will do.
+#: A few percent: at most five, and "typically", so for more than half of the numbers.
+#: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties, and "frequently", so for more than half.
 WORDS = {
     "~0": Meaning(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "both"), "+.3f"),
     "not significant": Meaning(pd.Interval(ALPHA, 1, "both"), ".3g"),
-    "a few percent": Meaning(pd.Interval(0, 5, "both"), ".0f"),
+    "a few percent": Meaning(pd.Interval(0, 5, "both"), ".0f", most=True),
     "mid-20000s": Meaning(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
 }
 
@@ -67,28 +66,11 @@ _ENDS = {">": "neither", ">=": "left", "<": "neither", "<=": "right"}
 
 
 def judge_claim(published: str, found: Share | Sequence[Number], quantity: str = "", most: bool = False) -> Judgement:
-    """Hold what was found against what the prose says.
+    """Compare what was found with what the prose says: a number, bound, range or word.
 
-    Parameters
-    ----------
-    published : str
-        A number, bound, range or word.
-    found : Share or sequence of numbers
-        A count, or the number of each model or cell that the statement is about.
-    quantity : str
-        Decides how a number is printed that is held against a bound.
-    most : bool
-        The statement is made of most of the numbers, not of all.
-
-    Returns
-    -------
-    Judgement
-        verdict: exact (the same print, or a true statement), unit (one unit of the last printed place apart), differs.
-
-    Raises
-    ------
-    UnsettledError
-        If the statement cannot be read, or nothing was found.
+    ``found`` is a count, or the number of each model or cell that the statement is about; ``most`` if the statement is
+    made of most of them; ``quantity`` decides how a number is printed that is compared with a bound. Raises
+    `NotComputableError` if the statement cannot be read, or nothing was found.
 
     Examples
     --------
@@ -102,7 +84,7 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
     if isinstance(found, Share):
         return _judge_share(published, found)
     if len(found) == 0:
-        raise UnsettledError("there is nothing to hold the statement against")
+        raise NotComputableError("there is nothing to compare the statement with")
     if published in WORDS:
         word = WORDS[published]
         return _judge_inside(found, found, word.inside, [format(float(x), word.form) for x in found], word.most)
@@ -163,7 +145,7 @@ def _judge_inside(
 
 def _require_number(published: str) -> None:
     if not re.fullmatch(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?", published):
-        raise UnsettledError(f"{published!r} is no number, bound, range or known word")
+        raise NotComputableError(f"{published!r} is no number, bound, range or known word")
 
 
 def _judge_number(published: str, shown: str) -> str:

@@ -39,25 +39,34 @@ def follows(checks: pd.DataFrame) -> pd.Series:
 
 
 def summarise(checks: pd.DataFrame) -> str:
-    """Return the scoreboard in a sentence or two: what could have come out otherwise, each number counted once."""
-    own = checks[checks["kind"].isin(["derived", "independent"]) & ~follows(checks)]
-    counts = {kind: rows["verdict"].value_counts() for kind, rows in own.groupby("kind")}
-    parts, derived, lengths = [], counts.get("derived"), counts.get("independent")
-    if derived is not None:
+    """Return in a sentence or two what the numbers say that were not used in the reconstruction, each counted once."""
+    own = checks[~follows(checks)]
+    derived = own.loc[(own["kind"] == "derived") & own["table"].isin(["table2", "table3", "table6"]), "verdict"]
+    lengths = own.loc[(own["kind"] == "independent") & own["condition"].str.endswith(", counted"), "verdict"]
+    parts = []
+    if len(derived):
+        exact = (derived == "exact").sum()
         parts.append(
-            f"Of {derived.sum():,} printed coefficients that could have come out otherwise, "
-            f"{derived.get('exact', 0):,} come out to the digit{_name_uncomputed(derived)}."
+            f"{exact:,} of {len(derived):,} coefficients that were not used in the reconstruction are reproduced to "
+            f"the printed digit{_name_uncomputed(derived)}."
         )
-    if lengths is not None:
+    if len(lengths):
+        counts = lengths.value_counts()
         parts.append(
-            f"Of {lengths.sum():,} printed prompt lengths, held against puzzles drawn anew, "
-            f"{lengths.get('within', 0):,} lie within sampling error{_name_uncomputed(lengths)}."
+            f"Of {len(lengths):,} printed prompt lengths, {counts.get('within', 0):,} agree with newly drawn puzzles "
+            f"within three standard errors and {counts.get('differs', 0):,} differ{_name_uncomputed(lengths)}."
         )
-    return " ".join(parts) or "Nothing that the paper prints is put to the test by these outputs."
+    real = own.loc[(own["kind"] == "independent") & ~own["condition"].str.endswith(", counted"), "verdict"]
+    if len(real):
+        parts.append(
+            f"{(real == 'exact').sum():,} of {len(real):,} printed numbers are reproduced to the printed digit "
+            f"from these outputs{_name_uncomputed(real)}."
+        )
+    return " ".join(parts) or "These outputs test none of the printed numbers."
 
 
-def _name_uncomputed(counts: pd.Series) -> str:
-    unknown = counts.get("not_computable", 0)
+def _name_uncomputed(verdicts: pd.Series) -> str:
+    unknown = (verdicts == "not_computable").sum()
     return f"; {unknown:,} cannot be computed here" if unknown else ""
 
 
@@ -71,7 +80,7 @@ def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
         board = board.drop(columns="within")
     board = board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
     board["Where"] = board["Where"].map(title)
-    caption = "Printed numbers by table and kind of evidence, and how many of them come out."
+    caption = "Printed numbers by table and kind, and how many of them are reproduced."
     return show_frame(board, caption=caption, name=name)
 
 

@@ -1,16 +1,10 @@
-"""What a build's results can say about the paper's grid, and a refusal where they cannot.
-
-A number is given only if every cell that it rests on has as many puzzles as the paper's: half a grid, or one with
-cells of a reader's own in it, would print numbers that mean something else.
-"""
+"""Numbers of a build's results by model of the paper, refused where cells lack the paper's number of puzzles."""
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.grid import PAPER_GRID, Cell
@@ -19,20 +13,12 @@ from cogniload_repro.published import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
 
 
-class UnsettledError(LookupError):
-    """The results do not settle a statement, or it cannot be read."""
+class NotComputableError(LookupError):
+    """The results do not determine a statement, or it cannot be read."""
 
 
-class Evidence:
-    """Numbers out of a build's results, by model of the paper.
-
-    Every method raises `UnsettledError` if cells that the number rests on are not there with the paper's number of
-    puzzles, or if the number itself is not.
-
-    Parameters
-    ----------
-    results : Results
-    """
+class ResultLookup:
+    """Numbers of a build's results; methods raise `NotComputableError` where cells or the number are missing."""
 
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
@@ -51,36 +37,39 @@ class Evidence:
             for model, number in known.items()
         }
         self._gaps: dict[str, set[Cell]] = {}
-        self._sums: dict[tuple, dict[tuple, dict]] = {}
+        self._sums: dict[tuple, dict] = {}
 
     def accuracy(self, model: str, **levels: float) -> Fraction:
         """Return the accuracy over the cells with these levels of N, d and ratio_pct, an exact fraction."""
         self.require(model, **levels)
-        pooled = self._pooled("accuracy", tuple(levels), lambda: self._sum("total", "correct", by=tuple(levels)))
-        row = pooled[model, *levels.values()]
-        return Fraction(int(row["correct"]), int(row["total"]))
+        by = ("accuracy", *levels)
+        if by not in self._sums:
+            sums = self._cells.groupby(["model", *levels], observed=True)[["correct", "total"]].sum()
+            self._sums[by] = {key: Fraction(int(k), int(n)) for key, k, n in sums.itertuples(name=None)}
+        return self._sums[by][(model, *levels.values()) if levels else model]
 
     def count(self, model: str, column: str, key: str, level: int) -> int:
         """Return samples or wrong answers of one type at one level of d or N (Tables 4 and 5)."""
         self.require(model, **{key: level})
         if column not in ("samples", *ERRORS):
-            raise UnsettledError(f"no column {column} counts answers")
-        return int(self._pooled("errors", (key,), lambda: errors_by(self._cells, key))[model, level][column])
+            raise NotComputableError(f"no column {column} counts answers")
+        if ("errors", key) not in self._sums:
+            self._sums["errors", key] = errors_by(self._cells, key).set_index(["model", key]).to_dict("index")
+        return int(self._sums["errors", key][model, level][column])
 
     def fit(self, model: str, quantity: str) -> float:
         """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN."""
         self.require(model)
         if any(model == name for name, _, _ in self._mixed):
-            raise UnsettledError(f"the fits of {model} rest on cells that the paper does not have")
+            raise NotComputableError(f"the fits of {model} rest on cells that the paper does not have")
         return _known(self._fits.get((model, quantity)), f"{quantity} of {model}")
 
     def tokens(self, model: str, quantity: str, N: int, d: int) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self.require(model, N=N, d=d)
         if (model, N, d) in self._mixed:
-            raise UnsettledError(f"the tokens of {model} at N={N}, d={d} rest on cells that the paper does not have")
-        own = self._tokens.get((model, N, d), {})
-        return _known(own.get(quantity), f"{quantity} of {model} at N={N}, d={d}")
+            raise NotComputableError(f"the tokens of {model} at {N=}, {d=} rest on cells that the paper does not have")
+        return _known(self._tokens.get((model, N, d), {}).get(quantity), f"{quantity} of {model} at {N=}, {d=}")
 
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
@@ -88,32 +77,20 @@ class Evidence:
         return [self._puzzles[model, cell.N, cell.ratio_pct, cell.d] for cell in PAPER_GRID]
 
     def require(self, model: str, **levels: float) -> None:
-        """Refuse if a cell of the paper's grid at these levels is not there with the paper's number of puzzles."""
+        """Refuse if a cell of the paper's grid at these levels has not the paper's number of puzzles."""
         needed = cells_at(**levels)
         if not needed:
-            raise UnsettledError(f"the paper has no cell with {levels}")
+            raise NotComputableError(f"the paper has no cell with {levels}")
+        if model not in BY_NAME:
+            raise NotComputableError(f"the paper has no model {model!r}")
         if model not in self._gaps:
-            self._gaps[model] = self._find_gaps(model)
+            self._gaps[model] = {
+                cell
+                for cell in PAPER_GRID
+                if self._puzzles.get((model, cell.N, cell.ratio_pct, cell.d), 0) not in _allowed(BY_NAME[model], cell)
+            }
         if not self._gaps[model].isdisjoint(needed):
-            raise UnsettledError(f"{model} lacks puzzles of the paper at {levels or 'some cells'}")
-
-    def _find_gaps(self, name: str) -> set[Cell]:
-        if name not in BY_NAME:
-            raise UnsettledError(f"the paper has no model {name!r}")
-        return {
-            cell
-            for cell in PAPER_GRID
-            if self._puzzles.get((name, cell.N, cell.ratio_pct, cell.d), 0) not in _allowed(BY_NAME[name], cell)
-        }
-
-    def _sum(self, *columns: str, by: tuple[str, ...]) -> pd.DataFrame:
-        return self._cells.groupby(["model", *by], sort=False, observed=True)[list(columns)].sum().reset_index()
-
-    def _pooled(self, what: str, keys: tuple[str, ...], pool: Callable[[], pd.DataFrame]) -> dict[tuple, dict]:
-        if (what, *keys) not in self._sums:
-            rows = pool().to_dict("records")
-            self._sums[(what, *keys)] = {(row["model"], *(row[key] for key in keys)): row for row in rows}
-        return self._sums[(what, *keys)]
+            raise NotComputableError(f"{model} lacks puzzles of the paper at {levels or 'some cells'}")
 
 
 @cache
@@ -130,5 +107,5 @@ def _allowed(model: Model, cell: Cell) -> range:
 
 def _known(number: float | None, what: str) -> float:
     if number is None or not math.isfinite(number):
-        raise UnsettledError(f"{what} is not known")
+        raise NotComputableError(f"{what} is not known")
     return float(number)

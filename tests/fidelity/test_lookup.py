@@ -6,19 +6,19 @@ import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells
 
-from cogniload_repro.fidelity.evidence import Evidence, UnsettledError, cells_at
+from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup, cells_at
 from cogniload_repro.fidelity.results import Results
 from cogniload_repro.grid import PAPER_GRID
 
 QWQ, GPT5 = "QwQ-32B", "gpt-5-2025-08-07"
 
 
-def evidence(cells, fits=(), tokens=()):
-    """Return the evidence of cells with some fits and token statistics of QwQ-32B."""
+def lookup(cells, fits=(), tokens=()):
+    """Return the lookup of cells with some fits and token statistics of QwQ-32B."""
     glm = pd.DataFrame([{"model": QWQ, "p_d": 0.01, "status": "ok", **dict(fits)}])
     other = pd.DataFrame({"model": [QWQ], "status": ["ok"]})
     stats = pd.DataFrame([{"model": QWQ, "N": 20, "d": 1, "prompt_mean": 400.0, **dict(tokens)}])
-    return Evidence(Results(cells, glm, other, other, stats, "reconstructed"))
+    return ResultLookup(Results(cells, glm, other, other, stats, "reconstructed"))
 
 
 def test_accuracy_is_the_exact_share():
@@ -26,10 +26,10 @@ def test_accuracy_is_the_exact_share():
     cells = provisional_cells()
     own = cells[(cells["model"] == QWQ) & (cells["N"] == 50)]
     expected = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
-    assert evidence(cells).accuracy(QWQ, N=50) == expected
+    assert lookup(cells).accuracy(QWQ, N=50) == expected
     at_ratio = own[own["ratio_pct"] == 25]
     expected = Fraction(int(at_ratio["correct"].sum()), int(at_ratio["total"].sum()))
-    found = evidence(cells)
+    found = lookup(cells)
     assert found.accuracy(QWQ, N=50, ratio_pct=25) == found.accuracy(QWQ, ratio_pct=25, N=50) == expected
     everything = cells[cells["model"] == QWQ]
     assert found.accuracy(QWQ) == Fraction(int(everything["correct"].sum()), int(everything["total"].sum()))
@@ -39,7 +39,7 @@ def test_counts_are_those_of_the_level():
     """Samples and errors are summed over the other dimensions."""
     cells = provisional_cells()
     own = cells[(cells["model"] == QWQ) & (cells["d"] == 3)]
-    found = evidence(cells)
+    found = lookup(cells)
     assert found.count(QWQ, "samples", "d", 3) == own["total"].sum()
     assert found.count(QWQ, "valid_logic", "d", 3) == own["valid_logic"].sum()
     assert found.puzzles(QWQ) == [100] * len(PAPER_GRID)
@@ -47,10 +47,10 @@ def test_counts_are_those_of_the_level():
 
 def test_a_smaller_grid_is_refused():
     """The mini-grid covers no level of the paper's grid whole, but it has cells of its own."""
-    found = evidence(mini_cells())
-    with pytest.raises(UnsettledError, match="lacks puzzles"):
+    found = lookup(mini_cells())
+    with pytest.raises(NotComputableError, match="lacks puzzles"):
         found.accuracy(QWQ, N=20)
-    with pytest.raises(UnsettledError, match="lacks puzzles"):
+    with pytest.raises(NotComputableError, match="lacks puzzles"):
         found.fit(QWQ, "p_d")
 
 
@@ -58,10 +58,10 @@ def test_a_cell_of_the_grid_is_enough_for_its_own_number():
     """Only the cells that a number rests on have to be there."""
     cells = provisional_cells()
     here = cells[(cells["N"] == 20) & (cells["d"] == 1)]
-    found = evidence(here)
+    found = lookup(here)
     assert found.tokens(QWQ, "prompt_mean", 20, 1) == 400
     assert 0 <= found.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
-    with pytest.raises(UnsettledError):
+    with pytest.raises(NotComputableError):
         found.accuracy(QWQ, d=1)
 
 
@@ -80,28 +80,28 @@ def test_a_cell_of_the_grid_is_enough_for_its_own_number():
 )
 def test_what_is_not_there_is_refused(ask):
     """An unknown model, level, column or number is refused, not guessed."""
-    with pytest.raises(UnsettledError):
-        ask(evidence(provisional_cells()))
+    with pytest.raises(NotComputableError):
+        ask(lookup(provisional_cells()))
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_that_are_none_are_refused(number):
     """A fit or a token count that is not finite is no number."""
-    with pytest.raises(UnsettledError, match="not known"):
-        evidence(provisional_cells(), fits={"p_d": number}).fit(QWQ, "p_d")
-    with pytest.raises(UnsettledError, match="not known"):
-        evidence(provisional_cells(), tokens={"prompt_mean": number}).tokens(QWQ, "prompt_mean", 20, 1)
+    with pytest.raises(NotComputableError, match="not known"):
+        lookup(provisional_cells(), fits={"p_d": number}).fit(QWQ, "p_d")
+    with pytest.raises(NotComputableError, match="not known"):
+        lookup(provisional_cells(), tokens={"prompt_mean": number}).tokens(QWQ, "prompt_mean", 20, 1)
 
 
 def test_ratios_of_ones_own_keep_out_of_pooled_numbers():
     """A ratio that the paper lacks leaves accuracies as they are and withholds fits and that condition's tokens."""
     cells = provisional_cells()
     extra = cells[(cells["model"] == QWQ) & (cells["N"] == 20) & (cells["d"] == 1)].assign(ratio_pct=33, correct=0)
-    found = evidence(pd.concat([cells, extra], ignore_index=True))
-    assert found.accuracy(QWQ, N=20, d=1) == evidence(cells).accuracy(QWQ, N=20, d=1)
-    with pytest.raises(UnsettledError, match="cells that the paper does not have"):
+    found = lookup(pd.concat([cells, extra], ignore_index=True))
+    assert found.accuracy(QWQ, N=20, d=1) == lookup(cells).accuracy(QWQ, N=20, d=1)
+    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
         found.fit(QWQ, "p_d")
-    with pytest.raises(UnsettledError, match="cells that the paper does not have"):
+    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
         found.tokens(QWQ, "prompt_mean", 20, 1)
 
 
