@@ -1,34 +1,33 @@
-"""Cognitive load as one number: state bits times predicates times steps.
+"""Cognitive load as one number: state bits times predicates times steps, and whether accuracy depends on it alone.
 
-Source: the post "Why Some Puzzles Are Hard for LLMs: A Framework for Cognitive Load" (2025-06-08), sections "The Three
-Components of Cognitive Load" and "Synthesis". The four planning puzzles stand here as the post gives them beside what
-a search of their states gives; a CogniLoad cell, which the post does not treat, gets a definition of ours.
+Source: the post "Why Some Puzzles Are Hard for LLMs: A Framework for Cognitive Load" (2025-06-08). Its planning puzzles
+(rules after Shojaee et al. 2025, "The Illusion of Thinking") are searched state by state. The post does not treat
+CogniLoad: `cell_load` and its readings are definitions of ours that follow the post's.
 """
 
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import combinations
 from math import comb, log2
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
+from scipy.special import expit, xlogy
+from scipy.stats import chi2, norm
 
-from cogniload_repro.companions.planning import search_blocks, search_checkers, search_hanoi, search_river
+from cogniload_repro.published import load_printed
+from cogniload_repro.statistics.accuracy import order_models
+from cogniload_repro.statistics.likelihood import maximise
 
-#: The post's threshold for Claude 3.7 Sonnet, section "Unified Performance Curve".
+State = TypeVar("State", bound=Hashable)
+
+#: The post's threshold for Claude 3.7 Sonnet, fitted to two planning puzzles (section "Unified Performance Curve").
 CRITICAL_LOAD = 254
 
 
 class Load(NamedTuple):
-    """A load and its factors.
-
-    Attributes
-    ----------
-    state_bits : float
-        S, the binary logarithm of the number of states.
-    predicates : float
-        C, the atomic predicates that decide whether one step is valid.
-    steps : float
-        D, the steps of the solution.
-    """
+    """A load's factors: S, bits of the state; C, predicates that decide whether a step is valid; D, steps."""
 
     state_bits: float
     predicates: float
@@ -46,22 +45,91 @@ def hanoi_load(n: int) -> Load:
 
 
 def checkers_load(n: int) -> Load:
-    """Return the post's load of Checker Jumping with n checkers a colour; its state bits are an approximation."""
+    """Return the post's load of Checker Jumping with n checkers per colour; its state bits are an approximation."""
     return Load(2 * n, 8, n**2 + 2 * n)
 
 
 def river_load(n: int) -> Load:
-    """Return the post's load of River Crossing with n pairs; the moves m(n) are found by search.
-
-    Raises
-    ------
-    ValueError
-        If the post's boat cannot bring n pairs over.
-    """
+    """Return the post's load of River Crossing with n pairs, the moves found by search; from six pairs on nobody can."""
     moves = search_river(n).moves
     if moves is None:
         raise ValueError(f"{n} pairs cannot cross in the post's boat, so there is no load; take at most 5 pairs")
     return Load(2 * n + 1, 2 * n * (n - 1), moves)
+
+
+class SearchResult(NamedTuple):
+    """Fewest moves from start to goal (None if it cannot be reached), and states that can be reached."""
+
+    moves: int | None
+    reachable: int
+
+
+def search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> SearchResult:
+    """Search breadth first until no state is new."""
+    seen, front, depth, found = {start}, [start], 0, None
+    while front:
+        found = depth if goal in front and found is None else found
+        front = [state for state in dict.fromkeys(next_ for old in front for next_ in moves(old)) if state not in seen]
+        seen.update(front)
+        depth += 1
+    return SearchResult(found, len(seen))
+
+
+def search_hanoi(n: int) -> SearchResult:
+    """Move n disks from the first of three pegs to the third; a state is the peg of every disk, smallest first."""
+
+    def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        tops: dict[int, int] = {}
+        for disk, peg in enumerate(pegs):
+            tops.setdefault(peg, disk)
+        for source, disk in tops.items():
+            for target in range(3):
+                if tops.get(target, n) > disk and target != source:
+                    yield (*pegs[:disk], target, *pegs[disk + 1 :])
+
+    return search((0,) * n, (2,) * n, moves)
+
+
+def search_checkers(n: int) -> SearchResult:
+    """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
+
+    def moves(line: str) -> Iterator[str]:
+        gap = line.index("_")
+        for checker, way, other in (("R", -1, "B"), ("B", 1, "R")):
+            for reach in (1, 2):
+                place = gap + way * reach
+                jumped = reach == 1 or line[gap + way : gap + way + 1] == other
+                if 0 <= place < len(line) and line[place] == checker and jumped:
+                    squares = list(line)
+                    squares[gap], squares[place] = checker, "_"
+                    yield "".join(squares)
+
+    return search("R" * n + "_" + "B" * n, "B" * n + "_" + "R" * n, moves)
+
+
+def search_river(n: int, capacity: int | None = None) -> SearchResult:
+    """Bring n actors and their n agents over a river; the post's boat holds two for n = 2 and 3, and three from 4 on.
+
+    Nobody's actor may be with another's agent without their own, on either bank or in the boat. A state is the set of
+    people on the near bank and the boat's side.
+    """
+    capacity = capacity or (2 if n <= 3 else 3)
+    everybody = frozenset((pair, role) for pair in range(n) for role in ("actor", "agent"))
+
+    def is_safe(group: Iterable[tuple[int, str]]) -> bool:
+        agents = {pair for pair, role in group if role == "agent"}
+        return not agents or all(pair in agents for pair, role in group if role == "actor")
+
+    def moves(state: tuple[frozenset, bool]) -> Iterator[tuple[frozenset, bool]]:
+        near, boat_near = state
+        bank = sorted(near if boat_near else everybody - near)
+        for size in range(1, capacity + 1):
+            for group in combinations(bank, size):
+                left = near - set(group) if boat_near else near | set(group)
+                if is_safe(left) and is_safe(everybody - left) and is_safe(group):
+                    yield left, not boat_near
+
+    return search((everybody, True), (frozenset(), False), moves)
 
 
 #: For every puzzle: search, sizes searched, the post's load, its minimum of moves, all arrangements.
@@ -75,86 +143,165 @@ _PUZZLES: dict[str, tuple[Any, ...]] = {
 
 
 def compare_puzzles() -> pd.DataFrame:
-    """Search the post's three puzzles, and set what is found beside what the post states.
+    """Search the post's three puzzles beside what the post states.
 
     Returns
     -------
     DataFrame
-        One row a puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
+        One row per puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
         arrangements, all that its definition counts; reachable, those that play can reach; state_bits, the post's S;
-        arrangement_bits and reachable_bits; predicates and steps, the post's C and D; load, the post's; load_reachable,
-        with the reachable states; load_moves, with the fewest moves as steps as well.
+        reachable_bits; steps, the post's D; load, the post's; load_reachable, with the reachable states; load_moves,
+        with the fewest moves as steps as well.
     """
     rows = []
-    for puzzle, (search, sizes, load, stated, arrangements) in _PUZZLES.items():
+    for puzzle, (search_puzzle, sizes, load, stated, arrangements) in _PUZZLES.items():
         for n in sizes:
-            found, own = search(n), load(n)
+            found, post = search_puzzle(n), load(n)
             bits = log2(found.reachable)
             rows.append(
                 {"puzzle": puzzle, "n": n, "moves": found.moves, "moves_stated": stated(n)}
-                | {"arrangements": arrangements(n), "reachable": found.reachable, "state_bits": own.state_bits}
-                | {"arrangement_bits": log2(arrangements(n)), "reachable_bits": bits}
-                | {"predicates": own.predicates, "steps": own.steps, "load": own.load}
-                | {"load_reachable": own._replace(state_bits=bits).load}
-                | {"load_moves": Load(bits, own.predicates, found.moves).load}
+                | {"arrangements": arrangements(n), "reachable": found.reachable, "state_bits": post.state_bits}
+                | {"reachable_bits": bits, "steps": post.steps, "load": post.load}
+                | {"load_reachable": post._replace(state_bits=bits).load}
+                | {"load_moves": Load(bits, post.predicates, found.moves).load}
             )
     return pd.DataFrame(rows).astype({"moves_stated": float})
 
 
-def search_excluded() -> pd.DataFrame:
-    """Return states and moves of Blocks World, which the post leaves out of its analysis and gives no load.
-
-    Returns
-    -------
-    DataFrame
-        One row a number of blocks, 1 to 6: n, reachable, reachable_bits, moves to turn one stack over.
-    """
-    found = {n: search_blocks(n) for n in range(1, 7)}
-    return pd.DataFrame(
-        [
-            {"n": n, "reachable": s.reachable, "reachable_bits": log2(s.reachable), "moves": s.moves}
-            for n, s in found.items()
-        ]
-    )
-
-
 def cell_load(N: int, d: int) -> Load:
-    """Return the load of a CogniLoad cell, by a definition of ours that follows the post's word for word.
+    """Return the load of a CogniLoad cell, by a definition of ours that follows the post's.
 
     S: max(d, 2) people have d attributes of max(d + 1, 3) values each (paper, Table 1), so a state holds
     max(d, 2) d log2 max(d + 1, 3) bits. C: a statement has 1 to d conditions and as many updates, each number equally
     likely (section 2.1.3), so that a step takes d + 1 predicates on average. D: the N statements, one step each.
-
-    The share of needles does not enter: needles and hays have the same form, and a reader who follows everybody
-    takes all of them. `cell_loads` has a reading in which it does.
     """
     people, values = max(d, 2), max(d + 1, 3)
     return Load(people * d * log2(values), d + 1, N)
 
 
 def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the logarithms of loads of cells under the readings of what a step and a state are.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Columns N, d and rho.
+    """Return the natural logarithms of the loads of cells (columns N, d, rho) under three readings of S and D.
 
     Returns
     -------
     DataFrame
-        Same index; natural logarithms: ``everybody``, as `cell_load`; ``poi_only``, with the state of the person of
-        interest alone and its needles as the only steps.
+        Same index; ``everybody``: everybody's state over all statements, as `cell_load`; ``person``: the state of the
+        person of interest over all statements; ``needles``: that person's state over its needles alone.
     """
-    everybody = [cell_load(N, d) for N, d in zip(cells["N"], cells["d"], strict=True)]
-    alone = [
-        load._replace(state_bits=load.state_bits / max(d, 2), steps=N * rho)
-        for load, N, d, rho in zip(everybody, cells["N"], cells["d"], cells["rho"], strict=True)
-    ]
-    return pd.DataFrame(
-        {
-            name: np.log([load.load for load in loads])
-            for name, loads in (("everybody", everybody), ("poi_only", alone))
-        },
-        index=cells.index,
-    )
+    everybody = np.log([cell_load(N, d).load for N, d in zip(cells["N"], cells["d"], strict=True)])
+    person = everybody - np.log(cells["d"].clip(lower=2))
+    needles = person + np.log(cells["rho"])
+    return pd.DataFrame({"everybody": everybody, "person": person, "needles": needles}, index=cells.index)
+
+
+def _paper(cells: pd.DataFrame) -> np.ndarray:
+    return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"]), cells["rho"], cells["rho"] ** 2])
+
+
+def _load(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
+    return np.column_stack([np.ones(len(cells)), cell_loads(cells)[reading]])
+
+
+def _weighted(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
+    """S and C depend on d alone, so only their product can have an exponent."""
+    return np.column_stack([np.ones(len(cells)), cell_loads(cells.assign(N=1))[reading], np.log(cells["N"])])
+
+
+#: What a fit lets accuracy depend on, model by model.
+SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
+    "the paper's regression: d, log N, ρ, ρ²": _paper,
+    "load, everybody's state": _load,
+    "load, the person's state": lambda cells: _load(cells, "person"),
+    "load, the person's state over its needles": lambda cells: _load(cells, "needles"),
+    "free exponents of S × C and D": _weighted,
+}
+FALLING = "any falling function of the load"
+
+
+def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
+    """Fit every specification to each model, and measure how far it is from the counts.
+
+    Returns
+    -------
+    DataFrame
+        One row per specification, summed over models: specification; terms; deviance (twice the log-likelihood short of
+        the saturated one); aic (Bernoulli likelihoods, as in the paper's Table 6); models_better, those whose AIC is
+        below that of the paper's regression. The last row is the best that any function can do which never rises with
+        the load: it has no fixed number of terms, so no AIC.
+    """
+    by_model = [own for _, own in cells.groupby("model", sort=False)]
+    rows, paper = [], None
+    for name, design in SPECIFICATIONS.items():
+        fits = [(x := design(own), *_fit(x, own)) for own in by_model]
+        terms = np.array([x.shape[1] for x, _, _ in fits])
+        aic = 2 * terms - 2 * np.array([loglik for _, _, loglik in fits])
+        paper = aic if paper is None else paper
+        deviance = sum(_deviance(own, expit(x @ beta)) for own, (x, beta, _) in zip(by_model, fits, strict=True))
+        rows.append({"specification": name, "terms": terms.sum(), "deviance": deviance, "aic": aic.sum(),
+                     "models_better": (aic < paper).sum()})  # fmt: skip
+    rows.append({"specification": FALLING, "deviance": sum(_deviance(own, _fall(own)) for own in by_model)})
+    return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
+
+
+def fit_thresholds(cells: pd.DataFrame, level: float = 0.95, reading: str = "everybody") -> pd.DataFrame:
+    """Fit each model's own sigmoid in the logarithm of the load.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
+        accuracy is one half; low and high, its Wald interval on the log scale; exponent_d and exponent_N, log-odds per
+        unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
+    """
+    rows = []
+    for model in order_models(cells["model"].unique()):
+        own = cells[cells["model"] == model]
+        x, n = _load(own, reading), own["total"].to_numpy(float)
+        (b0, b1), loglik = _fit(x, own)
+        p = expit(x @ [b0, b1])
+        gradient = np.array([-1 / b1, b0 / b1**2])
+        se = np.sqrt(gradient @ np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])) @ gradient)
+        low, centre, high = -b0 / b1 + norm.ppf((1 + level) / 2) * se * np.array([-1, 0, 1])
+        free, better = _fit(_weighted(own, reading), own)
+        rows.append(
+            {"model": model, "slope": b1, "critical_load": np.exp(centre), "low": np.exp(low), "high": np.exp(high)}
+            | {"exponent_d": free[1], "exponent_N": free[2], "p_equal": chi2.sf(2 * (better - loglik), 1)}
+        )
+    return pd.DataFrame(rows)
+
+
+def measure_effort() -> pd.DataFrame:
+    """Return how far each model's mean output (Tables 7 to 10) falls at the highest load, N = 250 and d = 10.
+
+    Returns
+    -------
+    DataFrame
+        One row per model whose output there is printed: model; highest, the largest mean output over the 20 cells of N
+        and d, in tokens; at_N and at_d, its cell; at_end, the mean output at N = 250 and d = 10; ratio, of both.
+    """
+    printed = load_printed("tokens").astype({"N": int, "d": int})
+    printed["output"] = pd.to_numeric(printed["output_mean"], errors="coerce")
+    rows = []
+    for model, own in printed.groupby("model", sort=False):
+        own = own.set_index(["N", "d"])["output"]
+        (at_N, at_d), end = own.idxmax(), own[250, 10]
+        if np.isfinite(end):
+            rows.append({"model": model, "highest": own.max(), "at_N": at_N, "at_d": at_d, "at_end": end})
+    return pd.DataFrame(rows).assign(ratio=lambda frame: frame["at_end"] / frame["highest"])
+
+
+def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:
+    return maximise(x, cells["total"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
+
+
+def _fall(cells: pd.DataFrame) -> np.ndarray:
+    """Return the shares that are most likely among those that never rise with the load."""
+    load = cell_loads(cells)["everybody"].round(9).to_numpy()
+    sums = cells[["correct", "total"]].groupby(load).sum()
+    shares = isotonic_regression(sums["correct"] / sums["total"], weights=sums["total"], increasing=False).x
+    return pd.Series(shares, sums.index)[load].to_numpy()
+
+
+def _deviance(cells: pd.DataFrame, p: np.ndarray) -> float:
+    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
+    return float(2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n) - xlogy(k, p) - xlogy(n - k, 1 - p)).sum())

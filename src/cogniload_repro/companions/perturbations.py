@@ -9,24 +9,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from cogniload_repro.companions import grids, interleaving, reversals, substitutions
+from cogniload_repro.companions import transformations
 
 
 class Perturbation(NamedTuple):
-    """One perturbation.
+    """How to perturb a text (or two, if `pairs`) and to restore it, the rule a model is told, the document's category.
 
-    Attributes
-    ----------
-    encode : callable
-        From a text, or from two if ``pairs``, to the perturbed text.
-    decode : callable
-        From the perturbed text back to the first.
-    rule : str
-        What a model is told; empty for the one that needs no decoding (Appendix A.1).
-    group : str
-        The document's category.
-    pairs : bool
-        Whether a second text is woven in.
+    The rule is empty for the perturbation that needs no decoding (Appendix A.1).
     """
 
     encode: Callable[..., str]
@@ -41,7 +30,7 @@ _DEFINED = (
     "Some terms of the statement are replaced by others. A line in the middle of it, of the form "
     'defyn{let "new" mean "old", ...}., says what each new term means and is not part of the statement itself.'
 )
-_BREAKS = f" {grids.LINE_BREAK} stands for a line break."
+_BREAKS = f" {transformations.LINE_BREAK} stands for a line break."
 _MARKERS = "The lines between GRID START and GRID END are the rows of a grid, all of one length"
 _FILLERS = (
     "What is left of it is filled with at least one filler, all of them dots, or spaces if the statement ends in a "
@@ -52,41 +41,41 @@ _OVERLOAD = "You see two problems, A and B, {} Solve only problem A. Where {} is
 _COUNTED = "; a last line then says how many of its {} are meant."
 
 PERTURBATIONS = {
-    "not_not": Perturbation(substitutions.negate_twice, substitutions.restore_negations, "", _LEXICAL),
-    "opposites": Perturbation(substitutions.swap_opposites, substitutions.restore_opposites, _DEFINED, _LEXICAL),
-    "wrappers": Perturbation(substitutions.wrap_terms, substitutions.restore_wrappers, _DEFINED, _LEXICAL),
+    "not_not": Perturbation(transformations.negate_twice, transformations.restore_negations, "", _LEXICAL),
+    "opposites": Perturbation(transformations.swap_opposites, transformations.restore_opposites, _DEFINED, _LEXICAL),
+    "wrappers": Perturbation(transformations.wrap_terms, transformations.restore_wrappers, _DEFINED, _LEXICAL),
     "rail_fence": Perturbation(
-        grids.rail_fence,
-        grids.restore_rail_fence,
+        transformations.rail_fence,
+        transformations.restore_rail_fence,
         f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. From the "
         "first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the top "
         "row, and down again." + _BREAKS,
         _SPATIAL,
     ),
     "rectangle_perimeter": Perturbation(
-        grids.rectangle_perimeter,
-        grids.restore_rectangle_perimeter,
+        transformations.rectangle_perimeter,
+        transformations.restore_rectangle_perimeter,
         f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along its edges, from the "
         f"top left corner. {_FILLERS}",
         _SPATIAL,
     ),
     "snake_horizontal": Perturbation(
-        grids.snake_horizontal,
-        grids.restore_snake_horizontal,
+        transformations.snake_horizontal,
+        transformations.restore_snake_horizontal,
         f"{_MARKERS}. The statement runs through them from the top left: the first row from left to right, the second "
         f"from right to left, the third from left to right again. {_FILLERS}",
         _SPATIAL,
     ),
     "snake_vertical": Perturbation(
-        grids.snake_vertical,
-        grids.restore_snake_vertical,
+        transformations.snake_vertical,
+        transformations.restore_snake_vertical,
         f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the second, down "
         f"the third again. {_FILLERS}",
         _SPATIAL,
     ),
     "interleave_line": Perturbation(
-        interleaving.interleave_lines,
-        interleaving.restore_lines,
+        transformations.interleave_lines,
+        transformations.restore_lines,
         _OVERLOAD.format(
             "cut into segments of 60 symbols that take turns, each on a line after its problem's tag.", "A"
         )
@@ -96,33 +85,33 @@ PERTURBATIONS = {
         pairs=True,
     ),
     "interleave_word": Perturbation(
-        interleaving.interleave_words,
-        interleaving.restore_words,
+        transformations.interleave_words,
+        transformations.restore_words,
         _OVERLOAD.format(f"whose words take turns, A's first ({_WORDS}).", "A") + _COUNTED.format("words"),
         _CONTEXT,
         pairs=True,
     ),
     "interleave_symbol": Perturbation(
-        interleaving.interleave_symbols,
-        interleaving.restore_symbols,
+        transformations.interleave_symbols,
+        transformations.restore_symbols,
         _OVERLOAD.format("whose symbols take turns, spaces and punctuation too, A's first.", "A")
         + _COUNTED.format("symbols"),
         _CONTEXT,
         pairs=True,
     ),
     "reverse_sentences": Perturbation(
-        reversals.reverse_sentences,
-        reversals.reverse_sentences,
+        transformations.reverse_sentences,
+        transformations.reverse_sentences,
         "The sentences stand in reverse order. A sentence is whatever stands between periods, without the white space "
         "after a period; the periods themselves have not moved.",
         _ORDER,
     ),
     "reverse_words": Perturbation(
-        reversals.reverse_words, reversals.reverse_words, f"The words stand in reverse order; {_WORDS}.", _ORDER
+        transformations.reverse_words, transformations.reverse_words, f"The words stand in reverse order; {_WORDS}.", _ORDER
     ),
     "reverse_symbols": Perturbation(
-        reversals.reverse_symbols,
-        reversals.reverse_symbols,
+        transformations.reverse_symbols,
+        transformations.reverse_symbols,
         f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
         _ORDER,
     ),
@@ -189,13 +178,7 @@ def restore(name: str, text: str) -> str:
 
 
 def find_perturbation(name: str) -> Perturbation:
-    """Return the perturbation of this name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the perturbation of this name."""
     if name not in PERTURBATIONS:
         raise ValueError(f"unknown perturbation {name!r}; choose one of: {', '.join(PERTURBATIONS)}")
     return PERTURBATIONS[name]
@@ -204,9 +187,8 @@ def find_perturbation(name: str) -> Perturbation:
 def prepare(text: str) -> str:
     r"""Bring a text into the form in which the document perturbs it, and sets its baseline (Section 4).
 
-    LaTeX comments are removed, line breaks become "; ", and a space parts every backslash from a neighbouring n, t,
-    b, r, a or f. The document names the order backslash, letter; its example, "\(b\)" that reversed holds a
-    backspace, needs the order letter, backslash as well, so both are parted.
+    LaTeX comments are removed, line breaks become "; ", and a space separates every backslash from a neighbouring n,
+    t, b, r, a or f, before or after it, so that no reversal makes a control character.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
 Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix A.2. The document asks for answers in
 ``\\boxed{}``; a CogniLoad puzzle names its own form of answer, so the protocol leaves the form to the statement.
-Prompts are worded anew.
+Prompts are worded anew. Perturbed texts are prepared first (flattened lines, `prepare`); the condition ``baseline`` is
+the prepared text without perturbation, with which perturbed answers are compared.
 """
 
 import re
@@ -19,6 +20,8 @@ from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_ro
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
+#: The condition of a text that is prepared like perturbed ones and asked as it is.
+BASELINE = "baseline"
 _PROTOCOL = (
     "Work in two stages:\n"
     "1. The TRANSFORMATION RULE says how a problem statement was turned into the TRANSFORMED INPUT. Undo it, and write "
@@ -35,11 +38,6 @@ def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
     """Return the query for a perturbed text: the two stages, the rule, the perturbed text.
 
     A double negation needs no decoding, so ``not_not`` is asked as it stands (Appendix A.1).
-
-    Raises
-    ------
-    ValueError
-        As `perturb`.
     """
     perturbed, rule = perturb(name, text, other), find_perturbation(name).rule
     if not rule:
@@ -48,13 +46,7 @@ def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
 
 
 def overload_prompt(statements: Sequence[str]) -> str:
-    """Return one query with all statements, of which the last is the one to score (Section 4).
-
-    Raises
-    ------
-    ValueError
-        If there are no statements.
-    """
+    """Return one query with all statements, of which the last is the one to score (Section 4)."""
     if not statements:
         raise ValueError("a query needs at least one statement, and there are none; give the one to score last")
     bare = [statement.removeprefix(INSTRUCTION).strip() for statement in statements]
@@ -96,7 +88,8 @@ def boxed_answers(response: str) -> Iterator[str]:
 class Query(NamedTuple):
     """What a model is asked about one puzzle: the puzzle's name, the condition it is asked under, and the text.
 
-    The condition is empty for the puzzle as it is, a key of `PERTURBATIONS`, or ``overload_k`` for k puzzles at once.
+    The condition is empty for the puzzle as it is, ``baseline``, a key of `PERTURBATIONS`, or ``overload_k`` for k
+    puzzles at once.
     """
 
     name: str
@@ -105,38 +98,28 @@ class Query(NamedTuple):
 
 
 def name_condition(perturbation: str | None, overload: int) -> str:
-    """Return the condition of a `Query`; perturbing and overloading at once are refused: they are two experiments.
-
-    Raises
-    ------
-    ValueError
-        If both are asked for, fewer puzzles a query than one, or a perturbation that there is not.
-    """
+    """Return the condition of a `Query`; perturbing and overloading at once are refused: they are two experiments."""
     if overload < 1 or (perturbation is not None and overload != 1):
-        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles a query: choose one of both")
-    if perturbation is not None:
+        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles per query: choose one of both")
+    if perturbation is not None and perturbation != BASELINE:
         find_perturbation(perturbation)
     return perturbation or (f"overload_{overload}" if overload > 1 else "")
 
 
 def count_per_query(perturbation: str | None, overload: int) -> int:
     """Return how many puzzles of a cell a query needs: one that weaves two together, or holds several, needs others."""
-    return max(2 if perturbation and find_perturbation(perturbation).pairs else 1, overload)
+    pairs = perturbation not in (None, BASELINE) and find_perturbation(str(perturbation)).pairs
+    return max(2 if pairs else 1, overload)
 
 
 def write_query(texts: Sequence[str], place: int, perturbation: str | None = None, overload: int = 1) -> str:
-    """Return what a model is asked about one puzzle of a cell.
+    """Return what a model is asked about the puzzle at a place among the statements of its cell.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Statements of the cell's puzzles, as many as `count_per_query` says or more.
-    place : int
-        Which of them is asked about. Those that the query brings besides are the ones before it, the last ones before
-        the first.
-    perturbation, overload
-        As in `list_queries`.
+    A perturbation and its baseline see the same prepared text. Other statements that the query needs are those before
+    it, the last ones before the first (`count_per_query` says how many).
     """
+    if perturbation == BASELINE:
+        return prepare(texts[place])
     if perturbation:
         return protocol_prompt(perturbation, prepare(texts[place]), prepare(texts[place - 1]))
     if overload > 1:
@@ -145,24 +128,15 @@ def write_query(texts: Sequence[str], place: int, perturbation: str | None = Non
 
 
 def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
-    """Yield what to ask a model for each puzzle of a set, cell by cell.
-
-    The statements that a query brings besides, woven in or solved first, are those before it in its own cell (N, d,
-    needles), the last ones before the first. Perturbed texts are prepared as the document prepares them.
+    """Yield what to ask a model for each puzzle of a set (in any form that `read_set` takes), cell by cell.
 
     Parameters
     ----------
     folder : path
-        A set in any form that `read_set` takes.
     perturbation : str, optional
-        A key of `PERTURBATIONS`; the puzzles as they are without.
+        A key of `PERTURBATIONS`, or ``baseline``; the puzzles as they are without.
     overload : int
-        Puzzles a query, the puzzle itself last.
-
-    Raises
-    ------
-    ValueError
-        If both are asked for, a cell has too few puzzles, or one cannot be read or perturbed.
+        Puzzles per query, the puzzle itself last.
     """
     condition, needed = name_condition(perturbation, overload), count_per_query(perturbation, overload)
     read = (_read_puzzle(where, item) for place in find_sets(folder) for where, item in read_set(place))
@@ -183,28 +157,17 @@ def list_queries(folder: str | Path, perturbation: str | None = None, overload: 
 
 
 def write_queries(folder: str | Path, queries: Iterable[Query]) -> Path:
-    """Write ``queries.jsonl`` beside a set of puzzles, and return it; in each line: name, perturbation, query.
-
-    The puzzles stay as they are, so that answers are scored and counted by cell as ever.
-    """
-    fields = ({"name": name, "perturbation": condition, "query": text} for name, condition, text in queries)
+    """Write ``queries.jsonl`` beside a set of puzzles, and return it; per line: name, perturbation, query."""
     path = Path(folder) / "queries.jsonl"
-    write_jsonl(path, fields)
+    write_jsonl(path, ({"name": one.name, "perturbation": one.condition, "query": one.text} for one in queries))
     return path
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells of a build with the perturbation of prompts as a column of its own, a factor for regressions.
+    """Return cells or scores of a build with the perturbation as a column of its own, a factor for regressions.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        As `load_cells` returns it. Answers to perturbed prompts are imported as those of a model "MODEL (NAME)".
-
-    Returns
-    -------
-    DataFrame
-        The same rows, model without the addition, and perturbation: the condition of the `Query`, "" for none.
+    Answers to perturbed prompts are imported as those of a model "MODEL (NAME)"; the column model loses the addition,
+    and perturbation is the condition of the `Query`, "" for none.
 
     Examples
     --------
@@ -212,11 +175,45 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     >>> split_perturbations(cells).to_dict("list")
     {'model': ['mine', 'mine', 'mine (v2)'], 'perturbation': ['', 'rail_fence', '']}
     """
-    names = "|".join([*PERTURBATIONS, r"overload_\d+"])
+    names = "|".join([*PERTURBATIONS, BASELINE, r"overload_\d+"])
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
     split = cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
     split.attrs = dict(cells.attrs)
     return split
+
+
+def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
+    """Compare answers to perturbed prompts with the same model's answers to the same puzzles as they are.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        The scores table of a build. Compared are answers to perturbed prompts with those to the condition ``baseline``
+        or, for a model without any, to the puzzles as they are.
+
+    Returns
+    -------
+    DataFrame
+        One row per model and perturbation: model, perturbation, total (puzzles answered under both conditions),
+        accuracy and baseline (fractions of these), drop (baseline less accuracy), refusals (share of answers that the
+        source marks as refused), tokens (mean response tokens; NaN where not counted), tokens_ratio (to the baseline's).
+        The mean of drop over the perturbations of a model is the average drop of the document's Figure 4.
+    """
+    rows = []
+    for model, own in split_perturbations(scores).groupby("model", sort=False):
+        conditions = dict(tuple(own.groupby("perturbation", sort=False)))
+        plain = conditions.get(BASELINE, conditions.get(""))
+        for name in [name for name in PERTURBATIONS if name in conditions and plain is not None]:
+            both = conditions[name].merge(plain, on="name", suffixes=("", "_plain"))
+            accuracy, baseline = both["correct"].mean(), both["correct_plain"].mean()
+            tokens, tokens_plain = (both[f"response_tokens{end}"].astype(float).mean() for end in ("", "_plain"))
+            rows.append(
+                {"model": model, "perturbation": name, "total": len(both), "accuracy": accuracy, "baseline": baseline}
+                | {"drop": baseline - accuracy, "refusals": (both["stopped"] == "refusal").mean()}
+                | {"tokens": tokens, "tokens_ratio": tokens / tokens_plain}
+            )
+    columns = ["model", "perturbation", "total", "accuracy", "baseline", "drop", "refusals", "tokens", "tokens_ratio"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _read_puzzle(where: str, item: Item) -> tuple[str, str]:

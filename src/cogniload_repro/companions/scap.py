@@ -1,22 +1,36 @@
 """Critical load by the SCAP protocol: how many registers, rules and operations a model still gets right.
 
 Source: the post "Why Some Puzzles Are Hard for LLMs: A Framework for Cognitive Load" (2025-06-08), section "A Practical
-Toolkit", steps 1 to 4. The post asks for the largest size at which a model is right "consistently", and leaves open
-how often that is and how sure one must be. Here a size is mastered where at least 90% of its probes are answered
-rightly; sizes are doubled until one is not mastered and then halved in between, 36 probes a size; and bounds say
-which sizes are surely mastered, and surely not, by exact binomial tests. Accuracy is taken not to rise with size.
+Toolkit", steps 1 to 4. A probe is drawn from its seed, kind, size and number alone. Prompts are worded anew, and ask
+for a closing line that can be read exactly. Where the post leaves something open, these definitions are ours:
+
+state
+    A register holds one of the 1000 values 000 to 999, written with three digits: the post counts log2(1000) bits,
+    for which "three-digit integers" from 100 on would be too few.
+rules
+    Two values X and Y from 0 to 99. A rule has a condition on X, Y or X+Y and an action, to add 1 to 9 to X or to Y.
+    Simultaneously means that every condition is read off the initial values, that the additions of all rules whose
+    condition holds are summed, and that each sum is taken modulo 100 at the end: there is one correct answer.
+path
+    One value from 0 to 999. An operation adds or subtracts 1 to 999 or multiplies by 3, 7 or 9, modulo 1000. Each can
+    be undone, so the last value depends on all of them.
+consistently
+    A size is mastered where at least 90% of its probes are answered correctly. Sizes are doubled until one is not
+    mastered and then halved in between, 36 probes per size; exact binomial tests bound the sizes. Accuracy is assumed
+    not to rise with size.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import log2
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from cogniload_repro.companions.probes import KINDS, draw_probe, score_probe
 from cogniload_repro.endings import take_answer
 from cogniload_repro.outputs.adapters import adapt_record
 from cogniload_repro.outputs.inspect_logs import Sample, read_archive
@@ -35,18 +49,127 @@ LARGEST_SIZE = 4096
 #: What tells a probe from all others.
 KEYS = ("probe", "size", "number", "seed")
 _COLUMNS = [*KEYS, "response"]
+_ANSWER = "End with a line of its own that reads 'Answer: {}', with numbers in place of the dots."
+#: What may stand around the closing line, and between its word and its numbers, in Markdown.
+_MARKS = " \t*_`>"
+_NUMBER = re.compile(r"(?<![R\d])-?\d+", re.ASCII)
+
+
+class Probe(NamedTuple):
+    """What to ask, and the right answer as numbers."""
+
+    prompt: str
+    answer: tuple[int, ...]
+
+
+class Rule(NamedTuple):
+    """If the subject ("X", "Y" or "X+Y") meets the condition, add to the target ("X" or "Y")."""
+
+    subject: str
+    condition: str
+    target: str
+    amount: int
+
+
+def draw_probe(kind: str, size: int, number: int, seed: int = 42) -> Probe:
+    """Draw one probe: its kind ("state", "rules", "path"), its size from 1, which one from 0, the seed of the series."""
+    if kind not in KINDS:
+        raise ValueError(f"unknown probe {kind!r}; choose one of: {', '.join(KINDS)}")
+    if size < 1 or number < 0 or seed < 0:
+        raise ValueError(
+            f"size {size}, number {number}, seed {seed}: a size is at least 1, the others are not negative"
+        )
+    key = (list(KINDS).index(kind), size, number)
+    return KINDS[kind](size, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def score_probe(probe: Probe, response: str) -> str:
+    """Return "right", "wrong", or "unreadable" if no line gives an answer; the last such line counts."""
+    for line in reversed(response.splitlines()):
+        word, colon, rest = line.strip(_MARKS).partition(":")
+        if colon and word.strip(_MARKS).lower() == "answer":
+            # numbers longer than any answer are not made: they may have any length
+            numbers = [int(number) if len(number) < 10 else None for number in _NUMBER.findall(rest)]
+            return "right" if numbers == list(probe.answer) else "wrong"
+    return "unreadable"
+
+
+def apply_rules(x: int, y: int, rules: list[Rule]) -> tuple[int, int]:
+    """Return X and Y after all rules at once, in the one meaning that the module defines."""
+    initial = {"X": x, "Y": y, "X+Y": x + y}
+    final = {"X": x, "Y": y}
+    for rule in rules:
+        if _holds(initial[rule.subject], rule.condition):
+            final[rule.target] += rule.amount
+    return final["X"] % 100, final["Y"] % 100
+
+
+def _holds(value: int, condition: str) -> bool:
+    if condition in ("even", "odd"):
+        return (value % 2 == 1) == (condition == "odd")
+    word, _, bound = condition.rpartition(" than ")
+    return value > int(bound) if word == "greater" else value < int(bound)
+
+
+def _draw_state(size: int, rng: np.random.Generator) -> Probe:
+    values, asked = rng.integers(1000, size=size), int(rng.integers(size))
+    state = ", ".join(f"R{place}={value:03}" for place, value in enumerate(values, 1))
+    prompt = f"The current state has {size} registers of three digits each: {state}. Which value is in R{asked + 1}?"
+    return Probe(f"{prompt} {_ANSWER.format('...')}", (int(values[asked]),))
+
+
+def _draw_rules(size: int, rng: np.random.Generator) -> Probe:
+    x, y = map(int, rng.integers(100, size=2))
+    rules = [_draw_rule({"X": x, "Y": y, "X+Y": x + y}, rng) for _ in range(size)]
+    lines = [
+        f"Rule {number}: If {rule.subject} is {rule.condition}, then add {rule.amount} to {rule.target}."
+        for number, rule in enumerate(rules, 1)
+    ]
+    task = (
+        f"Initial state: X={x}, Y={y}. Apply all of these {size} rules simultaneously: judge every condition by the "
+        "initial values of X and Y, add up what the rules add whose condition holds, and take each result modulo 100."
+    )
+    return Probe("\n".join([task, *lines, _ANSWER.format("X=..., Y=...")]), apply_rules(x, y, rules))
+
+
+def _draw_rule(values: dict[str, int], rng: np.random.Generator) -> Rule:
+    """Draw a rule whose condition holds in half of all cases, by a bound or by parity."""
+    subject = ("X", "Y", "X+Y")[rng.integers(3)]
+    value, holds = values[subject], bool(rng.integers(2))
+    if rng.integers(2):
+        condition = "odd" if (value % 2 == 1) == holds else "even"
+    else:
+        greater, distance = bool(rng.integers(2)), int(rng.integers(1, 50))
+        condition = (
+            f"{'greater' if greater else 'less'} than {value - distance if greater == holds else value + distance}"
+        )
+    return Rule(subject, condition, "XY"[rng.integers(2)], int(rng.integers(1, 10)))
+
+
+def _draw_path(size: int, rng: np.random.Generator) -> Probe:
+    value = first = int(rng.integers(1000))
+    words = []
+    for _ in range(size):
+        kind, amount, factor = int(rng.integers(3)), int(rng.integers(1, 1000)), (3, 7, 9)[rng.integers(3)]
+        words.append((f"add {amount}", f"subtract {amount}", f"multiply by {factor}")[kind])
+        value = (value + amount, value - amount, value * factor)[kind] % 1000
+    prompt = (
+        f"Register R1 holds {first}. Perform these {size} operations on R1 in order, each modulo 1000: "
+        f"{', '.join(words)}. What is the final value of R1?"
+    )
+    return Probe(f"{prompt} {_ANSWER.format('...')}", (value,))
+
+
+#: Generators by kind, in the order of the post's steps.
+KINDS: dict[str, Callable[[int, np.random.Generator], Probe]] = {
+    "state": _draw_state,
+    "rules": _draw_rules,
+    "path": _draw_path,
+}
 
 
 def read_counts(path: str | Path | None) -> pd.DataFrame:
-    """Read a table of answers, CSV or JSONL, or a log of the task `scap`, and count what is right.
-
-    Without a file, nothing is asked yet.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read as a table or log, or as `score_answers`.
-    """
+    """Read a table of answers, CSV or JSONL, or a log of the task `scap`, and count what is right (no file: none)."""
     if path is None:
         return pd.DataFrame({"probe": [], "size": [], "asked": [], "right": []})
     try:
@@ -65,23 +188,7 @@ def read_counts(path: str | Path | None) -> pd.DataFrame:
 
 
 def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
-    """Judge a table of answers.
-
-    Parameters
-    ----------
-    answers : DataFrame
-        Columns probe, size, number, seed, response.
-
-    Returns
-    -------
-    DataFrame
-        The same rows without the responses, and verdict: right, wrong or unreadable.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a probe is unknown or answered twice, or a number is none.
-    """
+    """Judge answers (probe, size, number, seed, response): verdict (right, wrong, unreadable) replaces the response."""
     if missing := [column for column in _COLUMNS if column not in answers]:
         raise ValueError(f"the answers have no column {', '.join(missing)}; keep those of the probes, add `response`")
     answers = answers[_COLUMNS].copy()
@@ -104,13 +211,7 @@ def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_probe(about: Mapping, response: str) -> str:
-    """Return "right", "wrong" or "unreadable" for the answer to the probe of these `KEYS`: what follows the reasoning.
-
-    Raises
-    ------
-    ValueError
-        If there is no such probe.
-    """
+    """Return "right", "wrong" or "unreadable" for the answer to the probe of these `KEYS`: what follows the reasoning."""
     probe = draw_probe(about["probe"], about["size"], about["number"], about["seed"])
     return score_probe(probe, take_answer(response) or "")
 
@@ -122,11 +223,7 @@ def count_right(scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
-    """Return for every kind of probe the size to ask next; None where the search is over.
-
-    From the post's first size, sizes double while they are mastered and halve towards 1 while they are not; between
-    the largest mastered size and the smallest that is not, the middle is asked until the two are neighbours.
-    """
+    """Return for every kind of probe the size to ask next; None where the search is over."""
     sizes: dict[str, int | None] = {}
     for kind in KINDS:
         mastered, failed = _bracket(counts, kind)
@@ -139,26 +236,15 @@ def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
 
 
 def estimate_capacity(counts: pd.DataFrame, confidence: float = CONFIDENCE) -> pd.DataFrame:
-    """Estimate how much a model can hold, and its critical load (the post's step 4).
-
-    Parameters
-    ----------
-    counts : DataFrame
-        As `count_right` gives it.
-    confidence : float
-        Of each row's interval. The interval of the mean takes bounds that hold together with this confidence.
+    """Estimate how much a model can hold, and its critical load (the post's step 4), from `count_right`.
 
     Returns
     -------
     DataFrame
         Rows state, rules, path and critical: probe; n_max, the largest size mastered with all smaller ones asked;
-        n_low, surely mastered; n_high, beyond which is surely not (infinite where none surely fails); load, load_low,
-        load_high, in bits times predicates times steps. The last row is the mean, and has no sizes.
-
-    Raises
-    ------
-    ValueError
-        If a kind of probe has no answers.
+        n_low, certainly mastered; n_high, beyond which certainly not (infinite where none certainly fails); load,
+        load_low, load_high, in bits times predicates times steps. The last row is the mean; its interval takes bounds
+        that hold together with the confidence.
     """
     if absent := [kind for kind in KINDS if kind not in set(counts["probe"])]:
         raise ValueError(f"no answers to probes of kind {', '.join(absent)}; all three make a critical load")
@@ -209,10 +295,9 @@ def _bracket(counts: pd.DataFrame, kind: str) -> tuple[int | None, int | None]:
 
 
 def _bounds(own: pd.DataFrame, tail: float) -> tuple[float, float]:
-    """Return the last size surely mastered, and the one before the first that surely is not.
+    """Return the last size certainly mastered, and the one before the first that certainly is not.
 
-    Sizes are tested in order, from the smallest up and from the largest down, each until the first that fails its
-    test, so that the many tests do not add up their errors.
+    Sizes are tested in order from either end until the first that fails its test: the errors do not add up.
     """
     own = own.sort_values("size")
     asked, right = own["asked"].to_numpy(), own["right"].to_numpy()

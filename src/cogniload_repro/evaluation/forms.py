@@ -1,35 +1,34 @@
-"""Forms of the benchmark: which puzzles a model is asked, from the whole grid to a few hundred puzzles.
+"""Forms of the benchmark: which puzzles a model is asked, with which query, and how many tokens an answer may have.
 
-The short form asks one puzzle of each of the paper's 140 cells, so that misfit stays visible and capacity points are
-read where the paper reads them, and spends as many again where they settle ECL50 and ID50 best, on average over the
-paper's 22 models.
+The short form asks one puzzle in each of the paper's 140 cells, and as many again in the eight cells that determine
+ECL50 and ID50 best, on average over the paper's 22 models (`planning.derive_short`).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import floor
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from cogniload_repro.companions.protocol import count_per_query, write_query
-from cogniload_repro.evaluation.precision import CELLS, choose, inform
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
+from cogniload_repro.prompts.counts import COMMITTED, KEYS, count_tokens
+from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, find_manifest, read_manifest, spawn_ids
-from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.schemas import Column, Schema
-from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import DATA
 
-#: Forms with fixed puzzles; `adaptive` chooses them while it asks.
+#: Forms with fixed puzzles; the adaptive form chooses its puzzles from the answers so far.
 FIXED = ("paper", "mini", "short")
 FORMS = (*FIXED, "adaptive")
-#: Puzzles of the short form, and on how many cells those lie that are not spread.
-SHORT, _SHORT_CELLS = 280, 8
+ROUNDING = PAPER_GRID[0].rounding
 SHORT_FORM = DATA / "evaluation" / "short_form.csv"
 
 _SCHEMA = Schema(
@@ -37,60 +36,22 @@ _SCHEMA = Schema(
      "puzzles": Column("whole", low=1)},
     ("N", "ratio_pct", "d"), others=None,
 )  # fmt: skip
-
-
-@cache
-def paper_curves() -> np.ndarray:
-    """Return the coefficients of the paper's 22 models, shape (22, 5), from the committed counts."""
-    return np.array([quadratic.fit.coef for quadratic in fit_quadratics(load_cells())])
-
-
-def derive_short() -> np.ndarray:
-    """Choose the short form again: puzzles of each of the paper's cells, shape (140,)."""
-    curves, spread = paper_curves(), np.ones(len(CELLS), dtype=np.int64)
-    known, count = inform(curves, spread), SHORT - len(CELLS)
-    freely = choose(curves, count, known)
-    best = np.isin(np.arange(len(CELLS)), np.argsort(-freely, kind="stable")[:_SHORT_CELLS])
-    return spread + choose(curves, count, known, best)
-
-
-def frame_counts(counts: np.ndarray) -> pd.DataFrame:
-    """Return puzzles of the paper's cells as a table: N, ratio_pct, d, puzzles; cells without any are left out."""
-    rows = [(c.N, c.ratio_pct, c.d, int(n)) for c, n in zip(PAPER_GRID, counts, strict=True) if n]
-    return pd.DataFrame(rows, columns=["N", "ratio_pct", "d", "puzzles"])
+# Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each for a tokenizer
+_PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
 
 
 def read_short(path: Path = SHORT_FORM) -> dict[Cell, int]:
-    """Return the committed short form: puzzles by cell.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or no such table.
-    """
+    """Return the committed short form: puzzles per cell."""
     frame = read_frame(path, _SCHEMA, "restore it from version control")
     return {
         Cell(int(row.N), float(row.ratio_pct), int(row.d)): int(row.puzzles) for row in frame.itertuples(index=False)
     }
 
 
-def plan_form(form: str, per_cell: int = 10, rounding: str = "paper", grid: str | None = None) -> dict[Cell, int]:
+def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str | None = None) -> dict[Cell, int]:
     """Return how many puzzles of each cell a form with fixed puzzles asks, in grid order.
 
-    Parameters
-    ----------
-    form : {"paper", "mini", "short"}
-    per_cell : int
-        Puzzles a cell; the short form has its own numbers.
-    rounding : {"paper", "port"}
-        Rule for the number of needles.
-    grid : str, optional
-        Another grid in place of the form's cells, see `grid_cells`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such form or grid.
+    The short form has its own numbers in place of `per_cell`; a `grid` (see `grid_cells`) replaces the form's cells.
     """
     if grid is None and form == "short":
         return {Cell(cell.N, cell.ratio_pct, cell.d, rounding): count for cell, count in read_short().items()}
@@ -100,10 +61,10 @@ def plan_form(form: str, per_cell: int = 10, rounding: str = "paper", grid: str 
 
 
 def draw_puzzles(cell: Cell, start: int, stop: int, seed: int = SEED, edition: Edition = PORT) -> Iterator[dict]:
-    """Draw the puzzles of some places in a cell as rows of the puzzles table; one place is always the same puzzle.
+    """Draw the puzzles from one position of a cell to another as rows of the puzzles table.
 
-    Seed 42 gives the default set in the paper's cells, its first 100 puzzles; other seeds, cells and later places
-    have ids that depend on nothing else (scheme ``spawn``), fresh puzzles that no model can have seen.
+    A position is always the same puzzle. Seed 42 gives the default set in the paper's cells, its first 100 puzzles;
+    other seeds, cells and later positions have ids of the scheme ``spawn``: fresh puzzles no model can have seen.
 
     Raises
     ------
@@ -121,7 +82,7 @@ def _ids(cell: Cell, seed: int, edition: Edition, count: int) -> list[int]:
     if edition != PORT:
         raise ValueError(
             f"edition {edition} has the puzzles of its default set only: seed {SEED}, the paper's cells with its "
-            f"rounding, {PUZZLES_PER_CELL} a cell; for others take edition port"
+            f"rounding, {PUZZLES_PER_CELL} per cell; for others take edition port"
         )
     return [*known, *spawn_ids((cell,), count, seed)][:count]
 
@@ -141,14 +102,72 @@ def draw_queries(
     perturbation: str | None = None,
     overload: int = 1,
 ) -> Iterator[tuple[dict, str]]:
-    """Draw the puzzles of some places in a cell with what to ask about each; errors as for `draw_puzzles`.
+    """Draw puzzles of a cell, as `draw_puzzles`, with the query about each (`protocol.write_query`).
 
-    Statements that a query brings besides are those before it in the cell, as `protocol.write_query` takes them; where
-    a form has too few puzzles in a cell for that, further ones are drawn, which are not asked about.
+    Other statements that a query needs come from the same cell; where a form has too few puzzles there, further
+    ones are drawn, which are not asked about.
     """
     needed = count_per_query(perturbation, overload)
     first, last = (start, stop) if needed == 1 else (0, max(stop, needed))
     rows = list(draw_puzzles(cell, first, last, seed, edition))
     texts = [row["text"] for row in rows]
-    for place in range(start - first, stop - first):
-        yield rows[place], write_query(texts, place, perturbation, overload)
+    for position in range(start - first, stop - first):
+        yield rows[position], write_query(texts, position, perturbation, overload)
+
+
+def answer_budget(prompt_tokens: int) -> int:
+    """Return how many tokens the paper's context leaves for an answer (Appendix D.3)."""
+    left = CONTEXT_TOKENS - RESERVED_TOKENS - prompt_tokens
+    if left < 1:
+        raise ValueError(
+            f"a prompt of about {prompt_tokens:,} tokens fills the paper's context of {CONTEXT_TOKENS:,}; "
+            "take fewer statements or a lower d"
+        )
+    return left
+
+
+def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:
+    """Return the tokens of a prompt and how they were counted: the name of a tokenizer, or "estimate".
+
+    `model` is Inspect's name, such as ``vllm/Qwen/Qwen3-32B``; its last part may be one of the paper's models, whose
+    tokenizer is used if ``cogniload fetch-tokenizers`` has put it into the folder.
+    """
+    name = _find_tokenizer(model.rpartition("/")[2].lower(), str(folder))
+    if name is None:
+        return estimate_tokens(text), "estimate"
+    return int(count_tokens([text], _load(name, str(folder)))[0]), name
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a prompt has for any of the paper's tokenizers, rather too few than too many.
+
+    Too few, and an answer may be longer than the paper's context allows, which the provider's counts show. Too many,
+    and it would be cut off where the paper's was not, which nothing would show.
+    """
+    return floor(_least_tokens() * _count_pieces(text))
+
+
+@cache
+def _least_tokens() -> float:
+    """Return the fewest tokens per piece that a tokenizer has counted in the first puzzle of any of the paper's cells."""
+    counts = pd.read_parquet(COMMITTED).set_index("name")
+    least = counts.drop(columns=[name for name in KEYS if name != "name"]).min(axis=1)
+    first = [row for cell in PAPER_GRID for row in draw_puzzles(cell, 0, 1)]
+    return min(float(least[row["name"]]) / _count_pieces(row["text"]) for row in first)
+
+
+def _count_pieces(text: str) -> int:
+    return sum(1 for _ in _PIECES.finditer(text))
+
+
+@cache
+def _find_tokenizer(model: str, folder: str) -> str | None:
+    for file in find_tokenizers(present_tokenizers(folder)):
+        if model in map(str.lower, file.models):
+            return file.name
+    return None
+
+
+@cache
+def _load(name: str, folder: str) -> object:
+    return load_tokenizer(name, folder)

@@ -1,4 +1,4 @@
-"""Queries as files of requests: OpenAI's batch endpoint, which many servers offer, and chat messages for any program.
+"""Queries in the forms that other programs take: batch requests, chats, a harness task, a data set to upload.
 
 The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit the response, and
 the scorer applies the budget from the counts that come back with the answers; so the limit of a request has to be no
@@ -7,45 +7,62 @@ smaller than what the budget leaves, and may be the whole of it.
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from cogniload_repro.companions.protocol import Query
+from cogniload_repro.endings import CONTEXT_TOKENS
+from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.sets import cut, write_jsonl
-from cogniload_repro.storage import replacing
+from cogniload_repro.storage import read_metadata, replacing, write_table
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
-_MOST_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
+_MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
 
 
-def batch_request(query: Query, model: str, max_tokens: int) -> dict:
+@dataclass(frozen=True)
+class Sampling:
+    """How a model is to answer: reasoning effort and temperature, None for the server's default, and a token limit."""
+
+    effort: str | None = None
+    temperature: float | None = None
+    max_tokens: int = CONTEXT_TOKENS
+
+    def as_columns(self) -> dict[str, object]:
+        """Return what is set by the names of columns that an import reads back."""
+        told = {"effort": self.effort, "temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
     """Return the line of a batch that asks one query.
 
     Its ``custom_id`` is the puzzle's name, or ``MODEL (CONDITION)/NAME`` under a condition, so that the answers import
     as they come back.
     """
-    body = {"model": model, "messages": _messages(query), "max_completion_tokens": max_tokens}
+    body: dict[str, object] = {"model": model, "messages": _messages(query)}
+    body |= {"max_completion_tokens": sampling.max_tokens}
+    if sampling.effort is not None:
+        body["reasoning_effort"] = sampling.effort
+    if sampling.temperature is not None:
+        body["temperature"] = sampling.temperature
     custom_id = f"{model} ({query.condition})/{query.name}" if query.condition else query.name
     return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
 
-def write_batches(folder: str | Path, queries: Iterable[Query], model: str, max_tokens: int) -> list[Path]:
-    """Write requests to submit, in as many files as the endpoint needs, and return these: ``requests-1.jsonl`` and on.
+def write_batches(folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling) -> list[Path]:
+    """Write requests to submit in as many files as the endpoint needs, ``requests-1.jsonl`` and on; return these.
 
-    Parameters
-    ----------
-    folder : path
-        Files of requests that are there are replaced, or removed where there are fewer now.
-    queries : iterable of Query
-    model : str
-        What the endpoint calls the model.
-    max_tokens : int
-        Tokens of a response, its reasoning included, at most.
+    Files of requests of an earlier batch in the folder are replaced or removed.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     old, written = set(folder.glob("requests-*.jsonl")), []
-    lines = (json.dumps(batch_request(query, model, max_tokens)) + "\n" for query in queries)
-    for number, part in enumerate(cut(lines, _MOST_REQUESTS, len, _FULL_BYTES), 1):
+    lines = (json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries)
+    for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
         written.append(folder / f"requests-{number}.jsonl")
         with replacing(written[-1]) as place:
             place.write_text("".join(part), encoding="utf-8", newline="\n")
@@ -54,19 +71,126 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, max_
     return written
 
 
-def write_chats(folder: str | Path, queries: Iterable[Query]) -> Path:
-    """Write ``chat.jsonl``, one query a line as the messages of a chat, and return it.
+def write_chats(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
+    """Write ``chat.jsonl``, one query per line as the messages of a chat, and return it.
 
-    Name and perturbation stand beside the messages: with the columns ``model`` and ``response`` added, a line is a row
-    of outputs.
+    With the columns ``model`` and ``response`` added, a line is a row of outputs that says how the model was asked.
     """
     path = Path(folder) / "chat.jsonl"
-    write_jsonl(
-        path,
-        ({"name": query.name, "perturbation": query.condition, "messages": _messages(query)} for query in queries),
+    rows = (
+        {"name": query.name, "perturbation": query.condition, "messages": _messages(query)} | sampling.as_columns()
+        for query in queries
     )
+    write_jsonl(path, rows)
     return path
 
 
 def _messages(query: Query) -> list[dict[str, str]]:
     return [{"role": "user", "content": query.text}]
+
+
+_TASK = "cogniload"
+_YAML = f"""\
+# CogniLoad as a task of lm-evaluation-harness: lm_eval --include_path FOLDER --tasks {_TASK} --log_samples ...
+# The harness logs neither token counts nor whether a response was truncated, so an answer beyond the paper's budget of
+# {CONTEXT_TOKENS:,} tokens, prompt included, is scored like any other. Its clients decode greedily (temperature 0)
+# unless a temperature is given; the paper states none.
+task: {_TASK}
+custom_dataset: !function {_TASK}_task.load_puzzles
+test_split: test
+output_type: generate_until
+doc_to_text: query
+doc_to_target: gold
+process_results: !function {_TASK}_task.judge
+generation_kwargs:
+  until: []
+%s
+metric_list:
+  - metric: correct
+    aggregation: mean
+    higher_is_better: true
+metadata:
+  version: 1.0
+"""
+_MODULE = '''\
+"""The functions that the task's YAML names; the verdicts are those of the package cogniload_repro."""
+
+from pathlib import Path
+
+from cogniload_repro import score_response
+
+
+def load_puzzles(**_):
+    """Return the puzzles beside this file as the split "test"."""
+    from datasets import load_dataset
+
+    return load_dataset("json", data_files={"test": str(Path(__file__).with_name("puzzles.jsonl"))})
+
+
+def judge(doc, results):
+    """Score one response by the rules of the paper's Appendix D, its budget of tokens aside."""
+    asked = {key: doc[key] for key in ("poi", "gold", "domain", "category")}
+    return {"correct": float(score_response(results[0], **asked).startswith("correct"))}
+'''
+
+
+def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
+    """Write a task of lm-evaluation-harness beside a set's ``puzzles.parquet``, for its option ``--include_path``.
+
+    The temperature is always written, so that the harness's logs tell it: 0, its clients' default, unless given.
+    """
+    columns = ["name", "poi", "category", "gold", "domain"]
+    puzzles = {row["name"]: row for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()}
+    settings: dict[str, object] = {"max_gen_toks": sampling.max_tokens, "temperature": sampling.temperature or 0.0}
+    settings |= {"do_sample": bool(sampling.temperature)}
+    if sampling.effort is not None:
+        settings["reasoning_effort"] = sampling.effort
+    written = "\n".join(f"  {name}: {json.dumps(value)}" for name, value in settings.items())
+    task = Path(folder) / _TASK
+    lines = (puzzles[query.name] | {"perturbation": query.condition, "query": query.text} for query in queries)
+    write_jsonl(task / "puzzles.jsonl", lines)
+    write_whole(task / f"{_TASK}.yaml", _YAML % written)
+    write_whole(task / f"{_TASK}_task.py", _MODULE)
+    return task
+
+
+_CARD = """\
+---
+license: cc-by-4.0
+language:
+- en
+pretty_name: CogniLoad, drawn again
+task_categories:
+- question-answering
+configs:
+{configs}---
+
+# CogniLoad, drawn again
+
+Logic puzzles in natural language, each with exactly one answer, drawn by an independent implementation of the
+benchmark's generator (edition `{edition}`, seed {seed}); not published by its authors. `text` is the prompt, `name` the
+key `N_d_needles_id_solution`; it contains the answer and must not be part of a prompt.
+
+Wordings and word lists are those of the benchmark's authors, under CC BY 4.0. Cite: Kaiser, D., Frigessi, A.,
+Ramezani-Kebrya, A., Ricaud, B.: CogniLoad: A Synthetic Natural Language Reasoning Benchmark With Tunable Length,
+Intrinsic Difficulty, and Distractor Density. ICLR 2026.
+"""
+
+
+def write_data_set(folder: str | Path, queries: Iterable[Query] = ()) -> list[Path]:
+    """Make a folder with ``puzzles.parquet`` a data set of the Hugging Face hub: write its card, and return it.
+
+    Queries under a condition become ``queries.parquet``, a configuration of its own.
+    """
+    folder, files = Path(folder), {"default": "puzzles.parquet"}
+    origin = read_metadata(folder / "puzzles.parquet")
+    (folder / "queries.parquet").unlink(missing_ok=True)
+    rows = [{"name": query.name, "perturbation": query.condition, "query": query.text} for query in queries]
+    if rows:
+        files["queries"] = "queries.parquet"
+        write_table(folder / "queries.parquet", pa.Table.from_pylist(rows), origin)
+    configs = "".join(
+        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {path}\n" for name, path in files.items()
+    )
+    card = _CARD.format(configs=configs, edition=origin["edition"], seed=origin["seed"])
+    return [write_whole(folder / "README.md", card)]

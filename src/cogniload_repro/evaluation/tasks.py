@@ -1,28 +1,35 @@
-"""The benchmark as a task of the Inspect framework: ``inspect eval cogniload_repro/cogniload``.
+"""CogniLoad and the probes of critical load as tasks of Inspect: ``inspect eval cogniload_repro/cogniload``, ``.../scap``.
 
-Inspect asks the model, keeps the log and takes up runs that were stopped; prompts, budgets, verdicts and numbers are
-those of this package. Needs the extra ``evaluate``. This is where Inspect looks, so it finds `probing.scap` here too.
+Inspect asks the model, keeps the log and resumes runs that were stopped; prompts, budgets, verdicts and numbers are
+those of this package. Needs the extra ``evaluate``.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from inspect_ai import SampleSource, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalSample
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
-from inspect_ai.solver import TaskState
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from cogniload_repro.companions import scap as probes
 from cogniload_repro.companions.protocol import is_last_solved, name_condition
 from cogniload_repro.endings import CONTEXT_TOKENS, read_stop
-from cogniload_repro.evaluation import judging
-from cogniload_repro.evaluation.adaptive import measure_width, next_batch
-from cogniload_repro.evaluation.asking import EFFORT, ask, tell_effort
-from cogniload_repro.evaluation.budget import answer_budget, estimate_tokens
-from cogniload_repro.evaluation.forms import draw_queries, plan_form
-from cogniload_repro.evaluation.probing import scap
-from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, Cell, check_count
+from cogniload_repro.evaluation import metrics
+from cogniload_repro.evaluation.forms import (
+    ROUNDING,
+    answer_budget,
+    count_prompt,
+    draw_queries,
+    estimate_tokens,
+    plan_form,
+)
+from cogniload_repro.evaluation.planning import SHORT, measure_width, next_batch
+from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
 from cogniload_repro.outputs.adapters import adapt_record
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
 from cogniload_repro.outputs.settings import CHOSEN_FORMS
@@ -32,10 +39,13 @@ from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
 INTERFACE = "B"
+#: The only effort that the paper states, for the gpt-5 family (Table 1).
+EFFORT = "medium"
+#: A run ends when this share of its samples has failed; a single bad answer does not end it.
+FAILED_SHARE = 0.5
+TOKENIZERS = "data/tokenizers"
 #: What a sample says of its puzzle.
 _FACTS = ("N", "d", "ratio_pct", "needles", "rho", "poi", "category", "domain")
-
-__all__ = ["cogniload", "scap"]
 
 
 @task
@@ -44,15 +54,15 @@ def cogniload(
     grid: str | list[str] | None = None,
     per_cell: int = 10,
     seed: int = SEED,
-    rounding: str = "paper",
+    rounding: str = ROUNDING,
     edition: str = "port",
     perturb: str | None = None,
     overload: int = 1,
     effort: str = EFFORT,
     max_tokens: int | None = None,
-    tokenizers: str = "data/tokenizers",
+    tokenizers: str = TOKENIZERS,
     width: float = 0.1,
-    puzzles: int = 280,
+    puzzles: int = SHORT,
     tokens: int | None = None,
     batch: int = 35,
 ) -> Task:
@@ -61,78 +71,71 @@ def cogniload(
     Parameters
     ----------
     form : {"short", "paper", "mini", "adaptive"}
-        280 puzzles that settle ECL50 and ID50; the paper's 140 cells or 18 of them, `per_cell` puzzles each; puzzles
-        chosen by the answers so far.
+        280 puzzles that determine ECL50 and ID50; the paper's 140 cells or 18 of them, `per_cell` puzzles each; puzzles
+        chosen from the answers so far.
     grid : str, optional
         Other cells, such as ``N=20:50,ratio=5,d=3``, in place of the form's.
     per_cell : int
-        Puzzles a cell: 10 or 100 as in the paper.
+        Puzzles per cell: 10 or 100 as in the paper.
     seed : int
         42 asks the default set; any other one fresh puzzles.
-    rounding : {"paper", "port"}
-        Rule for the number of needles.
+    rounding : str
+        Rule for the number of needles, see `grid.count_needles`.
     edition : str
         Edition of the generator.
     perturb : str, optional
-        Encode every prompt so that it is harder to read, a key of `perturbations.PERTURBATIONS`, with the rule that
-        undoes it.
+        A key of `cl.PERTURBATIONS`: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
+        prepared like perturbed ones and left unperturbed.
     overload : int
-        Puzzles a query, of which the last one is scored.
+        Puzzles per query, of which the last one is scored.
     effort : str
-        Effort of reasoning, always told to the provider (the paper's for gpt-5 is "medium"); "unset" tells it nothing.
+        Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends none.
     max_tokens : int, optional
-        Fewer tokens an answer than the paper's context leaves, for models that allow no more.
+        Fewer tokens per answer than the paper's context leaves, for models that allow no more.
     tokenizers : str
-        Folder in which prompts' tokenizers may lie; elsewhere tokens of prompts are estimated.
+        Folder in which the tokenizers of prompts may be; without them, tokens of prompts are estimated.
     width, puzzles, tokens, batch
         For the adaptive form. It stops when the 95% interval of log10 ECL50 is as narrow as `width`, or before a batch
         that would exceed `puzzles`, or after `tokens` tokens of answers; it asks `batch` puzzles at a time.
     """
-    if rounding not in ROUNDINGS:
-        raise ValueError(f"rounding is {rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
     grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     condition = name_condition(perturb, check_count("overload", overload, 1))
     asked = form if grid is None else "grid"
-    adapts = asked == "adaptive"
-    if adapts and rounding != "paper":
-        raise ValueError("the adaptive form asks the paper's cells, whose rounding is paper; leave rounding out")
+    if grid_cells("paper", rounding) != PAPER_GRID and asked == "adaptive":
+        raise ValueError(f"the adaptive form asks the paper's cells, whose rounding is {ROUNDING}; leave rounding out")
 
     draw = partial(draw_samples, seed=seed, edition=resolve_edition(edition), perturbation=perturb, overload=overload)
-    if adapts:
+    if asked == "adaptive":
         next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
         dataset: SampleSource | MemoryDataset = Adaptive(draw, seed, width, puzzles, tokens, batch)
     else:
         counts = plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
         dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
-    averaged = [] if asked in CHOSEN_FORMS else [accuracy(), by_load()]
+    chosen = asked in CHOSEN_FORMS
+    averaged = [] if chosen else [accuracy(), by_load()]
     return Task(
         dataset=dataset,
         solver=ask(limit, tokenizers),
         scorer=verdict(),
-        metrics=[*averaged, points(), grid_worth(), cut_off(), buckets(), *([boxed()] if overload > 1 else [])],
-        config=tell_effort(effort),
+        metrics=[*averaged, points(chosen), grid_worth(), cut_off(), buckets(), *([boxed()] if overload > 1 else [])],
+        config=_with_effort(effort),
+        fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
         metadata={"form": asked, "perturbation": condition, "effort": effort, "context": CONTEXT_TOKENS},
     )
 
 
-def draw_samples(
-    cell: Cell,
-    start: int,
-    stop: int,
-    seed: int = SEED,
-    edition: Edition = PORT,
-    perturbation: str | None = None,
-    overload: int = 1,
-) -> Iterator[Sample]:
-    """Draw the puzzles of some places in a cell as samples: the query is the only message, the puzzle's name the id.
+def _with_effort(effort: str) -> GenerateConfig:
+    return GenerateConfig(reasoning_effort=None if effort == "unset" else effort)  # type: ignore[arg-type]
 
-    Raises
-    ------
-    ValueError
-        If a query alone fills the paper's context, or as `forms.draw_queries`.
+
+def draw_samples(cell: Cell, start: int, stop: int, seed: int = SEED, edition: Edition = PORT,
+                 perturbation: str | None = None, overload: int = 1) -> Iterator[Sample]:  # fmt: skip
+    """Draw puzzles of a cell as samples: the query is the only message, the puzzle's name the id.
+
+    A query that alone fills the paper's context is refused.
     """
     condition = name_condition(perturbation, overload)
     for row, query in draw_queries(cell, start, stop, seed, edition, perturbation, overload):
@@ -141,25 +144,43 @@ def draw_samples(
         yield Sample(id=row["name"], input=query, target=row["gold"], metadata=facts)
 
 
+@solver
+def ask(limit: int | None = None, tokenizers: str = TOKENIZERS) -> Solver:
+    """Ask once, with the tokens that the paper's context leaves for this answer, or fewer where there is a limit."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.epoch > 1:
+            raise ValueError("each puzzle is asked once; run without --epochs, and take a larger form for more answers")
+        prompt_tokens, counted_by = count_prompt(state.input_text, str(state.model), tokenizers)
+        budget = answer_budget(prompt_tokens)
+        state.metadata |= {"max_tokens": min(budget, limit or budget), "prompt_counted_by": counted_by}
+        return await generate(state, max_tokens=state.metadata["max_tokens"])
+
+    return solve
+
+
+def _read_answer(state: TaskState) -> dict | Score:
+    """Return the answer as the import of this log will read it: the first of several; unscored where there is none."""
+    output = state.output.model_dump(exclude_none=True)
+    row = next(adapt_record({"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model)))
+    return row if isinstance(row, dict) else Score.unscored(reason="no_response", explanation=": ".join(row))
+
+
 @scorer(metrics=[])
 def verdict() -> Scorer:
     """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        output = state.output.model_dump(exclude_none=True)
-        (row,) = adapt_record({"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model))
-        if not isinstance(row, dict):
-            return Score.unscored(reason="no_response", explanation=": ".join(row))
+        row = _read_answer(state)
+        if isinstance(row, Score):
+            return row
         about = {name: state.metadata[name] for name in _FACTS}
+        question = {name: about[name] for name in ("poi", "domain", "category")} | {"gold": target.text}
         tokens = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
-        found = explain_response(
-            row["response"], poi=about["poi"], gold=target.text, domain=about["domain"], category=about["category"],
-            prompt_tokens=tokens["prompt_tokens"], response_tokens=tokens["response_tokens"],
-        )  # fmt: skip
+        found = explain_response(row["response"], **question, **tokens)
         facts = {name: about[name] for name in ("N", "d", "ratio_pct", "rho")}
         if str(state.metadata.get("perturbation")).startswith("overload"):
-            question = {name: about[name] for name in ("poi", "domain", "category")}
-            facts["boxed"] = is_last_solved(row["response"], gold=target.text, **question)
+            facts["boxed"] = is_last_solved(row["response"], **question)
         return Score(
             value="C" if found.bucket in CORRECT_BUCKETS else "I",
             answer=found.answer,
@@ -171,7 +192,7 @@ def verdict() -> Scorer:
     return score
 
 
-def _measured(function: Callable[[judging.Judged], dict[str, float]]) -> Metric:
+def _measured(function: Callable[[metrics.Judged], dict[str, float]]) -> Metric:
     def measure(scores: list[SampleScore]) -> Value:
         judged = [one.score.metadata for one in scores if one.score.metadata]
         return dict(function(judged)) if judged else {}
@@ -182,54 +203,54 @@ def _measured(function: Callable[[judging.Judged], dict[str, float]]) -> Metric:
 @metric
 def accuracy() -> Metric:
     """Accuracy with its 90% Wilson interval."""
-    return _measured(judging.measure_accuracy)
+    return _measured(metrics.measure_accuracy)
 
 
 @metric
 def by_load() -> Metric:
     """Accuracy by d, N and rho."""
-    return _measured(judging.split_accuracy)
+    return _measured(metrics.accuracy_by_load)
 
 
 @metric
-def points() -> Metric:
-    """ECL50, NT50 and ID50 with 95% profile intervals."""
-    return _measured(judging.locate_points)
+def points(chosen: bool = False) -> Metric:
+    """ECL50, NT50 and ID50 with 95% profile intervals; of puzzles that were chosen, at the means of the paper's grid."""
+    return _measured(partial(metrics.locate_points, chosen=chosen))
 
 
 @metric
 def grid_worth() -> Metric:
-    """How many puzzles on the whole grid would have settled as much."""
-    return _measured(judging.equate_grid)
+    """How many puzzles spread over the whole grid would determine as much."""
+    return _measured(metrics.equate_grid)
 
 
 @metric
 def cut_off() -> Metric:
-    """Share of answers that were cut off."""
-    return _measured(judging.share_cut)
+    """Share of truncated answers."""
+    return _measured(metrics.share_cut)
 
 
 @metric
 def buckets() -> Metric:
     """Shares of the eight buckets."""
-    return _measured(judging.share_buckets)
+    return _measured(metrics.share_buckets)
 
 
 @metric
 def boxed() -> Metric:
-    """Share of overloaded queries with a right answer in any box."""
-    return _measured(judging.share_boxed)
+    """Share of overloaded queries with the last puzzle's answer in any box."""
+    return _measured(metrics.share_boxed)
 
 
 class Adaptive(SampleSource):
-    """Samples chosen by the answers so far; see `cogniload_repro.evaluation.adaptive`."""
+    """Samples chosen from the answers so far (`planning.next_batch`)."""
 
     def __init__(
         self,
         draw: Callable[[Cell, int, int], Iterator[Sample]] = draw_samples,
         seed: int = SEED,
         width: float = 0.1,
-        puzzles: int = 280,
+        puzzles: int = SHORT,
         tokens: int | None = None,
         batch: int = 35,
     ):
@@ -238,7 +259,7 @@ class Adaptive(SampleSource):
         self._draw, self._seed, self._width = draw, seed, width
         self._puzzles, self._batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
         self._tokens = None if tokens is None else check_count("tokens", tokens, 1)
-        self._places = {(cell.N, cell.ratio_pct, cell.d): place for place, cell in enumerate(PAPER_GRID)}
+        self._index = {(cell.N, cell.ratio_pct, cell.d): index for index, cell in enumerate(PAPER_GRID)}
         self._given, self._asked, self._correct = (np.zeros(len(PAPER_GRID), dtype=np.int64) for _ in range(3))
         self._spent = 0
 
@@ -256,13 +277,13 @@ class Adaptive(SampleSource):
         """Count an answer; one that failed was not given."""
         score = (sample.scores or {}).get("verdict")
         if sample.error is None and score is not None and score.metadata:
-            place = self._places[tuple(sample.metadata[name] for name in ("N", "ratio_pct", "d"))]
-            self._asked[place] += 1
-            self._correct[place] += score.metadata["bucket"] in CORRECT_BUCKETS
+            index = self._index[tuple(sample.metadata[name] for name in ("N", "ratio_pct", "d"))]
+            self._asked[index] += 1
+            self._correct[index] += score.metadata["bucket"] in CORRECT_BUCKETS
             self._spent += score.metadata["response_tokens"] or 0
 
     def _next(self) -> Iterator[Sample]:
-        """Give the puzzles of the next batch; their places in a cell follow from how many it had before."""
+        """Give the puzzles of the next batch; their positions in a cell follow from how many it had before."""
         left = self._puzzles - int(self._given.sum())
         if left < 1:
             return
@@ -271,3 +292,106 @@ class Adaptive(SampleSource):
             if count:
                 yield from self._draw(cell, start, start + count)
         self._given += counts
+
+
+@task
+def scap(
+    repeats: int = probes.REPEATS,
+    seed: int = 42,
+    effort: str = EFFORT,
+    max_tokens: int | None = None,
+    tokenizers: str = TOKENIZERS,
+) -> Task:
+    """Search how many registers, rules and operations a model still gets right; ``cogniload scap`` reads the log.
+
+    Parameters
+    ----------
+    repeats : int
+        Probes per size.
+    seed : int
+        Seed of all probes.
+    effort, max_tokens, tokenizers
+        As for `cogniload`.
+    """
+    limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
+    return Task(
+        dataset=Search(check_count("repeats", repeats, 1), check_count("seed", seed, 0)),
+        solver=ask(limit, tokenizers),
+        scorer=right(),
+        metrics=[capacity()],
+        config=_with_effort(effort),
+        fail_on_error=FAILED_SHARE,
+        version=f"{COMPARABILITY}-A",
+        metadata={"effort": effort},
+    )
+
+
+@scorer(metrics=[])
+def right() -> Scorer:
+    """Judge the last line that gives an answer, after the reasoning."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        row = _read_answer(state)
+        if isinstance(row, Score):
+            return row
+        about = {key: state.metadata[key] for key in probes.KEYS}
+        found = probes.judge_probe(about, row["response"])
+        return Score(value="C" if found == "right" else "I", reason=found, metadata=about | {"verdict": found})
+
+    return score
+
+
+@metric
+def capacity() -> Metric:
+    """Largest size mastered of each kind, and the loads, with their intervals."""
+
+    def measure(scores: list[SampleScore]) -> Value:
+        counts = _count([one.score.metadata for one in scores if one.score.metadata])
+        if set(counts["probe"]) != set(probes.KINDS):
+            return {}  # as long as answers come in, or where all to one kind have failed
+        found = {
+            f"{row['probe']}_{name}": row[name]
+            for row in probes.estimate_capacity(counts).to_dict("records")
+            for name in ("n_max", "load", "load_low", "load_high")
+        }
+        return {name: float(value) for name, value in found.items() if np.isfinite(value)}
+
+    return measure
+
+
+def _count(judged: list[dict]) -> pd.DataFrame:
+    return probes.count_right(pd.DataFrame(judged, columns=[*probes.KEYS, "verdict"]))
+
+
+class Search(SampleSource):
+    """Probes of the sizes that are to be asked next, until each kind has its largest (`companions.scap`)."""
+
+    def __init__(self, repeats: int = probes.REPEATS, seed: int = 42):
+        self._repeats, self._seed = repeats, seed
+        self._given: set[tuple[str, int]] = set()
+        self._judged: list[dict] = []
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the probes of the first sizes."""
+        return list(self._next())
+
+    async def next_samples(self) -> list[Sample] | None:
+        """Return the probes of the next sizes, or None when the search is over."""
+        return list(self._next()) or None
+
+    async def sample_complete(self, sample: EvalSample) -> None:
+        """Count an answer; one that failed was not given."""
+        score = (sample.scores or {}).get("right")
+        if sample.error is None and score is not None and score.metadata:
+            self._judged.append(score.metadata)
+
+    def _next(self) -> Iterator[Sample]:
+        # a size without a single answer is not asked again: the model, or the way to it, has failed
+        sizes = probes.next_sizes(_count(self._judged)).items()
+        new = {kind: size for kind, size in sizes if size and (kind, size) not in self._given}
+        self._given |= set(new.items())
+        for row in probes.list_probes(new, self._repeats, self._seed):
+            about = {key: row[key] for key in probes.KEYS}
+            answer = probes.draw_probe(row["probe"], row["size"], row["number"], row["seed"]).answer
+            name, target = ("_".join(map(str, words)) for words in (about.values(), answer))
+            yield Sample(id=name, input=row["prompt"], target=target, metadata=about)

@@ -7,9 +7,16 @@ Where it rises, one half is crossed upwards: that load would be the least, not t
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.statistics.design import GRID
+
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
-    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
+    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3).
+
+    A model whose puzzles were chosen (column ``chosen``) takes the means of the paper's grid.
+    """
+    if "chosen" in cells and (cells["chosen"] == 1).any():
+        cells = GRID
     covered = cells[cells["total"] > 0] if "total" in cells else cells
     grid = covered[["N", "d", "rho"]].drop_duplicates()
     return {
