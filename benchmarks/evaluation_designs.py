@@ -24,10 +24,20 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import chi2
 
-from cogniload_repro.evaluation.adaptive import next_batch, prior
-from cogniload_repro.evaluation.costs import DESIGNS, mean_tokens
-from cogniload_repro.evaluation.forms import SHORT, SHORT_FORM, derive_short, frame_counts, paper_curves
-from cogniload_repro.evaluation.precision import CELLS, MEANS, choose
+from cogniload_repro.evaluation.forms import SHORT_FORM
+from cogniload_repro.evaluation.planning import (
+    CELLS,
+    DESIGNS,
+    MEANS,
+    SHORT,
+    choose,
+    derive_short,
+    frame_counts,
+    mean_tokens,
+    next_batch,
+    paper_curves,
+    prior,
+)
 from cogniload_repro.files import write_whole
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import place, refit

@@ -16,7 +16,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cogniload_repro.companions.probes import Rule, apply_rules
+from cogniload_repro.companions.scap import Rule, apply_rules
 from cogniload_repro.puzzles.text import parse_puzzle
 
 #: Log-odds of a right answer: 1, d, log10 N, rho, rho^2.

@@ -18,7 +18,7 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-e
 
 from inspect_ai.log import read_eval_log
 
-from cogniload_repro.evaluation.judging import count_answers
+from cogniload_repro.evaluation.metrics import count_answers
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.scoring.scores import score_partition

@@ -1,20 +1,35 @@
-"""The post's loads, and loads of CogniLoad's cells."""
+"""The post's loads and puzzles, loads of CogniLoad's cells, and accuracy as a function of load."""
 
-from math import log, log2
+from math import comb, log, log2
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from cogniload_repro.companions.load import (
+    FALLING,
+    SPECIFICATIONS,
     cell_load,
     cell_loads,
     checkers_load,
+    compare_curves,
     compare_puzzles,
+    fit_thresholds,
     hanoi_load,
+    measure_effort,
     river_load,
+    search_checkers,
+    search_hanoi,
+    search_river,
 )
 from cogniload_repro.grid import grid_cells
+from cogniload_repro.published import load_printed
 from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.regression import fit_glm
+
+PAPER, LOAD, _, _, FREE = SPECIFICATIONS
 
 
 def test_the_posts_worked_numbers():
@@ -34,7 +49,7 @@ def test_a_river_nobody_crosses_has_no_load():
 def test_the_comparison_covers_the_sizes_asked_for():
     """Hanoi to 10 disks, checkers to 6 a colour, rivers to 5 pairs; wherever the post states moves they are found."""
     table = compare_puzzles()
-    assert table.groupby("puzzle")["total"].max().to_dict() == {
+    assert table.groupby("puzzle")["n"].max().to_dict() == {
         "Tower of Hanoi": 10, "Checker Jumping": 6, "River Crossing": 5,
     }  # fmt: skip
     stated = table.dropna(subset="moves_stated")
@@ -55,9 +70,91 @@ def test_a_cells_factors_are_those_of_its_puzzles(d):
     assert own.steps == puzzle.N
 
 
-def test_a_following_of_one_person_takes_only_needles():
-    """The second reading divides the state by the people and counts needles as steps."""
-    loads = cell_loads(pd.DataFrame({"N": [100], "d": [3], "rho": [0.25]}))
+def test_other_readings_follow_one_person():
+    """The person's state divides the bits by the people; its needles are a share rho of the steps."""
+    loads = cell_loads(pd.DataFrame({"N": [100], "d": [3], "rho": [0.25]})).loc[0]
     whole = cell_load(100, 3).load
-    assert loads["everybody"][0] == pytest.approx(log(whole))
-    assert loads["poi_only"][0] == pytest.approx(log(whole / 3 * 0.25))
+    assert loads.to_list() == pytest.approx([log(whole), log(whole / 3), log(whole / 3 * 0.25)])
+
+
+@pytest.mark.parametrize("n", range(1, 11))
+def test_hanoi_has_all_arrangements_and_the_known_minimum(n):
+    """Every one of the 3^n arrangements can be reached, and the last in 2^n - 1 moves."""
+    assert search_hanoi(n) == (2**n - 1, 3**n)
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_checkers_need_the_known_minimum(n):
+    """The swap takes (n + 1)^2 - 1 moves; checkers that cannot go back do not reach all arrangements from n = 2 on."""
+    found = search_checkers(n)
+    assert found.moves == (n + 1) ** 2 - 1
+    arrangements = (2 * n + 1) * comb(2 * n, n)
+    assert found.reachable == arrangements if n == 1 else found.reachable < arrangements
+
+
+@pytest.mark.parametrize(("n", "moves"), [(2, 5), (3, 11), (4, 9), (5, 11), (6, None)])
+def test_rivers_are_crossed_in_the_known_moves(n, moves):
+    """As the jealous couples: 5 and 11 crossings in a boat for two, 9 and 11 in one for three, six pairs never."""
+    assert search_river(n).moves == moves
+
+
+def test_four_pairs_need_a_boat_for_three():
+    """With a boat for two nobody brings four pairs over."""
+    assert search_river(4, capacity=2).moves is None
+
+
+def _draw(log_odds: dict[str, np.ndarray], n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    parts = [
+        GRID.assign(model=model, total=n, correct=rng.binomial(n, expit(values))) for model, values in log_odds.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def one_load() -> pd.DataFrame:
+    """Two models whose accuracy depends on load alone, with thresholds of 5,000 and 50,000."""
+    load = cell_loads(GRID)["everybody"].to_numpy()
+    return _draw({"QwQ-32B": -0.8 * (load - np.log(5e3)), "Qwen3-32B": -0.8 * (load - np.log(5e4))})
+
+
+def test_thresholds_come_back(one_load):
+    """Slopes and critical loads of the drawn counts are found, and equal exponents are not rejected."""
+    found = fit_thresholds(one_load).set_index("model")
+    assert found["slope"].to_numpy() == pytest.approx([-0.8, -0.8], abs=0.05)
+    assert found.loc["QwQ-32B", "low"] < 5e3 < found.loc["QwQ-32B", "high"]
+    assert found.loc["Qwen3-32B", "low"] < 5e4 < found.loc["Qwen3-32B", "high"]
+    assert (found["p_equal"] > 0.01).all()
+
+
+def test_counts_of_one_load_prefer_it(one_load):
+    """Where load is all there is, it beats the paper's regression by AIC."""
+    table = compare_curves(one_load).set_index("specification")
+    assert table.loc[LOAD, "models_better"] == 2
+    assert table.loc[LOAD, "aic"] < table.loc[PAPER, "aic"]
+    assert table.loc[FALLING, "deviance"] < table.loc[LOAD, "deviance"]
+
+
+def test_counts_of_the_papers_regression_prefer_that():
+    """Where d, N and rho act each on its own, load loses, and its free exponents differ."""
+    truth = 6 - 0.3 * GRID["d"] - 2.5 * np.log10(GRID["N"]) - 3 * GRID["rho"] + 3 * GRID["rho"] ** 2
+    cells = _draw({"QwQ-32B": truth.to_numpy()})
+    table = compare_curves(cells).set_index("specification")
+    assert table.loc[PAPER, "aic"] < table.drop(index=[PAPER, FALLING])["aic"].min()
+    assert table.loc[FREE, "deviance"] < table.loc[LOAD, "deviance"]
+    assert fit_thresholds(cells)["p_equal"].max() < 1e-6
+
+
+def test_the_papers_regression_is_the_papers(one_load):
+    """Its AIC here is the one that the paper's own pipeline gives."""
+    own = one_load[one_load["model"] == "QwQ-32B"]
+    assert compare_curves(own).set_index("specification").loc[PAPER, "aic"] == pytest.approx(fit_glm(own).aic)
+
+
+def test_effort_is_that_of_the_printed_tables():
+    """The largest of a model's 20 mean outputs and the one at N = 250, d = 10; a model without that one has no row."""
+    found = measure_effort().set_index("model")
+    printed = load_printed("tokens").query("model == 'o3-2025-04-16'")["output_mean"].astype(float)
+    assert found.loc["o3-2025-04-16", "highest"] == printed.max()
+    assert found["ratio"].between(0, 1).all()
+    assert "Qwen3-8B" not in found.index

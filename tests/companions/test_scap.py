@@ -1,19 +1,34 @@
-"""The search for capacities finds those of models that are known."""
+"""Probes have one right answer, found again from the prompt alone; the search finds capacities that are known."""
 
 import json
+import re
+import time
 from math import inf, log2
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_repro.cli import main
-from cogniload_repro.companions.probes import draw_probe
-from cogniload_repro.companions.scap import REPEATS, count_right, estimate_capacity, next_sizes, score_answers
+from cogniload_repro.companions.scap import (
+    KINDS,
+    REPEATS,
+    Rule,
+    apply_rules,
+    count_right,
+    draw_probe,
+    estimate_capacity,
+    next_sizes,
+    score_answers,
+    score_probe,
+)
 
+sizes, numbers = st.integers(1, 40), st.integers(0, 10**6)
 CAPACITY = {"state": 37, "rules": 11, "path": 1}
 
 
@@ -44,6 +59,13 @@ def test_a_model_without_limit_or_without_capacity_is_told():
     assert (found.loc["state", "n_max"], found.loc["state", "n_high"]) == (4096, inf)
     assert (found.loc["rules", "n_max"], found.loc["rules", "n_high"]) == (0, 0)
     assert found.loc["critical", "load_high"] == inf
+
+
+def test_a_lucky_larger_size_is_not_certainly_mastered():
+    """Sizes count in order from the smallest up: one that fails its test ends the mastered ones."""
+    rows = [("state", 5, 36, 36), ("state", 10, 36, 33), ("state", 20, 36, 36), ("rules", 1, 1, 1), ("path", 1, 1, 1)]
+    counts = pd.DataFrame(rows, columns=["probe", "size", "asked", "right"])
+    assert estimate_capacity(counts).set_index("probe").loc["state", "n_low"] == 5
 
 
 def test_intervals_hold_as_often_as_they_say():
@@ -124,3 +146,105 @@ def test_an_unreadable_table_is_one_sentence(tmp_path):
     result = CliRunner().invoke(main, ["scap", str(path)])
     assert result.exit_code == 2
     assert "not a readable table of answers" in result.output
+
+
+@given(sizes, numbers)
+def test_the_state_asked_for_stands_in_the_prompt(size, number):
+    """The answer is the three digits of the register that is asked for, among as many as the size says."""
+    probe = draw_probe("state", size, number)
+    registers = dict(re.findall(r"(R\d+)=(\d{3})\b", probe.prompt))
+    assert len(registers) == size
+    assert int(registers[re.search(r"value is in (R\d+)", probe.prompt)[1]]) == probe.answer[0]
+
+
+@given(sizes, numbers)
+def test_rules_read_from_the_prompt_give_the_answer(size, number):
+    """Read back as Python, every condition by the initial values, in any order, the rules give the answer."""
+    probe = draw_probe("rules", size, number)
+    x, y = map(int, re.search(r"X=(\d+), Y=(\d+)", probe.prompt).groups())
+    added = {"X": 0, "Y": 0}
+    rules = re.findall(r"If (\S+) is (even|odd|greater|less)(?: than (-?\d+))?, then add (\d) to ([XY])", probe.prompt)
+    for subject, word, bound, amount, target in reversed(rules):
+        value = eval(subject, {"X": x, "Y": y})
+        test = {"even": value % 2 == 0, "odd": value % 2 == 1}
+        if bound:
+            test |= {"greater": value > int(bound), "less": value < int(bound)}
+        added[target] += int(amount) * test[word]
+    assert len(rules) == size
+    assert probe.answer == ((x + added["X"]) % 100, (y + added["Y"]) % 100)
+
+
+@given(sizes, numbers)
+def test_operations_read_from_the_prompt_give_the_answer(size, number):
+    """Step by step with the whole number, reduced only at the end, the operations give the answer."""
+    probe = draw_probe("path", size, number)
+    value = int(re.search(r"holds (\d+)", probe.prompt)[1])
+    steps = re.findall(r"(add|subtract|multiply by) (\d+)", probe.prompt)
+    for word, amount in steps:
+        value = {"add": value + int(amount), "subtract": value - int(amount)}.get(word, value * int(amount))
+    assert len(steps) == size
+    assert probe.answer == (value % 1000,)
+
+
+def test_simultaneous_is_not_sequential():
+    """A condition that an earlier rule would change is still read off the initial values."""
+    rules = [Rule("X", "even", "X", 1), Rule("X", "odd", "Y", 5)]
+    assert apply_rules(98, 7, rules) == (99, 7)
+    assert apply_rules(98, 7, rules[::-1]) == (99, 7)
+    assert apply_rules(99, 97, [Rule("X+Y", "greater than 195", "Y", 9)]) == (99, 6)
+
+
+def test_half_of_all_conditions_hold():
+    """Neither nothing nor everything applies: about half of the rules change something."""
+    changed = [draw_probe("rules", 1, number) for number in range(2000)]
+    share = sum(
+        probe.prompt.split("X=")[1].split(".")[0] != f"{probe.answer[0]}, Y={probe.answer[1]}" for probe in changed
+    )
+    assert 0.45 < share / 2000 < 0.55
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_probe_is_drawn_again_from_its_numbers(kind):
+    """Kind, size, number and seed make a probe, and each of them matters."""
+    probe = draw_probe(kind, 7, 3, 1)
+    assert probe == draw_probe(kind, 7, 3, 1)
+    assert len({probe, draw_probe(kind, 7, 4, 1), draw_probe(kind, 7, 3, 2), draw_probe(kind, 8, 3, 1)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("response", "verdict"),
+    [
+        ("So it is.\nAnswer: X=5, Y=17", "right"),
+        ("**Answer: X=5, Y=17**", "right"),
+        ("Answer: X=17, Y=5", "wrong"),
+        ("Answer: X=5, Y=17\nno, wait\nAnswer: X=6, Y=17", "wrong"),
+        ("Answer: 5", "wrong"),
+        ("X=5, Y=17", "unreadable"),
+        ("", "unreadable"),
+    ],
+)
+def test_answers_are_read_from_the_last_line_that_gives_one(response, verdict):
+    """The last line of the form asked for counts; without one a response is unreadable, not wrong."""
+    probe = draw_probe("rules", 1, 0)._replace(answer=(5, 17))
+    assert score_probe(probe, response) == verdict
+
+
+def test_leading_zeros_and_the_registers_name_do_no_harm():
+    """007 is 7, and naming the register adds no number."""
+    probe = draw_probe("state", 3, 0)._replace(answer=(7,))
+    assert {score_probe(probe, f"Answer: {text}") for text in ("7", "007", "R12=007", "R12 = 7.")} == {"right"}
+
+
+@pytest.mark.parametrize("call", [("rule", 3, 0), ("state", 0, 0), ("path", 3, -1)])
+def test_what_is_no_probe_is_refused(call):
+    """Unknown kinds and impossible sizes are named."""
+    with pytest.raises(ValueError, match=r"choose one of|at least 1"):
+        draw_probe(*call)
+
+
+@pytest.mark.parametrize("response", ["\n" * 200_000, "Answer: " + "9" * 5000, "Answer:" + "* " * 100_000 + "x"])
+def test_monstrous_answers_are_judged_at_once(response):
+    """Blank lines, marks and digits without end are not right, and take no time."""
+    begin = time.process_time()
+    assert score_probe(draw_probe("path", 3, 0), response) in ("wrong", "unreadable")
+    assert time.process_time() - begin < 2

@@ -56,7 +56,7 @@ def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
     right = (ordered["correct"] * kept + fitted.get("read", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
     changed = ordered.assign(
         correct=np.round(right).astype(int),
-        n=ordered["total"] - ("left out" in truth) * ordered["ctx"],
+        total=ordered["total"] - ("left out" in truth) * ordered["ctx"],
         rho=ordered["ratio_pct"] / 100 if truth == "nominal ratio" else ordered["rho"],
     )
     then = pd.DataFrame([fit_glm(changed).coef], index=pd.Index([model], name="model"), columns=list(TERMS))

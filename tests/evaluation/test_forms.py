@@ -1,49 +1,32 @@
-"""Forms: their puzzles, the same ones every time, and fresh ones for another seed."""
+"""Forms: their puzzles, the same ones every time, their queries, and the tokens that an answer may have."""
 
 import hashlib
 import json
 
-import numpy as np
+import pandas as pd
 import pytest
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS
-from cogniload_repro.companions.probes import KINDS, draw_probe
 from cogniload_repro.companions.protocol import list_queries, overload_prompt
+from cogniload_repro.companions.scap import KINDS, draw_probe
 from cogniload_repro.evaluation.forms import (
-    SHORT,
-    derive_short,
+    answer_budget,
+    count_prompt,
     draw_puzzles,
     draw_queries,
-    frame_counts,
-    paper_curves,
+    estimate_tokens,
     plan_form,
-    read_short,
 )
-from cogniload_repro.evaluation.precision import CELLS, variances
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell
+from cogniload_repro.models import NAMES
 from cogniload_repro.outputs.inspect_logs import COMPARABILITY
+from cogniload_repro.prompts.counts import COMMITTED
+from cogniload_repro.prompts.tokenizers import find_tokenizers
+from cogniload_repro.published import load_printed
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.ids import read_manifest
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import score_response
-
-
-def test_the_short_form_is_what_the_code_derives():
-    """The committed table is the one that comes out, row for row: 280 puzzles, every cell, most on eight of them."""
-    counts = read_short()
-    derived = frame_counts(derive_short())
-    assert [(c.N, c.ratio_pct, c.d, n) for c, n in counts.items()] == list(derived.itertuples(index=False, name=None))
-    assert set(counts) == set(PAPER_GRID)
-    assert sum(counts.values()) == SHORT
-    assert sum(count > 1 for count in counts.values()) == 8
-
-
-def test_the_short_form_says_as_much_as_twice_its_puzzles_on_the_grid():
-    """On average over the 22 models, for ECL50 and ID50 each; for no model less than the grid."""
-    short = np.array([read_short()[cell] for cell in PAPER_GRID])
-    gain = variances(paper_curves(), np.full(len(CELLS), 2)) / variances(paper_curves(), short)
-    assert (gain.mean(axis=0) > 1.9).all()
-    assert gain.min() > 1
 
 
 def test_seed_42_is_the_default_set():
@@ -62,7 +45,7 @@ def test_a_place_is_one_puzzle_for_ever():
     assert len({row["name"] for row in draw_puzzles(cell, 98, 102)}) == 4
 
 
-@pytest.mark.parametrize("condition", [("reverse_words", 1), ("interleave_word", 1), (None, 3)])
+@pytest.mark.parametrize("condition", [("baseline", 1), ("reverse_words", 1), ("interleave_word", 1), (None, 3)])
 def test_queries_are_those_of_the_set_that_is_written(tmp_path, condition):
     """What the task asks under a condition is what `cogniload puzzles` writes for the same puzzles."""
     cell = Cell(20, 50, 3)
@@ -113,3 +96,48 @@ def test_whatever_makes_answers_incomparable_raises_the_version():
     probes = [draw_probe(kind, 4, 0).prompt for kind in KINDS]
     digest = hashlib.sha256(json.dumps([queries, probes]).encode()).hexdigest()[:16]
     assert (COMPARABILITY, digest) == (1, "9755fcd6710b17b1")
+
+
+def test_the_estimate_is_a_little_below_what_every_model_of_the_paper_counted():
+    """Far above the printed mean of a cell, an answer would be cut where the paper's was not."""
+    printed = load_printed("tokens").astype({"N": int, "d": int})
+    means = pd.to_numeric(printed["prompt_mean"], errors="coerce").groupby([printed["N"], printed["d"]])
+    low, middle = means.min(), means.median()
+    for N, d in low.index:
+        cells = [cell for cell in PAPER_GRID if (cell.N, cell.d) == (N, d)]
+        texts = [row["text"] for cell in cells for row in draw_puzzles(cell, 0, 2)]
+        estimate = sum(map(estimate_tokens, texts)) / len(texts)
+        assert 0.82 * middle[N, d] < estimate < 1.05 * low[N, d], (N, d)
+
+
+def test_prompt_and_answer_fill_the_context_but_for_what_is_reserved():
+    """The paper's 32,768 tokens less 20; a prompt that leaves nothing is refused."""
+    assert answer_budget(748) == 32_000
+    assert answer_budget(32_747) == 1
+    with pytest.raises(ValueError, match="fills the paper's context of 32,768"):
+        answer_budget(32_748)
+
+
+def test_without_tokenizers_all_is_estimated(tmp_path):
+    """An unknown model, or a known one whose tokenizer is not there."""
+    for model in ("mockllm/model", f"vllm/Qwen/{NAMES[0]}"):
+        assert count_prompt("Solve this.", model, tmp_path) == (estimate_tokens("Solve this."), "estimate")
+
+
+def test_a_known_model_is_counted_by_its_own_tokenizer(monkeypatch, tmp_path):
+    """The last part of Inspect's name finds it, whatever its case."""
+    file = next(iter(find_tokenizers()))
+    monkeypatch.setattr("cogniload_repro.evaluation.forms.present_tokenizers", lambda folder: (file.name,))
+    monkeypatch.setattr("cogniload_repro.evaluation.forms._load", lambda name, folder: name)
+    monkeypatch.setattr("cogniload_repro.evaluation.forms.count_tokens", lambda texts, tokenizer: [len(texts[0])])
+    folder = tmp_path / "own"
+    assert count_prompt("12345", f"openai-api/x/{file.models[0].upper()}", folder) == (5, file.name)
+
+
+def test_no_whole_prompt_is_estimated_longer_than_the_paper_s_tokenizers_count_it():
+    """Of puzzles that the estimate was not made from; a fence of dots, a run of which is one token, counts no more."""
+    counts = pd.read_parquet(COMMITTED).set_index("name").drop(columns=["N", "d", "ratio_pct"]).min(axis=1)
+    for cell in PAPER_GRID[::5]:
+        for row in draw_puzzles(cell, 1, 3):
+            assert estimate_tokens(row["text"]) <= 1.02 * counts[row["name"]]
+    assert estimate_tokens("T......r......u") <= 5

@@ -1,18 +1,24 @@
-"""Requests that are written, answered, and come back as outputs."""
+"""Queries as requests, chats, a harness task and a data set: written, answered, and back as outputs."""
 
+import importlib.util
 import json
 import re
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from cogniload_repro.cli import main
-from cogniload_repro.companions.protocol import Query
+from cogniload_repro.companions.protocol import Query, list_queries
 from cogniload_repro.evaluation import requests
+from cogniload_repro.evaluation.requests import Sampling
+from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.folders import write_set
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
 
@@ -58,46 +64,51 @@ def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
     assert set(outputs["name"]) == set(pd.read_parquet(tmp_path / "set" / "puzzles.parquet")["name"])
 
 
-def test_a_request_tells_the_model_the_query_and_nothing_else(tmp_path):
-    """The name, which holds the solution, is no part of what is sent; the limit is the one that was asked for."""
-    line = requests.batch_request(Query("20_1_1_770487_red", "", "the puzzle"), "gpt-x", 99)
-    assert line["custom_id"] == "20_1_1_770487_red"
-    assert line["body"] == {
-        "model": "gpt-x",
-        "messages": [{"role": "user", "content": "the puzzle"}],
-        "max_completion_tokens": 99,
-    }
+def test_a_request_tells_the_model_the_query_and_nothing_else():
+    """The name, which holds the solution, is no part of what is sent; limit, effort and temperature are if given."""
+    query = Query("20_1_1_770487_red", "", "the puzzle")
+    line = requests.batch_request(query, "gpt-x", Sampling(max_tokens=99))
+    body = {"model": "gpt-x", "messages": [{"role": "user", "content": "the puzzle"}], "max_completion_tokens": 99}
+    assert (line["custom_id"], line["body"]) == ("20_1_1_770487_red", body)
+    line = requests.batch_request(query, "gpt-x", Sampling("medium", 0.0, 99))
+    assert line["body"] == body | {"reasoning_effort": "medium", "temperature": 0.0}
 
 
 def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monkeypatch):
     """What is too much for one file goes on in the next, in order; files of an earlier, longer batch are gone."""
-    monkeypatch.setattr(requests, "_MOST_REQUESTS", 2)
+    monkeypatch.setattr(requests, "_MAX_REQUESTS", 2)
     queries = [Query(f"20_1_1_{number}_red", "", "?") for number in range(5)]
-    long = requests.write_batches(tmp_path, queries, "m", 9)
+    long = requests.write_batches(tmp_path, queries, "m", Sampling(max_tokens=9))
     assert [len(path.read_text().splitlines()) for path in long] == [2, 2, 1]
     assert [json.loads(line)["custom_id"] for path in long for line in path.read_text().splitlines()] == [
         query.name for query in queries
     ]
-    monkeypatch.setattr(requests, "_MOST_REQUESTS", 50)
+    monkeypatch.setattr(requests, "_MAX_REQUESTS", 50)
     monkeypatch.setattr(requests, "_FULL_BYTES", 400)
-    assert len(requests.write_batches(tmp_path, queries[:4], "m", 9)) == 2
+    assert len(requests.write_batches(tmp_path, queries[:4], "m", Sampling(max_tokens=9))) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1.jsonl", "requests-2.jsonl"]
 
 
-def test_a_line_of_chat_with_its_answer_is_an_output(tmp_path):
+def test_a_line_of_chat_with_its_answer_is_an_output_that_tells_how_it_was_asked(tmp_path):
     """Ten lines of Python between the file and the import: model and response are added to each line."""
-    assert run("puzzles", *SMALL, "--format", "chat", "--perturb", "not_not", "--out", tmp_path).exit_code == 0
+    options = ("--perturb", "not_not", "--effort", "high", "--temperature", "0.6", "--max-tokens", "9000")
+    assert run("puzzles", *SMALL, "--format", "chat", *options, "--out", tmp_path).exit_code == 0
     lines = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text("utf-8").splitlines()]
     answers = tmp_path / "answers.jsonl"
     answers.write_text("".join(json.dumps(line | {"model": "m", "response": "Red."}) + "\n" for line in lines), "utf-8")
-    assert [(output.model, output.name) for output in read_outputs(answers, Catalog())] == [
-        ("m (not_not)", line["name"]) for line in lines
-    ]
+    outputs = list(read_outputs(answers, Catalog()))
+    assert [(output.model, output.name) for output in outputs] == [("m (not_not)", line["name"]) for line in lines]
+    assert outputs[0].settings == {"effort": "high", "temperature": "0.6", "max_tokens": "9000"}
 
 
 @pytest.mark.parametrize(
     "options",
-    [["--format", "openai-batch"], ["--format", "chat", "--model", "m"], ["--perturb", "not_not", "--overload", "2"]],
+    [
+        ["--format", "openai-batch"],
+        ["--format", "chat", "--model", "m"],
+        ["--perturb", "not_not", "--overload", "2"],
+        ["--format", "parquet", "--effort", "medium"],
+    ],
 )
 def test_options_that_cannot_be_followed_are_refused_before_anything_is_drawn(tmp_path, options):
     """A missing or idle name of a model, and two conditions at once, are a sentence, and no file is written."""
@@ -115,3 +126,80 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     exec(loop, {"ask": lambda messages: (f"{len(messages)} message", "length", 10, 2)})
     outputs = list(read_outputs(tmp_path / "answers.jsonl", Catalog()))
     assert [output[0:6:2] + output[5:6] for output in outputs] == [("mine", "1 message", 2, "length")] * 12
+
+
+@pytest.fixture
+def task(tmp_path):
+    """The folder of a task with rail fences."""
+    write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1,3"), 2, 5)
+    return requests.write_harness(tmp_path, list_queries(tmp_path, "rail_fence"), Sampling("low", 0.6, 999))
+
+
+def load_module(task):
+    """The module that the YAML names, imported from its file as the harness does."""
+    spec = importlib.util.spec_from_file_location("cogniload_task", task / "cogniload_task.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_files_of_a_task_fit_one_another(task):
+    """The functions and columns that the YAML names are there."""
+
+    class Loader(yaml.SafeLoader):
+        """Reads the harness's tag for functions as their names."""
+
+    Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+    settings = yaml.load((task / "cogniload.yaml").read_text("utf-8"), Loader)
+    module = load_module(task)
+    told = {"until": [], "max_gen_toks": 999, "temperature": 0.6, "do_sample": True, "reasoning_effort": "low"}
+    assert settings["generation_kwargs"] == told
+    for key in ("custom_dataset", "process_results"):
+        name, _, function = settings[key].partition(".")
+        assert name == "cogniload_task"
+        assert callable(getattr(module, function))
+    docs = [json.loads(line) for line in (task / "puzzles.jsonl").read_text("utf-8").splitlines()]
+    assert len(docs) == 4
+    for doc in docs:
+        assert {settings["doc_to_text"], settings["doc_to_target"], "name"} <= set(doc)
+        right = module.judge(doc, [f"So {doc['poi']}: {doc['gold']}."])
+        wrong = module.judge(doc, ["I do not know."])
+        assert (list(right), right["correct"], wrong["correct"]) == ([settings["metric_list"][0]["metric"]], 1.0, 0.0)
+
+
+def test_a_log_of_the_task_is_read_with_names_and_condition(task):
+    """A sample log has each document as it was; it imports as answers to perturbed prompts."""
+    docs = [json.loads(line) for line in (task / "puzzles.jsonl").read_text("utf-8").splitlines()]
+    log = task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl"
+    samples = [
+        {"doc_id": number, "doc": doc, "target": doc["gold"], "resps": [["Red."]], "filtered_resps": ["Red."],
+         "filter": "none", "correct": 0.0}
+        for number, doc in enumerate(docs)
+    ]  # fmt: skip
+    log.write_text("".join(json.dumps(sample) + "\n" for sample in samples), "utf-8")
+    outputs = list(read_outputs(log, Catalog(), model="m"))
+    assert [(output.model, output.name) for output in outputs] == [("m (rail_fence)", doc["name"]) for doc in docs]
+
+
+def test_a_harness_task_without_a_temperature_says_that_it_is_greedy(tmp_path):
+    """The harness's clients take 0 where nothing is given; the task and the command say it."""
+    done = run("puzzles", *SMALL, "--format", "lm-eval", "--out", tmp_path)
+    assert "asks for temperature 0" in done.output
+    assert "\n  temperature: 0.0\n" in (tmp_path / "cogniload" / "cogniload.yaml").read_text("utf-8")
+
+
+def test_a_data_set_names_the_files_that_are_there_and_is_the_same_bytes_twice(tmp_path):
+    """Queries are a configuration of their own, and go when they are not asked for."""
+    write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1,3"), 2, 5)
+    (card,) = requests.write_data_set(tmp_path, list_queries(tmp_path, "not_not"))
+    configs = yaml.safe_load(card.read_text("utf-8").split("---\n", 2)[1])["configs"]
+    files = {file["path"] for config in configs for file in config["data_files"]}
+    assert files == {"puzzles.parquet", "queries.parquet"} <= {path.name for path in tmp_path.iterdir()}
+    queries = pq.read_table(tmp_path / "queries.parquet").to_pylist()
+    assert [(one["name"], one["perturbation"]) for one in queries] == [
+        (query.name, "not_not") for query in list_queries(tmp_path)
+    ]
+    plain = [requests.write_data_set(tmp_path)[0].read_bytes() for _ in range(2)]
+    assert plain[0] == plain[1]
+    assert plain[0].count(b"config_name") == 1
+    assert not (tmp_path / "queries.parquet").exists()

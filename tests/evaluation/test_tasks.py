@@ -1,8 +1,10 @@
-"""The task in Inspect itself, asked of its mock model; skipped where Inspect is not installed."""
+"""The tasks in Inspect itself, asked of its mock model; skipped where Inspect is not installed."""
 
 import math
 import random
+import re
 import shutil
+from functools import cache
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -17,9 +19,9 @@ from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUs
 
 from cogniload_repro.cli import main
 from cogniload_repro.companions.protocol import split_perturbations
-from cogniload_repro.evaluation.budget import estimate_tokens
-from cogniload_repro.evaluation.forms import draw_queries
-from cogniload_repro.evaluation.tasks import cogniload
+from cogniload_repro.companions.scap import draw_probe, estimate_capacity, next_sizes, read_counts
+from cogniload_repro.evaluation.forms import draw_queries, estimate_tokens
+from cogniload_repro.evaluation.tasks import cogniload, scap
 from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.presentation.figures import find_panels, panel_accuracy
@@ -229,3 +231,68 @@ def test_answers_of_another_comparability_version_are_not_read(mini, tmp_path):
         if not accepted:
             (rejected,) = pq.read_table(folder / "rejected.parquet").to_pylist()
             assert "comparability version 0 of the task cogniload" in rejected["detail"]
+
+
+#: What the made-up model holds, and how many probes a size it is asked.
+CAPACITY, REPEATS = {"state": 6, "rules": 2, "path": 9}, 4
+WORDS = {"registers": "state", "rules": "rules", "operations": "path"}
+
+
+@cache
+def answers_to(kind, size):
+    """Right answers by prompt."""
+    probes = [draw_probe(kind, size, number, 7) for number in range(REPEATS)]
+    return {probe.prompt: probe.answer for probe in probes}
+
+
+def answer_probe(messages, tools, tool_choice, config):
+    """Answer rightly up to the capacity; the reasoning says another answer, and sometimes there is nothing else."""
+    size, word = re.search(r"(\d+) (registers|rules|operations)", messages[0].text).groups()
+    kind, size = WORDS[word], int(size)
+    right = answers_to(kind, size)[messages[0].text]
+    trace = "Answer: " + ", ".join(str(number + (size <= CAPACITY[kind])) for number in right)
+    said = "Answer: " + ", ".join(map(str, right)) if size <= CAPACITY[kind] else ""
+    output = ModelOutput.from_content("mock", "")
+    output.choices[0].message.content = [ContentReasoning(reasoning=trace), ContentText(text=said)]
+    output.usage = ModelUsage(input_tokens=50, output_tokens=90, total_tokens=140)
+    return output
+
+
+def search(folder, outputs=answer_probe, **options):
+    """Evaluate the mock model, and return the log."""
+    model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+    return evaluate(scap(**options), model=model, log_dir=str(folder), display="none")[0]
+
+
+def test_the_search_finds_what_a_model_holds_and_the_command_reads_its_log(tmp_path):
+    """Capacities are exact, reasoning is not judged, metrics are those of the log read again."""
+    log = search(tmp_path, repeats=REPEATS, seed=7)
+    assert log.status == "success", log.error
+    counts = read_counts(log.location)
+    found = estimate_capacity(counts).set_index("probe")
+    assert found["n_max"].dropna().to_dict() == CAPACITY
+    assert set(next_sizes(counts).values()) == {None}
+    assert counts["asked"].sum() == len(log.samples) == len({sample.id for sample in log.samples})
+    metrics = {name: one.value for score in log.results.scores for name, one in score.metrics.items()}
+    assert metrics["state_n_max"] == 6
+    assert metrics["critical_load"] == pytest.approx(found.loc["critical", "load"])
+    told = CliRunner().invoke(main, ["scap", log.location, "--out", str(tmp_path / "next.jsonl")])
+    assert (told.exit_code, told.output.splitlines()[-1]) == (0, "Nothing is left to ask")
+
+
+def test_a_model_that_fails_ends_the_search(tmp_path):
+    """Requests that all fail are not sent again and again."""
+
+    def fail(messages, tools, tool_choice, config):
+        raise RuntimeError("no such model")
+
+    log = search(tmp_path, fail, repeats=2)
+    assert len(log.samples) == 6
+
+
+def test_a_log_of_another_task_is_refused(tmp_path):
+    """Puzzles are no probes: a sentence."""
+    log = run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=1)
+    told = CliRunner().invoke(main, ["scap", log.location])
+    assert told.exit_code == 2
+    assert "a log of another task than cogniload_repro/scap" in told.output

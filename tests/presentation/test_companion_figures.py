@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.companions.load import cell_loads
-from cogniload_repro.evaluation.costs import read_designs
+from cogniload_repro.evaluation.planning import read_designs
 from cogniload_repro.presentation.companion_figures import draw_designs, draw_drift, draw_growth, draw_loads
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.storage import DATA

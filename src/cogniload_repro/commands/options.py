@@ -46,8 +46,9 @@ GRID = click.option(
 READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention", "answer_only"])
 EDITIONS = click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"])
 PERTURBATION = click.Choice(
-    ["not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal", "snake_vertical",
-     "interleave_line", "interleave_word", "interleave_symbol", "reverse_sentences", "reverse_words", "reverse_symbols"]
+    ["baseline", "not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal",
+     "snake_vertical", "interleave_line", "interleave_word", "interleave_symbol", "reverse_sentences", "reverse_words",
+     "reverse_symbols"]
 )  # fmt: skip
 KEY_ORDER = click.option(
     "--key-order",

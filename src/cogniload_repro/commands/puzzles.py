@@ -51,23 +51,38 @@ from cogniload_repro.escapes import for_terminal
     show_default=True,
     help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release. The others are puzzles.parquet and, "
     "for asking a model: requests-*.jsonl of OpenAI's batch endpoint; chat.jsonl with messages; a task folder of "
-    "lm-evaluation-harness; or a data set's card and Croissant description.",
+    "lm-evaluation-harness; or the card of a Hugging Face data set.",
 )
 @click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
+@click.option(
+    "--effort",
+    type=click.Choice(["unset", "none", "minimal", "low", "medium", "high", "xhigh", "max"]),
+    default="unset",
+    show_default=True,
+    help="For openai-batch, chat and lm-eval: the reasoning effort to ask for; the paper used medium for gpt-5. Unset "
+    "leaves it to the server.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0),
+    help="For the same formats; without it the server's default, which in lm-eval is 0 (greedy). The paper "
+    "states none.",
+)
 @click.option(
     "--max-tokens",
     type=click.IntRange(min=1),
     default=32_768,
     show_default=True,
-    help="For openai-batch: tokens of a response, reasoning included, at most. The paper's budget is as much for "
-    "prompt and response together; scoring applies it from the counts that come back. A lower limit cuts off answers "
+    help="For the same formats: tokens of a response, reasoning included, at most. The paper's budget is as much for "
+    "prompt and response together; scoring applies it from the counts that come back. A lower limit truncates answers "
     "that the paper would have counted; a server whose window holds no more asks for one.",
 )
 @click.option(
     "--perturb",
     "perturbation",
     type=PERTURBATION,
-    help="Every prompt is encoded so that it is harder to read: in queries.jsonl, or in the requests.",
+    help="Every prompt is perturbed so that it is harder to read, in queries.jsonl or in the requests; "
+    "baseline prepares the text in the same way and perturbs nothing.",
 )
 @click.option(
     "--overload",
@@ -88,6 +103,8 @@ def puzzles(
     key_order: str | None,
     kind: str,
     model: str,
+    effort: str,
+    temperature: float | None,
     max_tokens: int,
     perturbation: str | None,
     overload: int,
@@ -104,7 +121,7 @@ def puzzles(
       cogniload puzzles --out sets/paper
       cogniload puzzles --grid N=20,50,ratio=5,50,d=1,3 --per-cell 10 --format jsonl --out sets/small
       cogniload puzzles --edition elixir --out sets/elixir
-      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano --out sets/requests
+      cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano --effort medium --out sets/requests
       cogniload puzzles --per-cell 10 --format chat --perturb rail_fence --out sets/rails
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
     """
@@ -115,6 +132,11 @@ def puzzles(
 
     chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
     name_condition(perturbation, overload)
+    asks_model = kind in ("openai-batch", "chat", "lm-eval")
+    if not asks_model and (effort != "unset" or temperature is not None):
+        raise ValueError(
+            f"--format {kind} holds no requests; --effort and --temperature need openai-batch, chat, lm-eval"
+        )
     if bool(model.strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
     table = kind if kind in KINDS else "parquet"
@@ -124,27 +146,32 @@ def puzzles(
     ):
         count = write_set(out, table, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    for path in _write_queries(out, kind, perturbation, overload, model, max_tokens):
+    settings = (None if effort == "unset" else effort, temperature, max_tokens)
+    for path in _write_queries(out, kind, perturbation, overload, model, settings):
         say(f"wrote {path}")
+    if kind == "openai-batch" and effort == "unset":
+        say("No reasoning effort is requested, so the server's default applies; the paper used --effort medium.")
+    if kind == "lm-eval" and temperature is None:
+        say("The task asks for temperature 0, the harness's default; --temperature sets another.")
 
 
 def _write_queries(
-    out: Path, kind: str, perturbation: str | None, overload: int, model: str, max_tokens: int
+    out: Path, kind: str, perturbation: str | None, overload: int, model: str, settings: tuple
 ) -> list[Path]:
-    """Write what to ask a model about the puzzles of a set, in the chosen format."""
+    """Write what to ask a model about the puzzles of a set, in the requested format."""
     from cogniload_repro.companions.protocol import list_queries, write_queries
-    from cogniload_repro.evaluation import harness, hub, requests
+    from cogniload_repro.evaluation import requests
 
-    queries = list_queries(out, perturbation, overload)
+    queries, sampling = list_queries(out, perturbation, overload), requests.Sampling(*settings)
     if kind == "openai-batch":
-        return requests.write_batches(out, queries, model, max_tokens)
+        return requests.write_batches(out, queries, model, sampling)
     if kind == "chat":
-        return [requests.write_chats(out, queries)]
+        return [requests.write_chats(out, queries, sampling)]
     if kind == "lm-eval":
-        return [harness.write_task(out, queries)]
+        return [requests.write_harness(out, queries, sampling)]
     is_plain = perturbation is None and overload == 1
     if kind == "huggingface":
-        return hub.write_data_set(out, () if is_plain else queries)
+        return requests.write_data_set(out, () if is_plain else queries)
     return [] if is_plain else [write_queries(out, queries)]
 
 

@@ -50,7 +50,7 @@ def checkers_load(n: int) -> Load:
 
 
 def river_load(n: int) -> Load:
-    """Return the post's load of River Crossing with n pairs, the moves found by search; from six pairs on nobody can."""
+    """Return the post's load of River Crossing with n pairs, its moves found by search; six pairs cannot cross."""
     moves = search_river(n).moves
     if moves is None:
         raise ValueError(f"{n} pairs cannot cross in the post's boat, so there is no load; take at most 5 pairs")

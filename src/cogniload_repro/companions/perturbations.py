@@ -107,7 +107,10 @@ PERTURBATIONS = {
         _ORDER,
     ),
     "reverse_words": Perturbation(
-        transformations.reverse_words, transformations.reverse_words, f"The words stand in reverse order; {_WORDS}.", _ORDER
+        transformations.reverse_words,
+        transformations.reverse_words,
+        f"The words stand in reverse order; {_WORDS}.",
+        _ORDER,
     ),
     "reverse_symbols": Perturbation(
         transformations.reverse_symbols,

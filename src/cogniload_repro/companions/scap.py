@@ -72,7 +72,7 @@ class Rule(NamedTuple):
 
 
 def draw_probe(kind: str, size: int, number: int, seed: int = 42) -> Probe:
-    """Draw one probe: its kind ("state", "rules", "path"), its size from 1, which one from 0, the seed of the series."""
+    """Draw a probe of a kind ("state", "rules", "path") and size from 1: its number from 0, the seed of the series."""
     if kind not in KINDS:
         raise ValueError(f"unknown probe {kind!r}; choose one of: {', '.join(KINDS)}")
     if size < 1 or number < 0 or seed < 0:
@@ -211,7 +211,7 @@ def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_probe(about: Mapping, response: str) -> str:
-    """Return "right", "wrong" or "unreadable" for the answer to the probe of these `KEYS`: what follows the reasoning."""
+    """Return "right", "wrong" or "unreadable" for what follows the reasoning, the probe given by its `KEYS`."""
     probe = draw_probe(about["probe"], about["size"], about["number"], about["seed"])
     return score_probe(probe, take_answer(response) or "")
 

@@ -149,7 +149,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def _least_tokens() -> float:
-    """Return the fewest tokens per piece that a tokenizer has counted in the first puzzle of any of the paper's cells."""
+    """Return the fewest tokens per piece that a tokenizer has counted in the first puzzle of any of the cells."""
     counts = pd.read_parquet(COMMITTED).set_index("name")
     least = counts.drop(columns=[name for name in KEYS if name != "name"]).min(axis=1)
     first = [row for cell in PAPER_GRID for row in draw_puzzles(cell, 0, 1)]

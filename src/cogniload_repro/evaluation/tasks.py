@@ -1,4 +1,4 @@
-"""CogniLoad and the probes of critical load as tasks of Inspect: ``inspect eval cogniload_repro/cogniload``, ``.../scap``.
+"""CogniLoad, and the probes of critical load, as tasks of Inspect: ``inspect eval cogniload_repro/cogniload``.
 
 Inspect asks the model, keeps the log and resumes runs that were stopped; prompts, budgets, verdicts and numbers are
 those of this package. Needs the extra ``evaluate``.
@@ -84,7 +84,7 @@ def cogniload(
     edition : str
         Edition of the generator.
     perturb : str, optional
-        A key of `cl.PERTURBATIONS`: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
+        A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
         prepared like perturbed ones and left unperturbed.
     overload : int
         Puzzles per query, of which the last one is scored.
@@ -214,7 +214,7 @@ def by_load() -> Metric:
 
 @metric
 def points(chosen: bool = False) -> Metric:
-    """ECL50, NT50 and ID50 with 95% profile intervals; of puzzles that were chosen, at the means of the paper's grid."""
+    """ECL50, NT50 and ID50 with 95% profile intervals; for chosen puzzles at the means of the paper's grid."""
     return _measured(partial(metrics.locate_points, chosen=chosen))
 
 

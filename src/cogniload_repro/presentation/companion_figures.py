@@ -29,7 +29,7 @@ def draw_loads(cells: pd.DataFrame, loads: pd.Series, thresholds: pd.DataFrame, 
     loads : Series
         ln L of the same rows.
     thresholds : DataFrame
-        As `curves.fit_thresholds` returns it.
+        As `load.fit_thresholds` returns it.
     models : list of str
         One panel each.
     note : str
@@ -136,7 +136,7 @@ def draw_designs(designs: pd.DataFrame, note: str) -> Figure:
     Parameters
     ----------
     designs : DataFrame
-        As `costs.read_designs` returns it.
+        As `planning.read_designs` returns it.
     note : str
         Where the curves come from, written below.
 

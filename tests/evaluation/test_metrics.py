@@ -1,20 +1,22 @@
-"""Judged answers in numbers."""
+"""Numbers of an evaluation."""
 
 import numpy as np
 import pytest
 
-from cogniload_repro.evaluation import judging
+from cogniload_repro.evaluation import metrics
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.robustness.uncertainty import capacity_intervals
 from cogniload_repro.scoring.verdict import BUCKETS
+from cogniload_repro.statistics.capacity import grid_means
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.fits import capacity_points, fit
 
 
 def answers(cells, stopped="stop"):
     """Answers with these counts of right and wrong ones."""
     for row in cells.itertuples():
         facts = {"N": row.N, "d": row.d, "ratio_pct": float(row.ratio_pct), "rho": row.rho}
-        for place in range(row.n):
+        for place in range(row.total):
             bucket = "correct_valid" if place < row.correct else "wrong_logic"
             yield {**facts, "bucket": bucket, "stopped": stopped, "prompt_tokens": None, "response_tokens": 7}
 
@@ -28,8 +30,8 @@ def judged():
 def test_a_paper_s_model_has_the_paper_s_numbers(judged):
     """Accuracy and capacity points with their profile intervals are those that the book shows."""
     cells = load_cells(models=["Phi-4-reasoning"])
-    assert judging.measure_accuracy(judged)["accuracy"] == cells["correct"].sum() / cells["total"].sum()
-    found = judging.locate_points(judged)
+    assert metrics.measure_accuracy(judged)["accuracy"] == cells["correct"].sum() / cells["total"].sum()
+    found = metrics.locate_points(judged)
     for row in capacity_intervals(cells, replicates=0).itertuples():
         for end, number in (("", row.estimate), ("_low", row.profile_low), ("_high", row.profile_high)):
             if np.isfinite(number):
@@ -40,41 +42,51 @@ def test_a_paper_s_model_has_the_paper_s_numbers(judged):
 
 def test_accuracies_by_load_are_shares_of_right_answers(judged):
     """One number for each level of d, N and rho."""
-    found = judging.split_accuracy(judged)
+    found = metrics.accuracy_by_load(judged)
     assert list(found) == [*(f"d={d}" for d in (1, 3, 5, 7, 10)), *(f"N={N}" for N in (20, 50, 100, 250)),
                            *(f"rho={rho}%" for rho in (5, 10, 25, 50, 75, 90, 95))]  # fmt: skip
     own = [one for one in judged if one["d"] == 3]
     assert found["d=3"] == sum(one["bucket"] == "correct_valid" for one in own) / len(own)
 
 
-def test_answers_of_few_cells_have_points_at_the_paper_s_means(judged):
-    """Leaving out cells moves a point by what the fit says of it, not by where the other loads are held."""
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_log_and_the_book_evaluate_points_at_the_same_means(judged, chosen):
+    """Of some cells, with and without the mark of puzzles that were chosen: the paper's grid only with it."""
     some = [one for one in judged if one["N"] in (20, 50)]
-    assert judging.locate_points(some).keys() <= judging.locate_points(judged).keys()
     cells = load_cells(models=["Phi-4-reasoning"])
-    near = capacity_intervals(cells[cells["N"] <= 50], replicates=0).set_index("point")["estimate"]
-    assert judging.locate_points(some)["id50"] != pytest.approx(near["id50"], rel=1e-3)  # held at other means
+    near = cells[cells["N"] <= 50].assign(chosen=int(chosen))
+    book = capacity_intervals(near, replicates=0).set_index("point")["estimate"]
+    found = metrics.locate_points(some, chosen)
+    assert found["id50"] == pytest.approx(book["id50"])
+    assert found["ecl50"] == pytest.approx(book["ecl50"])
+    assert fit_points(near).loc["Phi-4-reasoning", "id50"] == pytest.approx(book["id50"])
+    assert (grid_means(near) == grid_means(cells)) == chosen
+
+
+def fit_points(cells):
+    """The points of the public functions."""
+    return capacity_points(fit(cells), cells).set_index("model")
 
 
 def test_what_does_not_exist_is_left_out():
     """All answers right: no points; one cell: nothing that a grid could be compared with."""
     cells = load_cells(models=["Phi-4-reasoning"])
     right = list(answers(cells.assign(correct=cells["total"])))
-    assert judging.locate_points(right) == {}
-    assert judging.equate_grid(list(answers(cells.head(1)))) == {}
+    assert metrics.locate_points(right) == {}
+    assert metrics.equate_grid(list(answers(cells.head(1)))) == {}
 
 
 def test_an_even_grid_is_worth_its_own_puzzles(judged):
     """As many puzzles on the grid as were asked there."""
-    found = judging.equate_grid(judged)
+    found = metrics.equate_grid(judged)
     assert found["grid_puzzles_ecl50"] == pytest.approx(len(judged), rel=1e-6)
     assert len(judged) % len(PAPER_GRID) == 0
 
 
 def test_shares_of_buckets_and_of_cut_off_answers(judged):
     """Buckets add up to one; both ways to be cut off count, whatever the verdict."""
-    assert list(judging.share_buckets(judged)) == list(BUCKETS)
-    assert sum(judging.share_buckets(judged).values()) == pytest.approx(1)
+    assert list(metrics.share_buckets(judged)) == list(BUCKETS)
+    assert sum(metrics.share_buckets(judged).values()) == pytest.approx(1)
     reasons = ("stop", "length", "context")
     three = [one | {"stopped": reason} for one, reason in zip(judged[:3], reasons, strict=True)]
-    assert judging.share_cut(three) == {"cut_off": pytest.approx(2 / 3)}
+    assert metrics.share_cut(three) == {"cut_off": pytest.approx(2 / 3)}
