@@ -22,6 +22,7 @@ _PUBLIC = {
     "solve_text": "puzzles.text:solve_text",
     "score_response": "scoring.verdict:score_response",
     "explain_response": "scoring.verdict:explain_response",
+    "explain": "scoring.explain:explain",
     "reward": "scoring.rewards:reward",
     "trace": "scoring.rewards:trace",
     "trace_credit": "scoring.rewards:trace_credit",

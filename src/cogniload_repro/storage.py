@@ -4,6 +4,7 @@ Committed data in a checkout or an installed wheel; local paths and addresses of
 provenance inside.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -139,7 +140,7 @@ def read_metadata(path: str | Path) -> dict[str, str]:
         If the file is not Parquet.
     """
     with open_parquet(path) as file:
-        metadata = file.schema_arrow.metadata or {}
+        metadata = file.metadata.metadata or {}
     return {key.decode(): text.decode() for key, text in metadata.items() if key != b"ARROW:schema"}
 
 
@@ -152,13 +153,33 @@ def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Itera
     ValueError
         If the file is not Parquet, or cut short.
     """
-    with as_place(path).open("rb") as stream:
+    place = as_place(path)
+    # of a store, what is asked for is fetched and nothing around it
+    with place.open("rb") if isinstance(place, Path) else place.open("rb", cache_type="none") as stream:
         try:
             file = pq.ParquetFile(stream, pre_buffer=False, read_dictionary=list(read_dictionary))
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a whole Parquet file ({error}); make or fetch it again") from None
         with file:
             yield file
+
+
+def stamp(place: str | Path) -> str:
+    """Return what tells a file's content from another: its digest, in a store the tag or size and time it is kept with.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    """
+    place = as_place(place)
+    if isinstance(place, Path):
+        with place.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    about = place.fs.info(place.path)
+    tags = [about[key] for key in ("ETag", "etag", "md5Hash", "content_md5") if about.get(key)]
+    times = [about[key] for key in ("LastModified", "last_modified", "mtime", "updated", "created") if about.get(key)]
+    return " ".join(str(word).strip('"') for word in (about["size"], *(tags or times)[:1]))
 
 
 def weakest_provenance(words: Iterable[str]) -> str:

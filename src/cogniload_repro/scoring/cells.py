@@ -1,14 +1,16 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
+from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.frames import check_frame
 from cogniload_repro.schemas import CELLS, SCORES
-from cogniload_repro.scoring.scores import frame_scores
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
+from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS
 from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.storage import as_place, open_parquet, read_metadata, weakest_provenance, write_table
 
@@ -21,48 +23,104 @@ BUCKET_COLUMNS = {
     "wrong_logic_last_sentence": "last_logic",
     "wrong_other": "other",
 }
+#: What a file of scores says of its rows in its footer, and how each of these frames is ordered.
+SUMMARIES = {"cells": ["N", "ratio_pct", "d"], "tokens": ["model", "N", "d"], "endings": ["model"]}
 
 _COUNTS = tuple(dict.fromkeys(BUCKET_COLUMNS.values()))
 _KEYS = ["model", "N", "ratio_pct", "d"]
+_TOKENS = {"prompt": "prompt_tokens", "output": "response_tokens"}
+_WORDS = {"bucket": BUCKETS, "stopped": STOPS}
+
+
+def lean_frame(table: pa.Table) -> pd.DataFrame:
+    """Return scores without names, windows and answers, in as little memory as counting needs."""
+    frame = table.drop_columns(["name", "window", "answer"]).to_pandas()
+    categories = {name: pd.Categorical(frame[name], words) for name, words in _WORDS.items()}
+    tokens = {name: frame[name].astype("float64") for name in _TOKENS.values()}
+    return frame.assign(model=frame["model"].astype("category"), **categories, **tokens)
+
+
+def summarise(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the frames of `SUMMARIES` that scores lead to; window and answer are not needed."""
+    return {"cells": count_cells(scores), "tokens": token_stats(scores), "endings": count_endings(scores)}
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """Count scores by model and cell.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        The scores table; window and answer are not needed.
-
     Returns
     -------
     DataFrame
-        One row a model and covered cell, models in printed order, then cells by N, ratio_pct, d: model, N, d,
+        One row per model and covered cell, models in printed order, then cells by N, ratio_pct, d: model, N, d,
         ratio_pct (%), needles, rho (fraction), total (puzzles), correct, ctx, valid_logic, poi_logic, last_logic,
         other (puzzles), prompt_mean, prompt_p90, output_mean, output_p90 (tokens, over the responses whose
         count is known; missing where there is none; p90 interpolates linearly between responses).
     """
-    column = scores["bucket"].map(BUCKET_COLUMNS)
-    frame = scores[[*_KEYS, "rho"]].assign(
-        total=1,
-        **{name: (column == name).astype("int64") for name in _COUNTS},
-        prompt=scores["prompt_tokens"].astype("float64"),
-        output=scores["response_tokens"].astype("float64"),
-    )
-    grouped = frame.groupby(_KEYS, observed=True)
-    cells = grouped[["total", *_COUNTS]].sum()
-    cells.insert(0, "rho", grouped["rho"].first())
-    for kind in ("prompt", "output"):
-        cells[f"{kind}_mean"], cells[f"{kind}_p90"] = grouped[kind].mean(), grouped[kind].quantile(0.9)
+    kinds = scores["bucket"].astype("object").map(BUCKET_COLUMNS)
+    keys = [scores[key] for key in _KEYS]
+    counts = scores.groupby([*keys, kinds], observed=True).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(_COUNTS), fill_value=0)
+    groups = scores.groupby(_KEYS, observed=True)
+    cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size(), **counts})
+    for kind, column in _TOKENS.items():
+        values = scores[column].astype("float64").groupby(keys, observed=True)
+        cells[f"{kind}_mean"], cells[f"{kind}_p90"] = values.mean(), values.quantile(0.9)
     cells = cells.reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
-    cells = pd.concat([cells[cells["model"] == model] for model in order_models(cells["model"])])
     head = ["model", "N", "d", "ratio_pct", "needles", "rho"]
-    return cells[[*head, *cells.columns.difference(head, sort=False)]].reset_index(drop=True)
+    return _by_model(cells[[*head, *cells.columns.difference(head, sort=False)]])
+
+
+def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and 90th percentile of prompt and output tokens by model, N and d (paper, Appendix H).
+
+    Parameters
+    ----------
+    scores : DataFrame
+        One row per response: model, N, d, prompt_tokens, response_tokens; unknown counts are left out.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, N, d, prompt_mean, prompt_p90, output_mean, output_p90 (tokens; NaN if none is known).
+    """
+    tokens = scores[list(_TOKENS.values())].astype("float64")
+    groups = tokens.groupby([scores[key] for key in ("model", "N", "d")])
+    columns = {}
+    for kind, column in _TOKENS.items():
+        columns[f"{kind}_mean"], columns[f"{kind}_p90"] = groups[column].mean(), groups[column].quantile(0.9)
+    return pd.DataFrame(columns).reset_index()
+
+
+def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
+    """Count by model the answers, the correct ones, and what the paper's rules do not look at.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: model, answers, correct, cut (truncated by a limit), unclosed (reasoning without an end),
+        hedged (correct by the reasoning, while the answer says that it is not sure).
+    """
+    found = {
+        "answers": pd.Series(1, scores.index),
+        "correct": scores["correct"],
+        "cut": scores["stopped"].isin(CUT),
+        "unclosed": scores["unclosed_trace"],
+        "hedged": scores["correct"] & ~scores["answer_correct"] & scores["unsure"],
+    }
+    return pd.DataFrame(found).groupby(scores["model"]).sum().astype("int64").reset_index()
+
+
+def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
+    """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
+    frames = [_find_summary(path, name) for path in score_files(scores_dir)]
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+    frame = frame.sort_values(SUMMARIES[name], kind="stable", ignore_index=True)
+    return _by_model(frame) if name == "cells" else frame
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
-    """Count all scores of a folder, write the cells table and return it.
+    """Write the cells table of all scores of a folder and return it.
 
     Models named as chosen are marked in a column ``chosen``, which is there if there are any: their puzzles are those
     that tell most, so that their accuracies are not averaged. The cells carry the weakest provenance of the scores:
@@ -73,12 +131,11 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collecti
     ValueError
         If there are no scores, or their provenance is unknown.
     """
-    files = score_files(scores_dir)
-    cells = count_cells(read_scores(scores_dir))
+    cells = read_summary(scores_dir, "cells")
     if cells["model"].isin(list(chosen)).any():
         cells["chosen"] = cells["model"].isin(list(chosen)).astype("int64")
-    metadata = [read_metadata(file) for file in files]
-    shared = [key for key in metadata[0] if key != "outputs"]  # each score file has other outputs
+    metadata = [read_metadata(file) for file in score_files(scores_dir)]
+    shared = [key for key in metadata[0] if key not in ("outputs", *SUMMARIES)]  # each file has others
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
     joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
     write_table(cells_path, check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"), joined)
@@ -86,13 +143,7 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collecti
 
 
 def score_files(scores_dir: str | Path) -> list[Path]:
-    """Return the score files of a folder.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
-    """
+    """Return the score files of a folder; a ValueError if there are none."""
     files = sorted(as_place(scores_dir).glob("*.parquet"))
     if not files:
         raise ValueError(f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`")
@@ -100,35 +151,25 @@ def score_files(scores_dir: str | Path) -> list[Path]:
 
 
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores of a folder, without the windows and answers."""
+    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing."""
     columns = [name for name in SCORES.names if name not in ("window", "answer")]
     tables = []
     for path in score_files(scores_dir):
         with open_parquet(path) as file:
-            tables.append(frame_scores(file.read(columns=columns)))
-    return pd.concat(tables, ignore_index=True)
+            tables.append(file.read(columns=columns))
+    scores = pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    return scores.astype({"N": "int64", "d": "int64"})
 
 
-def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and 90th percentile of prompt and output tokens by model, N and d (paper, Appendix H).
+def _find_summary(path: Path, name: str) -> pd.DataFrame:
+    """Return a summary from a footer; scores that others have written are counted."""
+    found = read_metadata(path).get(name)
+    if found is not None:
+        return pd.DataFrame(json.loads(found))
+    with open_parquet(path) as file:
+        return summarise(lean_frame(file.read()))[name]
 
-    Parameters
-    ----------
-    scores : DataFrame
-        One row a puzzle: model, N, d, prompt_tokens, response_tokens; unknown counts are left out.
 
-    Returns
-    -------
-    DataFrame
-        Columns model, N, d, prompt_mean, prompt_p90, output_mean, output_p90 (tokens; NaN if none is known).
-    """
-    tokens = scores[["prompt_tokens", "response_tokens"]].astype("float64")
-    groups = tokens.assign(**{key: scores[key] for key in ("model", "N", "d")}).groupby(["model", "N", "d"])
-    kinds = {"prompt": "prompt_tokens", "output": "response_tokens"}
-    return pd.DataFrame(
-        {
-            f"{kind}_{name}": groups[column].mean() if name == "mean" else groups[column].quantile(0.9)
-            for kind, column in kinds.items()
-            for name in ("mean", "p90")
-        }
-    ).reset_index()
+def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
+    rank = {model: place for place, model in enumerate(order_models(frame["model"]))}
+    return frame.sort_values("model", key=lambda names: names.map(rank), kind="stable", ignore_index=True)

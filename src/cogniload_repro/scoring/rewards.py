@@ -4,6 +4,7 @@ The paper proposes its puzzles for reinforcement learning on verifiable rewards,
 """
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.puzzles.statement import State
@@ -15,9 +16,8 @@ def reward(
 ) -> float:
     """Return 1.0 for a response that the paper's scorer calls correct (Appendix D), and 0.0 for any other.
 
-    There is nothing in between: the scorer reads the end of a response, and an answer has no parts. It looks at the
-    lines that name the person of interest, so one that hedges after a right line is correct too. With both counts of
-    tokens, a response beyond the context budget earns nothing.
+    The scorer looks at the last lines that name the person of interest, so a response that hedges after a correct line
+    is correct too. With both counts of tokens, a response beyond the context budget earns nothing.
 
     Parameters
     ----------
@@ -42,15 +42,7 @@ def reward(
     >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing a hat.")
     0.0
     """
-    bucket = score_response(
-        response,
-        poi=puzzle.poi,
-        gold=puzzle.solution,
-        domain=puzzle.domains[puzzle.category],
-        category=puzzle.category,
-        prompt_tokens=prompt_tokens,
-        response_tokens=response_tokens,
-    )
+    bucket = score_response(response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens)
     return float(bucket in CORRECT_BUCKETS)
 
 
@@ -77,12 +69,10 @@ def trace(puzzle: Puzzle) -> list[dict[str, State]]:
 
 
 def trace_credit(puzzle: Puzzle, claimed: Iterable[object]) -> float:
-    """Return how far a claimed trace goes without an error: right steps before the first wrong one, over N.
+    """Return the share of a claimed trace before its first wrong state: correct steps from the start, over N.
 
-    This is well defined because a state follows from the one before and a statement alone, and cannot be had for
-    nothing, because every statement of a drawn puzzle changes somebody. A step is right if it equals that of `trace`.
-    What comes after an error or after the last statement counts for nothing; whatever a model writes, nothing is
-    raised.
+    A step is correct if it equals that of `trace`, and every statement of a drawn puzzle changes somebody, so that
+    nothing is earned by repeating a state. Whatever a model writes, nothing is raised.
 
     Parameters
     ----------
@@ -103,9 +93,5 @@ def trace_credit(puzzle: Puzzle, claimed: Iterable[object]) -> float:
     (1.0, 0.75)
     """
     steps = trace(puzzle)
-    right = 0
-    for step, own in zip(steps, claimed, strict=False):
-        if own != step:
-            break
-        right += 1
-    return right / len(steps)
+    correct = takewhile(lambda pair: pair[0] == pair[1], zip(steps, claimed, strict=False))
+    return sum(1 for _ in correct) / len(steps)

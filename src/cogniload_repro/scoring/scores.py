@@ -1,12 +1,20 @@
-"""Whole tables of responses: outputs -> scores, one partition a model."""
+"""Whole tables of responses: outputs -> scores, one file a model, large files in parts.
+
+A file of scores says in its footer what it was made from, and how its scores count by cell (`cells.summarise`), so
+that nobody reads its rows again to know either.
+"""
 
 import hashlib
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
-from functools import cache, partial
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from queue import SimpleQueue
+from typing import NamedTuple
+from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
@@ -18,22 +26,26 @@ from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
+from cogniload_repro.scoring.cells import SUMMARIES, lean_frame, summarise
 from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
     CORRECT_BUCKETS,
     PSEUDOCODE,
+    Question,
     Reading,
     Verdict,
-    explain_response,
+    find_verdict,
     is_unsure,
-    score_response,
+    judge,
 )
 from cogniload_repro.storage import (
     UNFINISHED,
     as_place,
     open_parquet,
+    part_writer,
     read_metadata,
     remove_parts,
+    stamp,
     table_writer,
 )
 
@@ -41,56 +53,47 @@ from cogniload_repro.storage import (
 WINDOW_CHARS = 400
 
 # Responses may be large: few of them are in memory at once, and their small scores are gathered for writing.
-_BATCH_ROWS, _BATCH_BYTES = 256, 16_000_000
-_BATCHES_A_GROUP = 64
-_PUZZLE_COLUMNS = ["name", "N", "d", "ratio_pct", "rho", "poi", "gold", "domain", "category"]
+_BATCH_ROWS, _BATCH_BYTES, _BATCHES_A_GROUP = 256, 16_000_000, 64
+# A task is as many row groups of a file as have this many bytes or rows.
+_TASK_BYTES, _TASK_ROWS = 64_000_000, 50_000
+_PLACE = ("N", "d", "ratio_pct", "rho")
+_REMEDY = "give all workers the same folder and the same version of this package, then run again"
 
 
-class Question(NamedTuple):
-    """What the scorer needs to know of a puzzle."""
+class Asked(NamedTuple):
+    """A puzzle's cell, N, d, ratio_pct and rho, and what the scorer needs to know of it."""
 
-    N: int
-    d: int
-    ratio_pct: float
-    rho: float
-    poi: str
-    gold: str
-    domain: Sequence[str]
-    category: str
+    place: tuple[int, int, float, float]
+    question: Question
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The arguments of `verdict.score_response` that are the puzzle's."""
-        return {"poi": self.poi, "gold": self.gold, "domain": self.domain, "category": self.category}
+
+@dataclass
+class _Job:
+    """A file to be scored: where, as which tasks, and what has come of them."""
+
+    outputs: Path
+    scores: Path
+    rows: int
+    tasks: list[list[int] | None]
+    parts: list[Path] = field(default_factory=list)
+    left: int = 0
+    found: str = ""
+    made_from: dict[str, str] = field(default_factory=dict)
 
 
 def score_partition(
-    outputs_path: str | Path,
-    puzzles_path: str | Path,
-    scores_path: str | Path,
-    reading: Reading = PSEUDOCODE,
+    outputs_path: str | Path, puzzles_path: str | Path, scores_path: str | Path, reading: Reading = PSEUDOCODE
 ) -> int:
     """Score one file of outputs, a batch of rows at a time, and return the number of rows.
-
-    The scores carry the metadata of the outputs, the reading and what they were made from; the file appears when it is
-    complete.
 
     Raises
     ------
     ValueError
         If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
     """
-    questions = read_questions(puzzles_path)
-    made_from = _made_from(outputs_path, puzzles_path, reading)
-    metadata = {**read_metadata(outputs_path), "version": __version__, **made_from}
-    rows = 0
-    with open_parquet(outputs_path) as file, table_writer(scores_path, SCORES, metadata) as writer:
-        _check_columns(outputs_path, file.schema_arrow.names)
-        scored = (_score_batch(batch, questions, reading) for batch in _read_batches(outputs_path, file))
-        while group := list(itertools.islice(scored, _BATCHES_A_GROUP)):
-            writer.write_table(pa.Table.from_batches(group))
-            rows += sum(batch.num_rows for batch in group)
-    return rows
+    paths = as_place(outputs_path), as_place(puzzles_path), as_place(scores_path)
+    _score_file(*paths, reading, _made_from(stamp(paths[1]), reading))
+    return pq.ParquetFile(scores_path).metadata.num_rows
 
 
 def score_dataset(
@@ -100,11 +103,11 @@ def score_dataset(
     executor: Executor | None = None,
     reading: Reading = PSEUDOCODE,
 ) -> list[Path]:
-    """Score every partition of a folder of outputs that is not scored yet; return all score files.
+    """Score every file of a folder of outputs that is not scored yet; return all score files.
 
-    A partition counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer
-    under the same reading: their contents decide, not their dates. Scores without outputs are removed. The executor
-    leaves the bytes alone.
+    A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
+    the same reading: contents decide, not dates (in a store, what it says of its files). Scores without outputs are
+    removed. The executor leaves the bytes alone.
 
     Parameters
     ----------
@@ -113,15 +116,15 @@ def score_dataset(
     puzzles_path : path or address
         The puzzles table.
     executor : concurrent.futures.Executor, optional
-        Where partitions are scored; in this process by default.
+        Where files and parts of large files are scored; in this process by default.
     reading : Reading
         How Appendix D is read where it can be read twice.
 
     Raises
     ------
     ValueError
-        If there are no outputs, or one partition cannot be scored; the others are finished. Also if a partition has
-        been scored, but not into the file that is seen from here.
+        If there are no outputs, or one file cannot be scored; the others are finished. Also if a file has been scored,
+        but not into the file that is seen from here.
     """
     outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))
@@ -129,55 +132,129 @@ def score_dataset(
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
     if (outputs_dir / UNFINISHED).exists():
-        raise ValueError(f"an import into {outputs_dir} was interrupted; run it again, until then it is a mixture")
+        raise ValueError(f"import into {outputs_dir} was interrupted and may mix old and new outputs; run it again")
+    if not puzzles_path.exists():
+        raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
     remove_parts(scores_dir)
-    jobs = {source: scores_dir / source.name for source in sources}
-    for stale in set(scores_dir.glob("*.parquet")) - set(jobs.values()):
-        stale.unlink()
-    waiting = [source for source in sources if not _is_current(jobs[source], source, puzzles_path, reading)]
-    tasks = [(source, puzzles_path, jobs[source], reading) for source in waiting]
-    _run(tasks, executor)
+    made = {path.name for path in scores_dir.glob("*.parquet")}
+    for stale in made - {source.name for source in sources}:
+        (scores_dir / stale).unlink()
+    made_from = _made_from(stamp(puzzles_path), reading)
+    jobs = [
+        _plan(source, scores_dir / source.name)
+        for source in sources
+        if source.name not in made or not _is_current(scores_dir / source.name, source, made_from)
+    ]
+    _run(jobs, puzzles_path, reading, made_from, executor or _Here())
     remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
-    for source, _, scores, _ in tasks:
-        _check_done(scores, source, puzzles_path, reading)
-    return list(jobs.values())
+    for job in jobs:
+        _check_done(job)
+    return [scores_dir / source.name for source in sources]
 
 
-def read_questions(puzzles_path: str | Path) -> dict[str, Question]:
+def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
     """Return what the scorer needs to know of each puzzle of a table, by name."""
+    columns = ["name", *_PLACE, "poi", "gold", "domain", "category"]
     with open_parquet(puzzles_path) as file:
-        return _index(file.read(columns=_PUZZLE_COLUMNS).to_pydict())
+        rows = zip(*file.read(columns=columns).to_pydict().values(), strict=True)
+    return {name: Asked(tuple(row[:4]), Question(*row[4:])) for name, *row in rows}
 
 
-def frame_scores(table: pa.Table) -> pd.DataFrame:
-    """Return scores as a frame whose token counts are whole numbers, missing where they are unknown."""
-    tokens = {name: "Int64" for name in ("prompt_tokens", "response_tokens")}
-    return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get).astype(
-        {name: tokens.get(name, "int64") for name in ("N", "d", *tokens)}
-    )
+def read_batches(path: str | Path, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield few outputs at a time, the fewer the longer the responses are; no batch reaches beyond a row group."""
+    with open_parquet(path) as file:
+        if missing := [name for name in OUTPUTS.names if name not in file.schema_arrow.names]:
+            raise ValueError(f"{path} lacks the columns {', '.join(missing)}; import it with `make download-outputs`")
+        try:
+            for group in range(file.num_row_groups) if groups is None else groups:
+                about = file.metadata.row_group(group)
+                rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)))
+                yield from file.iter_batches(rows, row_groups=[group], columns=OUTPUTS.names)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
 
 
-def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Question], reading: Reading) -> pa.RecordBatch:
+def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Asked:
+    """Return what a response was asked; a ValueError where the puzzles table does not have it."""
+    try:
+        return questions[name]
+    except KeyError:
+        raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it") from None
+
+
+def _score_file(outputs: Path, puzzles: Path, scores: Path, reading: Reading, made_from: Mapping) -> dict[str, str]:
+    """Score a whole file, and return what it was made from."""
+    made_from = {**made_from, "outputs": stamp(outputs)}
+    _write(scores, _score_groups(outputs, puzzles, made_from, reading, None), read_metadata(outputs) | made_from)
+    return made_from
+
+
+def _score_part(
+    outputs: Path, puzzles: Path, part: Path, reading: Reading, made_from: Mapping, groups: Sequence[int]
+) -> None:
+    with part_writer(part, SCORES, {"provenance": "imported"}) as writer:  # a part is no table of its own
+        for table in _score_groups(outputs, puzzles, made_from, reading, groups):
+            writer.write_table(table)
+
+
+def _join(outputs: Path, parts: Sequence[Path], scores: Path, made_from: Mapping, found: str) -> dict[str, str]:
+    """Put the parts of a file together, and return what it was made from."""
+    made_from = {**made_from, "outputs": found}
+    _write(scores, chain.from_iterable(map(_read_groups, parts)), read_metadata(outputs) | made_from)
+    return made_from
+
+
+def _read_groups(part: Path) -> Iterator[pa.Table]:
+    with open_parquet(part) as file:
+        yield from map(file.read_row_group, range(file.num_row_groups))
+    part.unlink()
+
+
+def _write(scores: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> None:
+    frames = []
+    with table_writer(scores, SCORES, {**metadata, "version": __version__}) as writer:
+        for table in tables:
+            writer.write_table(table)
+            frames.append(lean_frame(table))
+        counts = summarise(pd.concat(frames or [lean_frame(SCORES.empty_table())], ignore_index=True))
+        writer.add_key_value_metadata({name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES})
+
+
+def _score_groups(
+    outputs: Path, puzzles: Path, made_from: Mapping[str, str], reading: Reading, groups: Sequence[int] | None
+) -> Iterator[pa.Table]:
+    questions = _known_questions(puzzles, made_from["puzzles"])
+    scored = (_score_batch(batch, questions, reading) for batch in read_batches(outputs, groups))
+    while group := list(islice(scored, _BATCHES_A_GROUP)):
+        yield pa.Table.from_batches(group)
+
+
+@lru_cache(maxsize=1)
+def _known_questions(puzzles: Path, content: str) -> dict[str, Asked]:
+    """Read the puzzles once a process, if they are those that whoever asks has seen."""
+    if stamp(puzzles) != content:
+        raise ValueError(f"{puzzles} has another content for a worker; {_REMEDY}")
+    return read_questions(puzzles)
+
+
+def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading: Reading) -> pa.RecordBatch:
     small = ("model", "name", "prompt_tokens", "response_tokens", "stopped")
     columns = {name: batch.column(name).to_pylist() for name in small}
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
-    found, verdicts, notes = [], [], []
-    for response, model, name, prompt_tokens, response_tokens, _ in zip(responses, *columns.values(), strict=True):
+    places, verdicts, notes = [], [], []
+    for response, model, name, *tokens, _ in zip(responses, *columns.values(), strict=True):
+        asked = find_question(questions, model, name)
         try:
-            question = questions[name]
-            asked = {**question.asked, "prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
-            verdict = explain_response(response, **asked, reading=reading)
-            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked))
-        except KeyError:
-            raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it") from None
+            verdict = find_verdict(response, asked.question, *tokens, reading)
+            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked.question, *tokens))
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
-        found.append(question)
+        places.append(asked.place)
         verdicts.append(verdict)
     return pa.RecordBatch.from_pydict(
         {
             **columns,
-            **{name: [getattr(question, name) for question in found] for name in ("N", "d", "ratio_pct", "rho")},
+            **dict(zip(_PLACE, zip(*places, strict=True), strict=True)),
             "bucket": [verdict.bucket for verdict in verdicts],
             "correct": [verdict.bucket in CORRECT_BUCKETS for verdict in verdicts],
             "window": [_clip(verdict) for verdict in verdicts],
@@ -188,11 +265,11 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Question], readi
     )
 
 
-def _note(response: str, correct: bool, asked: Mapping[str, Any]) -> tuple[bool, bool, bool]:
-    """Tell whether the trace is not closed, the answer alone is right too, and it says that it is not sure."""
+def _note(response: str, correct: bool, question: Question, *tokens: int | None) -> tuple[bool, bool, bool]:
+    """Return whether the reasoning is not closed, the answer alone is correct too, and it says it is not sure."""
     answer = endings.take_answer(response)
-    right = correct and score_response(answer or "", **asked, reading=ANSWER_ONLY) in CORRECT_BUCKETS
-    return answer is None, right, is_unsure(answer or "")
+    alone = correct and judge(answer or "", question, [ANSWER_ONLY], *tokens)[0][0] in CORRECT_BUCKETS
+    return answer is None, alone, is_unsure(answer or "")
 
 
 def _clip(verdict: Verdict) -> str:
@@ -201,10 +278,6 @@ def _clip(verdict: Verdict) -> str:
         return verdict.window
     end = verdict.window.rfind(verdict.answer) + len(verdict.answer) + WINDOW_CHARS // 2
     return verdict.window[:end][-WINDOW_CHARS:]
-
-
-def _index(puzzles: Mapping[str, Sequence]) -> dict[str, Question]:
-    return {name: Question(*fields) for name, *fields in zip(*puzzles.values(), strict=True)}
 
 
 def _absolute(place: str | Path) -> Path:
@@ -220,82 +293,108 @@ def _scorer_digest() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
-def _made_from(outputs: str | Path, puzzles: str | Path, reading: Reading) -> dict[str, str]:
-    """Return all that shapes scores, contents as their digests."""
-    digests = {name: _digest(place) for name, place in (("outputs", outputs), ("puzzles", puzzles))}
-    return {"reading": str(reading), "scorer": _scorer_digest(), **digests}
+def _made_from(puzzles: str, reading: Reading) -> dict[str, str]:
+    """Return what shapes all scores of a run, beside their outputs."""
+    return {"reading": str(reading), "scorer": _scorer_digest(), "puzzles": puzzles}
 
 
-def _digest(place: str | Path) -> str:
-    with as_place(place).open("rb") as file:
-        digest = hashlib.sha256()
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()[:16]
-
-
-def _is_current(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> bool:
-    """Tell whether scores exist, and were made from what they would be made from now."""
+def _is_current(scores: Path, outputs: Path, made_from: Mapping[str, str]) -> bool:
+    """Return whether scores were made from what they would be made from now."""
     try:
-        return scores.exists() and _made_from(outputs, puzzles, reading).items() <= read_metadata(scores).items()
+        found = read_metadata(scores)
+        if not (made_from.items() <= found.items() and all(name in found for name in SUMMARIES)):
+            return False
+        return found.get("outputs") == stamp(outputs)
     except ValueError:
         return False  # damaged
 
 
-def _check_done(scores: Path, outputs: Path, puzzles: Path, reading: Reading) -> None:
+def _check_done(job: _Job) -> None:
     """Refuse scores that a worker says it has written, and that are not there, not whole, or made by other code."""
-    remedy = "give all workers the same folder and the same version of this package, then run again"
-    if not scores.exists():
-        raise ValueError(f"{scores.name} was scored, but is not in {scores.parent}; {remedy}")
-    with open_parquet(outputs) as asked, open_parquet(scores) as done:
-        rows, scored = asked.metadata.num_rows, done.metadata.num_rows
-    if rows != scored:
-        raise ValueError(f"{scores} has {scored:,} of {rows:,} rows; {remedy}")
-    if not _is_current(scores, outputs, puzzles, reading):
-        raise ValueError(f"{scores} was not made from these outputs and puzzles by this scorer; {remedy}")
+    if not job.scores.exists():
+        raise ValueError(f"{job.scores.name} was scored, but is not in {job.scores.parent}; {_REMEDY}")
+    with open_parquet(job.scores) as done:
+        scored = done.metadata.num_rows
+    if job.rows != scored:
+        raise ValueError(f"{job.scores} has {scored:,} of {job.rows:,} rows; {_REMEDY}")
+    if not job.made_from.items() <= read_metadata(job.scores).items():
+        raise ValueError(f"{job.scores} was not made from these outputs and puzzles by this scorer; {_REMEDY}")
 
 
-def _read_batches(path: str | Path, file: pq.ParquetFile) -> Iterator[pa.RecordBatch]:
-    """Yield few rows at a time, the fewer the longer the responses are; no batch reaches beyond a row group."""
+def _plan(outputs: Path, scores: Path) -> _Job:
+    """Cut a file into tasks by its row groups alone, so that the bytes of its scores depend on nothing else."""
     try:
-        for group in range(file.num_row_groups):
-            about = file.metadata.row_group(group)
-            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)))
-            yield from file.iter_batches(rows, row_groups=[group], columns=OUTPUTS.names)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged ({error}); make or fetch it again") from None
+        with open_parquet(outputs) as file:
+            about = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
+    except ValueError:
+        return _Job(outputs, scores, 0, [None])  # whoever scores it says what is wrong
+    tasks: list[list[int]] = []
+    size = rows = 0
+    for number, group in enumerate(about):
+        if not tasks or size + group.total_byte_size > _TASK_BYTES or rows + group.num_rows > _TASK_ROWS:
+            tasks.append([])
+            size = rows = 0
+        tasks[-1].append(number)
+        size, rows = size + group.total_byte_size, rows + group.num_rows
+    total = sum(group.num_rows for group in about)
+    return _Job(outputs, scores, total, list(tasks) if len(tasks) > 1 else [None])
 
 
-def _run(tasks: Sequence[tuple], executor: Executor | None) -> None:
-    """Score partitions, the largest first; finish all before the first error is raised."""
-    sizes = {task[0]: task[0].stat().st_size for task in tasks}
-    tasks = sorted(tasks, key=lambda task: -sizes[task[0]])
-    errors = []
-    with tqdm(total=sum(sizes.values()), desc="score", unit="B", unit_scale=True, disable=None) as progress:
-        for outputs, finish in _outcomes(tasks, executor):
-            try:
-                finish()
-            except (ValueError, OSError, ImportError) as error:
-                errors.append(str(error) if outputs.name in str(error) else f"{outputs.name}: {error}")
-            progress.update(sizes[outputs])
-    if errors:
-        raise ValueError("; ".join(sorted(errors)))
+class _Here(Executor):
+    """Does at once what it is given."""
+
+    def submit(self, function, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
-def _outcomes(tasks: Sequence[tuple], executor: Executor | None) -> Iterator[tuple[Path, Callable]]:
-    """Yield for each task its outputs and a call that ends it, in the order in which they are ready."""
-    if executor is None:
-        yield from ((task[0], partial(score_partition, *task)) for task in tasks)
-        return
-    futures = {executor.submit(score_partition, *task): task[0] for task in tasks}
+def _run(
+    jobs: Sequence[_Job], puzzles: Path, reading: Reading, made_from: Mapping[str, str], executor: Executor
+) -> None:
+    """Score files, the largest first; finish all before errors are raised."""
+    done: SimpleQueue[Future] = SimpleQueue()
+    waiting: dict[Future, _Job] = {}
+    errors: dict[str, str] = {}
+
+    def submit(job: _Job, *call) -> None:
+        future = executor.submit(*call)
+        waiting[future] = job
+        future.add_done_callback(done.put)
+
     try:
-        yield from ((futures[future], future.result) for future in as_completed(futures))
+        for job in sorted(jobs, key=lambda job: -job.outputs.stat().st_size):
+            job.scores.parent.mkdir(parents=True, exist_ok=True)
+            job.left = len(job.tasks)
+            if job.left == 1:
+                submit(job, _score_file, job.outputs, puzzles, job.scores, reading, made_from)
+                continue
+            job.parts = [job.scores.with_name(f".{job.scores.name}.{uuid4().hex}.part") for _ in job.tasks]
+            job.left += 1
+            submit(job, stamp, job.outputs)
+            for part, groups in zip(job.parts, job.tasks, strict=True):
+                submit(job, _score_part, job.outputs, puzzles, part, reading, made_from, groups)
+        with tqdm(total=len(waiting), desc="score", unit=" parts", disable=None) as progress:
+            while waiting:
+                future = done.get()
+                job = waiting.pop(future)
+                progress.update()
+                try:
+                    result = future.result()
+                except (ValueError, OSError, ImportError) as error:
+                    errors[str(error)] = job.outputs.name
+                    continue
+                job.left -= 1
+                job.found = result if isinstance(result, str) else job.found
+                if isinstance(result, dict):
+                    job.made_from = result
+                elif not job.left:
+                    submit(job, _join, job.outputs, job.parts, job.scores, made_from, job.found)
     finally:
-        for future in futures:
+        for future in waiting:
             future.cancel()
-
-
-def _check_columns(path: str | Path, names: Iterable[str]) -> None:
-    missing = [name for name in OUTPUTS.names if name not in names]
-    if missing:
-        raise ValueError(f"{path} lacks the columns {', '.join(missing)}; import it with `make download-outputs`")
+    if errors:
+        raise ValueError("; ".join(sorted(text if name in text else f"{name}: {text}" for text, name in errors.items())))

@@ -4,11 +4,12 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative, is_mentioned
 from cogniload_repro.scoring.windows import Windows, find_windows, take_last_sentence
 
@@ -65,6 +66,15 @@ _UNSURE = re.compile(
 )
 
 
+class Question(NamedTuple):
+    """What the scorer needs to know of a puzzle."""
+
+    poi: str
+    gold: str
+    domain: Sequence[str]
+    category: str
+
+
 class Verdict(NamedTuple):
     """A bucket with its evidence: the deciding window and the value found in it, as it is spelled there.
 
@@ -89,13 +99,38 @@ def find_reading(name: str) -> Reading:
     return READINGS[name]
 
 
+def take_question(
+    puzzle: Puzzle | None = None,
+    *,
+    poi: str | None = None,
+    gold: str | None = None,
+    domain: Collection[str] | None = None,
+    category: str | None = None,
+) -> Question:
+    """Return what is asked, of a puzzle or of its four parts; a TypeError where one has another type."""
+    if isinstance(puzzle, Puzzle):
+        return Question(puzzle.poi, puzzle.solution, puzzle.domains[puzzle.category], puzzle.category)
+    if puzzle is not None:
+        raise TypeError(f"the puzzle is a {type(puzzle).__name__}; give what draw_puzzle or read_puzzle returns")
+    for name, value in {"poi": poi, "gold": gold, "category": category}.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be text, not {type(value).__name__}; or give the puzzle alone")
+    if domain is None or isinstance(domain, str | Mapping) or not all(isinstance(value, str) for value in domain):
+        raise TypeError(
+            f"domain must be the values of the asked category, not {type(domain).__name__}; "
+            "give puzzle.domains[puzzle.category], or the puzzle alone"
+        )
+    return Question(poi, gold, tuple(domain), category)  # type: ignore[arg-type]
+
+
 def score_response(
     response: str,
+    puzzle: Puzzle | None = None,
     *,
-    poi: str,
-    gold: str,
-    domain: Sequence[str],
-    category: str,
+    poi: str | None = None,
+    gold: str | None = None,
+    domain: Collection[str] | None = None,
+    category: str | None = None,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
     reading: Reading = PSEUDOCODE,
@@ -105,12 +140,14 @@ def score_response(
     Parameters
     ----------
     response : str
-        The model's whole output, the reasoning trace included.
-    poi, gold : str
-        The person of interest and the right value.
-    domain : sequence of str
+        The model's whole output, the reasoning included.
+    puzzle : Puzzle, optional
+        As `draw_puzzle` or `read_puzzle` returns it; in its place, the four parts below.
+    poi, gold : str, optional
+        The person of interest and the correct value.
+    domain : collection of str, optional
         The puzzle's values of the asked category, the gold one included.
-    category : str
+    category : str, optional
         The asked category, a key of `cogniload_repro.scoring.windows.QUALIFIERS`.
     prompt_tokens, response_tokens : int, optional
         Token counts; the context budget is tested only where both are known.
@@ -119,8 +156,10 @@ def score_response(
 
     Raises
     ------
+    TypeError
+        If the puzzle or one of its parts has another type.
     ValueError
-        If the response is not text, the category is unknown, or the name or the gold value is empty.
+        If the response is not text, the category is unknown, or the gold value is empty.
 
     Examples
     --------
@@ -128,33 +167,18 @@ def score_response(
     ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
     'correct_valid'
     """
-    spent = exceeds_budget(prompt_tokens, response_tokens)
-    return _judge(response, poi, gold, domain, category, spent, [reading])[0][0]
-
-
-def score_readings(
-    response: str,
-    readings: Sequence[Reading],
-    *,
-    poi: str,
-    gold: str,
-    domain: Sequence[str],
-    category: str,
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-) -> list[str]:
-    """Return the buckets of one response under several readings; parameters and errors as for `score_response`."""
-    spent = exceeds_budget(prompt_tokens, response_tokens)
-    return [bucket for bucket, _ in _judge(response, poi, gold, domain, category, spent, readings)]
+    question = take_question(puzzle, poi=poi, gold=gold, domain=domain, category=category)
+    return judge(response, question, [reading], prompt_tokens, response_tokens)[0][0]
 
 
 def explain_response(
     response: str,
+    puzzle: Puzzle | None = None,
     *,
-    poi: str,
-    gold: str,
-    domain: Sequence[str],
-    category: str,
+    poi: str | None = None,
+    gold: str | None = None,
+    domain: Collection[str] | None = None,
+    category: str | None = None,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
     reading: Reading = PSEUDOCODE,
@@ -173,11 +197,22 @@ def explain_response(
     ...                     domain=["yellow", "blue", "red"], category="clothes_underwear")
     Verdict(bucket='wrong_logic', window='so raymond is wearing **red** underwear.', answer='red')
     """
-    spent = exceeds_budget(prompt_tokens, response_tokens)
-    bucket, window = _judge(response, poi, gold, domain, category, spent, [reading])[0]
+    question = take_question(puzzle, poi=poi, gold=gold, domain=domain, category=category)
+    return find_verdict(response, question, prompt_tokens, response_tokens, reading)
+
+
+def find_verdict(
+    response: str,
+    question: Question,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    reading: Reading = PSEUDOCODE,
+) -> Verdict:
+    """Return the verdict on a question whose types are known."""
+    bucket, window = judge(response, question, [reading], prompt_tokens, response_tokens)[0]
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
-    values = [gold] if bucket in CORRECT_BUCKETS else find_alternatives(domain, gold)
+    values = [question.gold] if bucket in CORRECT_BUCKETS else find_alternatives(question.domain, question.gold)
     start, end = max(span for value in values if (span := find_mention(value, window)))
     return Verdict(bucket, window, window[start:end])
 
@@ -219,21 +254,20 @@ def is_unsure(answer: str) -> bool:
     return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
 
 
-def _judge(
+def judge(
     response: str,
-    poi: str,
-    gold: str,
-    domain: Sequence[str],
-    category: str,
-    spent: bool,
+    question: Question,
     readings: Sequence[Reading],
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
 ) -> list[tuple[str, str]]:
     """Return bucket and deciding window under each reading; what readings share is found once."""
+    poi, gold, domain, category = question
     if not isinstance(response, str):
         raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
     if not gold:
         raise ValueError("the gold value is empty; give the puzzle's solution")
-    if spent or not response:
+    if not response or exceeds_budget(prompt_tokens, response_tokens):
         return [(CONTEXT_BUCKET, "")] * len(readings)
     domain, found, decided, verdicts = tuple(domain), {}, {}, []
     for reading in readings:
@@ -243,9 +277,9 @@ def _judge(
             found[ways] = find_windows(text or "", poi, category, late_drop=ways[0], cut_windows=ways[1])
             if reading.answer_only:
                 found[ways] = Windows("", "", found[ways].last_sentence)
-        question = found[ways], reading.last_mention
-        if question not in decided:
+        key = found[ways], reading.last_mention
+        if key not in decided:
             empty = found[ways].last_sentence == ""
-            decided[question] = (CONTEXT_BUCKET, "") if empty else decide(found[ways], gold, domain, reading)
-        verdicts.append(decided[question])
+            decided[key] = (CONTEXT_BUCKET, "") if empty else decide(found[ways], gold, domain, reading)
+        verdicts.append(decided[key])
     return verdicts

@@ -1,0 +1,120 @@
+"""Why a response has the score that it has: its windows, the values found in them, and the rule that decided."""
+
+from dataclasses import dataclass
+from textwrap import shorten
+
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative
+from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, OTHER_BUCKET, exceeds_budget, find_verdict, take_question
+from cogniload_repro.scoring.windows import QUALIFIERS, find_windows
+
+_SHOWN_CHARS = 300
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A score and what led to it; printed, it reads as text.
+
+    Attributes
+    ----------
+    question : Question
+        The person of interest, the correct value (gold), the values of the asked category (domain), the category.
+    bucket : str
+        One of the eight buckets of Appendix D.5.
+    reason : str
+        The rule that decided.
+    windows : tuple of (str, str, str, tuple of str)
+        The texts in which the scorer looks, in its order: what each is, the text in lower case, the correct value as
+        it is spelled there (empty if absent), and the other values of the puzzle that are mentioned there.
+    """
+
+    question: tuple
+    bucket: str
+    reason: str
+    windows: tuple[tuple[str, str, str, tuple[str, ...]], ...]
+
+    def __repr__(self) -> str:
+        others = ", ".join(find_alternatives(self.question.domain, self.question.gold))
+        lines = [f"asked: {self.question.category} of {self.question.poi}; correct: {self.question.gold}; other: {others}"]
+        for number, (what, text, gold, found) in enumerate(self.windows, 1):
+            shown = text if len(text) <= _SHOWN_CHARS else f"... {text[-_SHOWN_CHARS:]}"
+            lines += [f"{number}. {what}: {shown!r}" if text else f"{number}. {what}: none"]
+            if text:
+                lines += [f"   correct value: {gold or 'no'}; other values: {', '.join(found) or 'none'}"]
+        return "\n".join([*lines, f"{self.bucket}: {self.reason}"])
+
+
+def explain(
+    puzzle: Puzzle | str,
+    response: str,
+    *,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+    edition: str = "port",
+) -> Explanation:
+    """Explain the score of a response: where the scorer looks, what it finds there, and which rule decides.
+
+    Parameters
+    ----------
+    puzzle : Puzzle or str
+        As `draw_puzzle` or `read_puzzle` returns it, or a name ``N_d_needles_puzzleId_gold``, from which it is drawn.
+    response : str
+        The model's whole output, the reasoning included.
+    prompt_tokens, response_tokens : int, optional
+        Token counts; the context budget is tested only where both are known.
+    edition : str
+        The generator's edition that a name is drawn with: port, or elixir-1.14, elixir-1.16, elixir-1.17.
+
+    Raises
+    ------
+    TypeError
+        If the puzzle is neither a puzzle nor a name, or the response is not text.
+    ValueError
+        If no such puzzle can be drawn.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cl.explain("20_1_1_770487_red", "Raymond is wearing red underwear.").bucket
+    'correct_valid'
+    """
+    if not isinstance(response, str):
+        raise TypeError(f"the response is a {type(response).__name__}; call explain(puzzle_or_name, response)")
+    question = take_question(_draw(puzzle, edition) if isinstance(puzzle, str) else puzzle)
+    verdict = find_verdict(response, question, prompt_tokens, response_tokens)
+    texts = find_windows(response, question.poi, question.category)
+    words = ", ".join(QUALIFIERS[question.category])
+    names = (f"last line with {question.poi} and one of: {words}", f"last line with {question.poi}", "last sentence")
+    windows = []
+    for name, text in zip(names, texts, strict=True):
+        span = find_mention(question.gold, text)
+        others = [value for value in find_alternatives(question.domain, question.gold) if find_mention(value, text)]
+        windows.append((name, text, text[slice(*span)] if span else "", tuple(others)))
+    if verdict.bucket == CONTEXT_BUCKET:
+        spent = exceeds_budget(prompt_tokens, response_tokens)
+        budget = f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
+        reason = budget if spent else "the last sentence is empty"
+    elif verdict.bucket == OTHER_BUCKET:
+        reason = "no window has the correct value on its own, or another value in place of it"
+    else:
+        number = texts.index(verdict.window) + 1
+        reason = f"window {number} has {verdict.answer!r}"
+        if question.gold in verdict.window and has_alternative(verdict.window, question.domain, question.gold):
+            reason += ", another value, around the correct one"
+    return Explanation(question, verdict.bucket, reason, tuple(windows))
+
+
+def _draw(name: str, edition: str) -> Puzzle:
+    """Return the puzzle of a name; a ValueError where it is none, or the drawn one has another solution."""
+    parts = parse_name(name)
+    if parts is None:
+        raise ValueError(f"{shorten(name, 80)!r} is no name N_d_needles_puzzleId_gold; or give the puzzle itself")
+    puzzle = draw_puzzle(*parts[:4], edition=resolve_edition(edition))
+    if puzzle.solution != parts.gold:
+        remedy = "name the generator's edition (--edition), or give the puzzle itself"
+        raise ValueError(f"drawn with edition {edition}, {name} has the solution {puzzle.solution!r}; {remedy}")
+    return puzzle
