@@ -11,8 +11,8 @@ from samples import GPT5, counts_like, table_of
 from cogniload_repro.presentation import fragments
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
-from cogniload_repro.scoring.readings import OTHERS, summarise_moves
-from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.readings import OTHERS
+from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.storage import write_table
 
 _NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
@@ -66,50 +66,52 @@ def test_the_generator_chapter_holds_for_any_puzzles(text, tmp_path, monkeypatch
 
 
 @pytest.fixture(scope="module")
-def consequences():
-    """The made-up responses of the scorer's chapter: what each shows, its question and its text."""
-    space = {}
-    for cell in ("made-up", "made-up-more"):
-        exec(read("03_scoring", "code")[cell], space)  # our own notebook
-    return space["made_up"]
+def scoring():
+    """What the visible cells of the scorer's chapter compute."""
+    cells, space = read("03_scoring", "code"), {}
+    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
+    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "ambiguous-facts"):
+        exec(cells[cell].replace("pages.glue_facts", "dict"), space)
+    return space
 
 
-def test_every_consequence_is_what_the_scorer_does(consequences):
+def test_every_consequence_is_what_the_scorer_does(scoring):
     """The sentence of each example agrees with the bucket that its response falls into."""
-    assert [score_response(response, **asked) for _, asked, response in consequences] == [
-        "correct_valid", "wrong_other", "wrong_other", "wrong_logic", "correct_valid", "correct_valid", "correct_valid",
-        "correct_valid", "wrong_other", "correct_valid", "correct_last_sentence", "wrong_other", "wrong_max_context",
+    assert [score_response(response, **asked) for _, asked, response in scoring["made_up"]] == [
+        "correct_valid", "correct_valid", "wrong_other", "wrong_other", "wrong_logic", "correct_valid", "correct_valid",
+        "correct_valid", "correct_valid", "wrong_other", "correct_last_sentence", "wrong_other", "wrong_max_context",
         "wrong_max_context",
     ]  # fmt: skip
+    assert scoring["found"] == list(BUCKETS)
 
 
 @pytest.mark.parametrize(
     ("consequence", "response", "bucket"),
     [
-        ("letter by letter", "Sue has blue hair.", "wrong_logic"),
-        ("lie inside words", "The colour of hair is red.", "correct_last_sentence"),
+        ("Inside a word", "Sue has blue hair.", "wrong_logic"),
+        ("inside words", "The colour of hair is red.", "correct_last_sentence"),
         ("backquote", "Sue's hair: red", "correct_valid"),
-        ("reasoning", "Hard to say.", "wrong_other"),
-        ("leave an empty", "Sue has red hair.", "correct_valid"),
+        ("Reasoning", "Hard to say.", "wrong_other"),
+        ("Dots", "Sue has red hair.", "correct_valid"),
     ],
 )
-def test_examples_would_fall_elsewhere_without_what_they_show(consequences, consequence, response, bucket):
+def test_examples_would_fall_elsewhere_without_what_they_show(scoring, consequence, response, bucket):
     """Taking out of a response what its sentence is about changes the bucket."""
-    asked, shown = next((asked, text) for what, asked, text in consequences if consequence in what)
+    asked, shown = next((asked, text) for what, asked, text in scoring["made_up"] if consequence in what)
     assert score_response(response, **asked) == bucket != score_response(shown, **asked)
 
 
-def test_made_up_endings_tell_the_readings_apart():
-    """Each reading has its difference in words, and moves some of the ambiguous responses."""
-    cells, space = read("03_scoring", "code"), {"pages": fragments}
-    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
-    exec(cells["readings"].partition("moves, read")[0], space)
-    for cell in ("ambiguous-responses", "ambiguous-facts", "ambiguous", "ambiguous-examples"):
-        exec(cells[cell], space)
-    assert set(space["differences"]) == set(OTHERS)
-    assert (summarise_moves(space["made"])["moved"] > 0).all()
-    examples = space["shown"].to_numpy().tolist()
-    assert ["correct_valid", "Sue's hair is red, no longer blue.", "wrong_other (prose, last_mention)"] in examples
+def test_made_up_endings_distinguish_the_readings(scoring):
+    """Each reading moves some of the ambiguous responses, and no reading all of them."""
+    assert list(scoring["moved"].index) == list(OTHERS)
+    assert scoring["moved"].between(1, len(scoring["ways"]) - 1).all()
+
+
+def test_a_reconstructed_build_shows_no_made_up_response_as_a_models():
+    """The chapter on the scorer reads responses and their buckets from real outputs only."""
+    cells = read("03_scoring", "code")
+    for name, cell in cells.items():
+        assert "outputs" not in cell.partition("if imported:")[0].replace("real outputs only", ""), name
 
 
 @pytest.mark.parametrize("counted", [True, False])

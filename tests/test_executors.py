@@ -1,5 +1,6 @@
 """Local processes and a real Dask cluster on this machine."""
 
+import io
 import os
 import signal
 import subprocess
@@ -20,7 +21,6 @@ from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring import scores as scoring
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.scoring.scores import score_partition as scores_of
 from cogniload_repro.storage import read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
@@ -117,7 +117,8 @@ def test_a_cluster_reads_and_writes_addresses(cluster, build, local):
     outputs, puzzles, scores = (f"file://{build / name}" for name in ("outputs", "puzzles.parquet", "there"))
     with open_executor(1, client.scheduler.address) as executor:
         paths = score_dataset(outputs, puzzles, scores, executor)
-    assert {path.name: path.read_bytes() for path in paths} == local
+    found = {path.name: pq.read_table(path.path).to_pylist() for path in paths}
+    assert found == {name: pq.read_table(io.BytesIO(content)).to_pylist() for name, content in local.items()}
     assert write_cells(scores, f"file://{build / 'cells.parquet'}")["total"].sum() == ROWS * len(MODELS)
     made = [path.stat().st_mtime_ns for path in paths]
     score_dataset(outputs, puzzles, scores)
@@ -156,9 +157,9 @@ def test_scores_that_are_written_elsewhere_are_missed(build, tmp_path):
     """A worker that does not see the folder cannot make models vanish."""
 
     class Elsewhere(ThreadPoolExecutor):
-        def submit(self, function, outputs, puzzles, scores, reading):
+        def submit(self, function, outputs, puzzles, scores, *more):
             lost = tmp_path / "lost" if scores.stem == "c" else scores.parent
-            return super().submit(function, outputs, puzzles, lost / scores.name, reading)
+            return super().submit(function, outputs, puzzles, lost / scores.name, *more)
 
     with Elsewhere(1) as executor, pytest.raises(ValueError, match=r"c\.parquet was scored, but is not in .*scores"):
         score(build, tmp_path / "scores", executor)
@@ -166,21 +167,23 @@ def test_scores_that_are_written_elsewhere_are_missed(build, tmp_path):
 
 def test_scores_that_lack_rows_or_are_of_other_code_are_refused(build, tmp_path, monkeypatch):
     """What is there has as many rows as its outputs, and was made by the scorer that is running here."""
+    whole = scoring._score_file
 
-    def score_half(outputs, puzzles, scores, reading):
-        scores_of(outputs, puzzles, scores, reading)
-        table = pq.read_table(scores)
-        write_table(scores, table.slice(0, ROWS // 2), read_metadata(scores))
+    def score_half(outputs, puzzles, scores, *more):
+        made_from = whole(outputs, puzzles, scores, *more)
+        write_table(scores, pq.read_table(scores).slice(0, ROWS // 2), read_metadata(scores))
+        return made_from
 
-    monkeypatch.setattr(scoring, "score_partition", score_half)
+    monkeypatch.setattr(scoring, "_score_file", score_half)
     with pytest.raises(ValueError, match=r"a\.parquet has 4,000 of 8,000 rows"):
         score(build, tmp_path / "scores", None)
 
-    def score_otherwise(outputs, puzzles, scores, reading):
-        scores_of(outputs, puzzles, scores, reading)
+    def score_otherwise(outputs, puzzles, scores, *more):
+        made_from = whole(outputs, puzzles, scores, *more)
         write_table(scores, pq.read_table(scores), read_metadata(scores) | {"scorer": "another"})
+        return made_from
 
-    monkeypatch.setattr(scoring, "score_partition", score_otherwise)
+    monkeypatch.setattr(scoring, "_score_file", score_otherwise)
     with pytest.raises(ValueError, match=r"a\.parquet was not made from these outputs and puzzles by this scorer"):
         score(build, tmp_path / "again", None)
 

@@ -173,7 +173,7 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
     assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, source, build]).returncode == 9
     other = write_lines(tmp_path / "new.jsonl", rows_of("new"))
-    with pytest.raises(ValueError, match="was interrupted; run it again, until then it is a mixture"):
+    with pytest.raises(ValueError, match="was interrupted and may mix old and new outputs; run it again"):
         score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
     with pytest.raises(ValueError, match=r"the import of mine\.jsonl was interrupted"):
         run(build, other, keep=True)

@@ -4,7 +4,12 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.schemas import SCORES
-from cogniload_repro.scoring.cells import BUCKET_COLUMNS, count_cells, write_cells
+from cogniload_repro.scoring.cells import (
+    BUCKET_COLUMNS,
+    count_cells,
+    count_endings,
+    write_cells,
+)
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import read_metadata, write_table
 
@@ -65,6 +70,18 @@ def test_tokens_are_averaged_where_they_are_known():
     assert known.loc[0, TOKENS].tolist() == [700, 700, 200, 280]
     unknown = count_cells(scores_frame("mine", ["wrong_other"]))
     assert unknown.loc[0, TOKENS].isna().tolist() == [False, False, True, True]
+
+
+def test_endings_are_counted_by_model():
+    """Hedged are the correct ones that are so by their reasoning alone, and end unsure."""
+    scores = scores_frame("mine", ["correct_valid"] * 4).assign(
+        correct=[True, True, True, False], answer_correct=[True, False, False, False],
+        unsure=[False, True, False, True], stopped=["stop", "length", "context", None],
+        unclosed_trace=[False, True, False, False],
+    )  # fmt: skip
+    assert count_endings(scores).to_dict("records") == [
+        {"model": "mine", "answers": 4, "correct": 3, "cut": 2, "unclosed": 1, "hedged": 1}
+    ]
 
 
 def test_the_written_table_carries_the_weakest_provenance(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from cogniload_repro.puzzles.catalog import draw_named, rows_table
 from cogniload_repro.schemas import OUTPUTS
-from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, read_all_ways, summarise_moves
+from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, score_all_ways, summarise_moves
 from cogniload_repro.scoring.scores import read_questions
 from cogniload_repro.scoring.verdict import READINGS
 from cogniload_repro.storage import write_table
@@ -34,50 +34,44 @@ def build(tmp_path):
 
 def test_moves_are_counted_by_reading_model_and_buckets(build):
     """Each reading moves what it reads otherwise, a reading of two differences the moves of both."""
-    moves, read = count_moves(build / "outputs", build / "puzzles.parquet")
+    counts = count_moves(build / "outputs", build / "puzzles.parquet")
+    moves = counts[counts["bucket"] != counts["becomes"]]
     assert moves.to_numpy().tolist() == [
         ["prose", "b", "correct_valid", "wrong_other", 3],
         ["late_drop", "b", "correct_valid", "wrong_logic", 1],
         ["cut_windows", "b", "correct_valid", "wrong_other", 2],
         ["last_mention", "b", "correct_valid", "wrong_other", 1],
     ]
-    assert read.to_dict() == {"a": 1, "b": 5}
+    assert counts.groupby(["reading", "model"])["responses"].sum().to_dict() == {
+        (reading, model): size for reading in OTHERS for model, size in (("a", 1), ("b", 5))
+    }
 
 
 def test_moves_are_added_up_by_what_they_do_to_accuracy(build):
     """Every reading has a row; a move between two wrong buckets changes no accuracy."""
-    moves, _ = count_moves(build / "outputs", build / "puzzles.parquet")
+    moves = count_moves(build / "outputs", build / "puzzles.parquet")
     more = [["prose", "a", "wrong_logic", "correct_poi", 2], ["prose", "a", "wrong_logic", "wrong_other", 4]]
     summary = summarise_moves(pd.concat([moves, pd.DataFrame(more, columns=moves.columns)]))
     assert list(summary.index) == list(OTHERS)
-    assert summary.loc["prose"].tolist() == [9, 3, 2]
-    assert summary.loc["late_drop"].tolist() == [1, 1, 0]
-    assert summarise_moves(moves.iloc[:0]).to_numpy().tolist() == [[0, 0, 0]] * len(OTHERS)
+    assert summary.loc["prose"].tolist() == [12, 9, 3, 2]
+    assert summary.loc["late_drop"].tolist() == [6, 1, 1, 0]
+    assert summarise_moves(moves.iloc[:0]).to_numpy().tolist() == [[0, 0, 0, 0]] * len(OTHERS)
 
 
 def test_a_sample_is_the_first_of_each_file(build):
     """As many responses as asked for are read, or all there are."""
-    moves, read = count_moves(build / "outputs", build / "puzzles.parquet", sample=2)
-    assert read.to_dict() == {"a": 1, "b": 2}
-    assert set(moves["reading"]) == {"prose", "cut_windows"}
-
-
-def test_without_moves_the_table_is_empty(build):
-    """Its columns are there nevertheless, and what was read is counted."""
-    (build / "outputs/b.parquet").unlink()
-    moves, read = count_moves(build / "outputs", build / "puzzles.parquet")
-    assert moves.empty
-    assert list(moves.columns) == ["reading", "model", "bucket", "becomes", "responses"]
-    assert read.to_dict() == {"a": 1}
+    moves = summarise_moves(count_moves(build / "outputs", build / "puzzles.parquet", sample=2))
+    assert set(moves["responses"]) == {3}
+    assert set(moves.index[moves["moved"] > 0]) == {"prose", "cut_windows"}
 
 
 def test_a_response_is_read_in_all_ways(build):
     """The default comes first, then every other reading that can be chosen."""
-    question = read_questions(build / "puzzles.parquet")[PUZZLE["name"]]
-    buckets = dict(zip(("pseudocode", *OTHERS), read_all_ways(REMARK, question), strict=True))
+    question = read_questions(build / "puzzles.parquet")[PUZZLE["name"]].question
+    buckets = dict(zip(("pseudocode", *OTHERS), score_all_ways(REMARK, question), strict=True))
     assert set(buckets) == set(READINGS) - {"answer_only"}
     assert {name for name, bucket in buckets.items() if bucket != "correct_valid"} == {"late_drop"}
-    spent = read_all_ways(REMARK, question, prompt_tokens=1, response_tokens=40_000)
+    spent = score_all_ways(REMARK, question, 1, 40_000)
     assert set(spent) == {"wrong_max_context"}
 
 

@@ -76,7 +76,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     from cogniload_repro.files import locked
     from cogniload_repro.outputs.settings import find_chosen
     from cogniload_repro.presentation.score_text import print_scores
-    from cogniload_repro.scoring.cells import read_scores, write_cells
+    from cogniload_repro.scoring.cells import read_summary, write_cells
     from cogniload_repro.scoring.readings import place_scores
     from cogniload_repro.scoring.scores import score_dataset
     from cogniload_repro.scoring.verdict import find_reading
@@ -96,7 +96,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     count = int(cells["total"].sum())
     counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
     say(f"{counted} scored in {place / 'scores'}" + (f", read as {reading}" if reading != PAPERS_READING else ""))
-    say(print_scores(read_scores(place / "scores"), asked_chosen))
+    say(print_scores(read_summary(place / "scores", "endings"), asked_chosen))
     if isinstance(outputs, Path):
         _tell_rejected(outputs)
 
@@ -158,7 +158,7 @@ def _fit_paper(build: Path) -> None:
     from cogniload_repro.frames import check_frame, read_frame
     from cogniload_repro.presentation.score_text import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES
-    from cogniload_repro.scoring.cells import read_scores, token_stats
+    from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table
 
@@ -167,7 +167,7 @@ def _fit_paper(build: Path) -> None:
         raise ValueError(f"{path} is missing; make it with `make score`")
     cells, metadata = read_frame(path, CELLS, "make it again with `make score`"), read_metadata(path)
     tables = {
-        "tokens": token_stats(read_scores(build / "scores")),
+        "tokens": read_summary(build / "scores", "tokens"),
         "interactions": paper_tables.interactions_table(cells),
         "aic": paper_tables.aic_table(cells),
         "glm": paper_tables.glm_table(cells),

@@ -157,7 +157,9 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     for path in score_files(scores_dir):
         with open_parquet(path) as file:
             tables.append(file.read(columns=columns))
-    scores = pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    scores = (
+        pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    )
     return scores.astype({"N": "int64", "d": "int64"})
 
 

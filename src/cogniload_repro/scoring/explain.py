@@ -1,7 +1,6 @@
 """Why a response has the score that it has: its windows, the values found in them, and the rule that decided."""
 
 from dataclasses import dataclass
-from textwrap import shorten
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.puzzles.catalog import parse_name
@@ -9,7 +8,14 @@ from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative
-from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, OTHER_BUCKET, exceeds_budget, find_verdict, take_question
+from cogniload_repro.scoring.verdict import (
+    CONTEXT_BUCKET,
+    OTHER_BUCKET,
+    Question,
+    exceeds_budget,
+    find_verdict,
+    take_question,
+)
 from cogniload_repro.scoring.windows import QUALIFIERS, find_windows
 
 _SHOWN_CHARS = 300
@@ -32,19 +38,23 @@ class Explanation:
         it is spelled there (empty if absent), and the other values of the puzzle that are mentioned there.
     """
 
-    question: tuple
+    question: Question
     bucket: str
     reason: str
     windows: tuple[tuple[str, str, str, tuple[str, ...]], ...]
 
     def __repr__(self) -> str:
         others = ", ".join(find_alternatives(self.question.domain, self.question.gold))
-        lines = [f"asked: {self.question.category} of {self.question.poi}; correct: {self.question.gold}; other: {others}"]
+        lines = [
+            f"asked: {self.question.category} of {self.question.poi}; correct: {self.question.gold}; other: {others}"
+        ]
+        before = ""
         for number, (what, text, gold, found) in enumerate(self.windows, 1):
-            shown = text if len(text) <= _SHOWN_CHARS else f"... {text[-_SHOWN_CHARS:]}"
-            lines += [f"{number}. {what}: {shown!r}" if text else f"{number}. {what}: none"]
-            if text:
-                lines += [f"   correct value: {gold or 'no'}; other values: {', '.join(found) or 'none'}"]
+            shown = repr(text if len(text) <= _SHOWN_CHARS else f"... {text[-_SHOWN_CHARS:]}")
+            lines.append(f"{number}. {what}: {'none' if not text else 'the same' if text == before else shown}")
+            if text and text != before:
+                lines.append(f"   correct value: {gold or 'no'}; other values: {', '.join(found) or 'none'}")
+            before = text
         return "\n".join([*lines, f"{self.bucket}: {self.reason}"])
 
 
@@ -112,7 +122,7 @@ def _draw(name: str, edition: str) -> Puzzle:
     """Return the puzzle of a name; a ValueError where it is none, or the drawn one has another solution."""
     parts = parse_name(name)
     if parts is None:
-        raise ValueError(f"{shorten(name, 80)!r} is no name N_d_needles_puzzleId_gold; or give the puzzle itself")
+        raise ValueError(f"{name[:80]!r} is no name N_d_needles_puzzleId_gold; or give the puzzle itself")
     puzzle = draw_puzzle(*parts[:4], edition=resolve_edition(edition))
     if puzzle.solution != parts.gold:
         remedy = "name the generator's edition (--edition), or give the puzzle itself"

@@ -49,9 +49,9 @@ def count_moves(outputs_dir: str | Path, puzzles_path: str | Path, sample: int |
             default, *others = score_all_ways(row["response"], asked.question, *tokens)
             moves.update((name, row["model"], default, bucket) for name, bucket in zip(OTHERS, others, strict=True))
     orders = OTHERS, sorted({model for _, model, *_ in moves}), BUCKETS, BUCKETS
-    rows = sorted(moves, key=lambda key: [order.index(word) for order, word in zip(orders, key, strict=True)])
+    keys = sorted(moves, key=lambda key: [order.index(word) for order, word in zip(orders, key, strict=True)])
     return pd.DataFrame(
-        [(*key, moves[key]) for key in rows], columns=["reading", "model", "bucket", "becomes", "responses"]
+        [(*key, moves[key]) for key in keys], columns=["reading", "model", "bucket", "becomes", "responses"]
     )
 
 
@@ -81,4 +81,6 @@ def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Pa
 
 def score_all_ways(response: str, question: Question, *tokens: int | None) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    return [bucket for bucket, _ in judge(response, question, [PSEUDOCODE, *(READINGS[name] for name in OTHERS)], *tokens)]
+    return [
+        bucket for bucket, _ in judge(response, question, [PSEUDOCODE, *(READINGS[name] for name in OTHERS)], *tokens)
+    ]

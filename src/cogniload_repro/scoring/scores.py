@@ -242,11 +242,11 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading:
     columns = {name: batch.column(name).to_pylist() for name in small}
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
     places, verdicts, notes = [], [], []
-    for response, model, name, *tokens, _ in zip(responses, *columns.values(), strict=True):
+    for response, model, name, prompt, spent, _ in zip(responses, *columns.values(), strict=True):
         asked = find_question(questions, model, name)
         try:
-            verdict = find_verdict(response, asked.question, *tokens, reading)
-            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked.question, *tokens))
+            verdict = find_verdict(response, asked.question, prompt, spent, reading)
+            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked.question, prompt, spent))
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
         places.append(asked.place)
@@ -397,4 +397,6 @@ def _run(
         for future in waiting:
             future.cancel()
     if errors:
-        raise ValueError("; ".join(sorted(text if name in text else f"{name}: {text}" for text, name in errors.items())))
+        raise ValueError(
+            "; ".join(sorted(text if name in text else f"{name}: {text}" for text, name in errors.items()))
+        )

@@ -1,0 +1,77 @@
+"""Why a response has its score."""
+
+import doctest
+
+import pytest
+
+import cogniload_repro as cl
+from cogniload_repro.scoring import explain as explaining
+
+NAME = "20_1_1_770487_red"  # what is Raymond wearing: yellow, blue or red underwear
+PUZZLE = cl.draw_puzzle(20, 1, 1, 770487)
+
+
+@pytest.mark.parametrize(
+    ("response", "bucket", "words"),
+    [
+        ("Raymond is wearing red underwear.", "correct_valid", "window 1 has 'red'"),
+        ("Raymond is wearing blue underwear.\nIt is red", "correct_last_sentence", "window 3 has 'red'"),
+        ("Raymond: blue", "wrong_logic_poi", "window 2 has 'blue'"),
+        ("Hm.", "wrong_other", "no window has the correct value"),
+        ("Raymond: red...", "wrong_max_context", "last sentence is empty"),
+    ],
+)
+def test_the_explanation_is_the_verdicts(response, bucket, words):
+    """Its bucket is the scorer's, its last line names the rule, and a name stands for its puzzle."""
+    found = cl.explain(NAME, response)
+    assert found == cl.explain(PUZZLE, response)
+    assert found.bucket == bucket == cl.score_response(response, PUZZLE)
+    assert words in found.reason
+    assert str(found).splitlines()[-1] == f"{bucket}: {found.reason}"
+
+
+def test_windows_and_matches_are_shown():
+    """What is found is shown as it is spelled; a window that is the same as the one before is not repeated."""
+    found = cl.explain(PUZZLE, "Raymond is wearing blue, no, RED underwear.")
+    assert [(gold, others) for _, _, gold, others in found.windows] == [("red", ("blue",))] * 3
+    assert str(found).count("no, red underwear") == 2
+    assert "the same" in str(found)
+
+
+def test_the_context_limit_is_named():
+    """A correct answer beyond it is none."""
+    found = cl.explain(PUZZLE, "Raymond: red", prompt_tokens=1, response_tokens=40_000)
+    assert (found.bucket, "32,768" in found.reason) == ("wrong_max_context", True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: cl.explain("Raymond: red", PUZZLE), TypeError, "explain\\(puzzle_or_name, response\\)"),
+        (lambda: cl.explain("Raymond", "red"), ValueError, "is no name"),
+        (lambda: cl.explain("20_1_1_770487_blue", "red"), ValueError, "has the solution 'red'"),
+        (lambda: cl.explain(NAME, "red", edition="ruby"), ValueError, "choose one of"),
+        (lambda: cl.score_response("red", NAME), TypeError, "the puzzle is a str"),
+        (lambda: cl.score_response("red"), TypeError, "poi must be text"),
+    ],
+)
+def test_what_is_none_is_refused(call, error, words):
+    """Whatever is mixed up, the message says what to give."""
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.parametrize("domain", [PUZZLE.domains, "red", [1, 2], None])
+@pytest.mark.parametrize("score", [cl.score_response, cl.explain_response])
+def test_a_domain_of_another_type_is_no_verdict(score, domain):
+    """All categories in place of one would be judged without a word."""
+    asked = {"poi": PUZZLE.poi, "gold": PUZZLE.solution, "category": PUZZLE.category}
+    with pytest.raises(TypeError, match="domain must be the values of the asked category"):
+        score("Raymond is wearing blue underwear.", domain=domain, **asked)
+    right = score("Raymond is wearing blue underwear.", domain=PUZZLE.domains[PUZZLE.category], **asked)
+    assert "wrong_logic" in str(right)
+
+
+def test_the_example_in_the_documentation_runs():
+    """The doctest of the public function holds."""
+    assert doctest.testmod(explaining).failed == 0
