@@ -58,9 +58,8 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     """
     kinds = scores["bucket"].astype("object").map(BUCKET_COLUMNS)
     keys = [scores[key] for key in _KEYS]
-    counts = scores.groupby([*keys, kinds], observed=True).size().unstack(fill_value=0)
-    counts = counts.reindex(columns=list(_COUNTS), fill_value=0)
     groups = scores.groupby(_KEYS, observed=True)
+    counts = {name: (kinds == name).groupby(keys, observed=True).sum() for name in _COUNTS}
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size(), **counts})
     for kind, column in _TOKENS.items():
         values = scores[column].astype("float64").groupby(keys, observed=True)
