@@ -27,6 +27,8 @@ _PUBLIC = {
     "trace": "scoring.rewards:trace",
     "trace_credit": "scoring.rewards:trace_credit",
     "load_cells": "statistics.cell_tables:load_cells",
+    "load_reconstructions": "statistics.reconstructions:load_reconstructions",
+    "over_reconstructions": "statistics.reconstructions:over_reconstructions",
     "fit": "statistics.fits:fit",
     "compare_fits": "statistics.fits:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
@@ -52,4 +54,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted(__all__)

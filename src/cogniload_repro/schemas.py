@@ -183,7 +183,10 @@ FITS = Schema(
     (
         Rule(
             "is called a fit, but lacks numbers",
-            lambda fits: fits[["coef", "se", "p"]].notna().all(axis=1) | (fits["status"] != "ok"),
+            lambda fits: (
+                fits[["coef", "se", "p_min"]].notna().all(axis=1) & (fits["p"].notna() | ~fits["identified"])
+                | (fits["status"] != "ok")
+            ),
         ),
     ),
 )

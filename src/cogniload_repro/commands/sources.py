@@ -47,13 +47,18 @@ def check(
 
 @click.command()
 @click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
-@click.option("--seed", type=click.IntRange(min=0), default=None, help="Another of the possible tables.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=None,
+    help="Sample another table, with this random seed.",
+)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="CSV file to write.")
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
-    """Make the table of counts per cell again from the paper's printed numbers (about a minute).
+    """Make a table of counts per cell that agrees with the paper's printed numbers.
 
-    Without options this writes data/reconstructed/cells.csv. The same machine writes the same bytes; another kind of
-    processor may come to other tables for some models, which agree with the paper as well.
+    Without options this writes data/reconstructed/cells.csv: per model the typical one of the committed tables
+    (`cogniload feasible`). With --seed another table is sampled (about a minute for all models).
     """
     from cogniload_repro.models import MODELS, find_model
     from cogniload_repro.reconstruction import reconstruct as step
@@ -61,7 +66,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     if out is None and (models or seed is not None):
         raise ValueError("--model and --seed make another table than the committed one; say where with --out")
     chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = step.reconstruct(chosen, step.DRAW_SEED if seed is None else seed)
+    frames = step.reconstruct(chosen, seed)
     path = step.write_counts(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
     say(f"wrote {path}")
 
@@ -72,7 +77,8 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
 
-    Writes data/reconstructed/feasible.csv (a quarter of an hour) and bounds.csv (half a minute).
+    Writes data/reconstructed/reconstructions.csv (a quarter of an hour) and bounds.csv (half a minute); `cogniload
+    reconstruct` then makes cells.csv.
     """
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction import bounds

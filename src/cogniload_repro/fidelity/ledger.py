@@ -29,10 +29,10 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.feasible import other_cells
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.accuracy import percent
+from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 COLUMNS = tuple(FIDELITY.columns)
 
@@ -75,7 +75,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
-    others = other_cells(results.cells) if results.provenance == "reconstructed" else ()
+    others = each_reconstruction(results.cells) if results.provenance == "reconstructed" else ()
     claims = evaluate_claims(results, others=others)
     claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")

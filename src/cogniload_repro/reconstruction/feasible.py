@@ -1,13 +1,13 @@
-"""How much the printed tables leave open: many tables of counts per model, each in agreement with all of them.
+"""Many tables of counts per model, each in agreement with all printed numbers.
 
-`reconstruct` commits one such table, drawn around a smooth response. Those drawn here depart from the smooth as far as
-printed accuracies do (`misfit`): their mean and spread say what is likely of a number, `bounds` what is possible.
+The first, r0, is drawn around a smooth response; the others depart from it as far as printed accuracies do (`misfit`):
+their mean and variance say what is likely of a number, `bounds` gives an outer bound.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Executor
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,25 +15,16 @@ import pandas as pd
 from scipy.stats import t
 
 from cogniload_repro.files import write_whole
-from cogniload_repro.frames import read_frame
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.misfit import CERTAINTY, estimate_misfit, find_departures
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts
 from cogniload_repro.reconstruction.sufficient import recover
-from cogniload_repro.schemas import CELLS, Column, Schema
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.storage import RECONSTRUCTED
+from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
 
-#: The committed tables, and how many there are of each model.
-TABLES = RECONSTRUCTED / "feasible.csv"
+#: Committed tables of each model that depart from the smooth response.
 COUNT = 24
-
-_KEYS = ["model", "N", "d", "ratio_pct"]
-_DRAWN = Column("whole", low=0)
-_SCHEMA = Schema(
-    {name: CELLS.columns[name] for name in _KEYS} | {"table_1": _DRAWN, "table_2": _DRAWN}, tuple(_KEYS), others=_DRAWN
-)
 
 
 def drawn_misfit() -> float:
@@ -78,7 +69,7 @@ def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DR
 
 def write_tables(
     executor: Executor,
-    path: str | Path = TABLES,
+    path: str | Path = TABLES_FILE,
     models: Iterable[Model] = MODELS,
     tables: int = COUNT,
     seed: int = DRAW_SEED,
@@ -88,8 +79,8 @@ def write_tables(
     Each level of rho departs from a smooth response by the misfit that the printed accuracies show (`drawn_misfit`).
 
     A finished model is kept in the folder ``NAME.parts`` beside the file until all are done: an interrupted run
-    goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), table_1, table_2, ...
-    (correct answers).
+    goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), r0, r1, ... (correct
+    answers).
     """
     path, models = Path(path), tuple(models)
     folder = path.with_suffix(".parts")
@@ -105,52 +96,20 @@ def write_tables(
     return path
 
 
-def load_tables(path: str | Path = TABLES) -> pd.DataFrame:
-    """Return the possible tables of all models: model, N, d, ratio_pct (%), table_1, ... (correct answers).
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or is not such a table.
-    """
-    return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
-
-
-def other_cells(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the cells with the correct answers of each other possible table in place of the committed ones.
-
-    Models whose counts are not the committed reconstruction keep theirs; nothing is yielded if that is all of them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame.
-    """
-    models, tables = _reconstructed(cells), _committed()[1]
-    if len(models) == 0:
-        return
-    own = cells.merge(tables[tables["model"].isin(models)], on=_KEYS, how="left")
-    for table in tables.columns[len(_KEYS) :]:
-        yield cells.assign(correct=own[table].fillna(own["correct"]).astype(int).to_numpy())
-
-
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells with the mean over the drawn tables in place of the committed correct answers.
+    """Return the cells with the mean over the tables in place of the correct answers of reconstructed models.
 
-    One table, even the nearest to this, has the chance of one draw in it; the mean has next to none. Models whose
-    counts are not the committed reconstruction keep theirs.
+    One table, even the nearest to this, has the chance of one draw in it; the mean has next to none.
 
     Parameters
     ----------
     cells : DataFrame
         Cells frame.
     """
-    models, tables = _reconstructed(cells), _committed()[1]
-    if len(models) == 0:
+    known = cells["model"].isin(reconstructed_models(cells)).to_numpy()
+    if not known.any():
         return cells
-    mean = tables[_KEYS].assign(mean=tables[tables.columns[len(_KEYS) :]].mean(axis=1))
-    own = cells[_KEYS].merge(mean[mean["model"].isin(models)], on=_KEYS, how="left")["mean"]
-    return cells.assign(correct=own.fillna(pd.Series(cells["correct"].to_numpy(), own.index)).to_numpy())
+    return cells.assign(correct=np.where(known, committed_counts(cells)[1:].mean(axis=0), cells["correct"]))
 
 
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
@@ -172,34 +131,21 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
         interval for one more table, from Student's t), least_drawn and most_drawn (range over the drawn tables).
         Empty if no model is reconstructed.
     """
-    tables, own = _committed()[1], cells[cells["total"] > 0]
-    own = own.loc[own["model"].isin(_reconstructed(cells)), [*_KEYS, "total"]].merge(tables, on=_KEYS)
-    drawn = tables.columns[len(_KEYS) :]
-    sums = own.groupby(list(dims), observed=True)[["total", *drawn]].sum()
-    counts = sums[drawn]
-    reach = t.ppf((1 + CERTAINTY) / 2, len(drawn) - 1) * np.sqrt(1 + 1 / len(drawn)) * counts.std(axis=1)
-    mean, n = counts.mean(axis=1), sums["total"]
+    own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
+    drawn = pd.DataFrame(committed_counts(own)[1:].T, index=own.index)
+    groups = pd.concat([own[[*dims, "total"]], drawn], axis=1).groupby(list(dims), observed=True)
+    counts, n = groups[list(drawn)].sum(), groups["total"].sum()
+    reach = t.ppf((1 + CERTAINTY) / 2, drawn.shape[1] - 1) * np.sqrt(1 + 1 / drawn.shape[1]) * counts.std(axis=1)
+    mean = counts.mean(axis=1)
     columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
     columns |= {"least_drawn": counts.min(axis=1), "most_drawn": counts.max(axis=1)}
     return pd.DataFrame(columns).div(n, axis=0).reset_index()
 
 
-def _reconstructed(cells: pd.DataFrame) -> pd.Index:
-    """Return the models whose counts are the committed reconstruction, wherever there are answers."""
-    own = cells[cells["total"] > 0].merge(_committed()[0], on=_KEYS, how="left", suffixes=("", "_committed"))
-    chosen = (own["total"] == own["total_committed"]) & (own["correct"] == own["correct_committed"])
-    models = chosen.groupby(own["model"], observed=True).all()
-    return models.index[models]
-
-
-@cache
-def _committed() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return load_counts()[[*_KEYS, "total", "correct"]], load_tables()
-
-
 def _write_part(model: Model, part: Path, misfit: float, tables: int, seed: int) -> None:
-    columns = [f"table_{number}" for number in range(1, tables + 1)]
-    drawn = pd.DataFrame(draw_tables(model, misfit, tables, seed).T, columns=columns)
+    smooth = draw_counts(recover(model), np.random.default_rng([seed, MODELS.index(model)]))
+    counts = np.vstack([smooth, draw_tables(model, misfit, tables, seed)])
+    drawn = pd.DataFrame(counts.T, columns=[f"r{number}" for number in range(tables + 1)])
     cells = pd.concat([GRID[["N", "d", "ratio_pct"]], drawn], axis=1)
     cells.insert(0, "model", model.name)
     write_whole(part, cells.to_csv(index=False, lineterminator="\n"))

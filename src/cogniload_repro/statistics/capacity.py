@@ -7,7 +7,12 @@ Where it rises, one half is crossed upwards: that load would be the least, not t
 import numpy as np
 import pandas as pd
 
+<<<<<<< HEAD
 from cogniload_repro.statistics.design import GRID
+=======
+#: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
+_NO_SLOPE = 1e-9
+>>>>>>> 81f6049 (All reconstructions become the data: typical counts by default, and fits say whether they are identified)
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
@@ -74,7 +79,7 @@ def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndar
         roots[:, straight] = (-constant / br)[straight]
         inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
         return {
-            "ecl50": np.where(bN < 0, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
+            "ecl50": np.where(bN < -_NO_SLOPE, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
             "nt50": np.where(np.isfinite(inside), inside, np.nan),
-            "id50": np.where(bd < 0, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
+            "id50": np.where(bd < -_NO_SLOPE, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
         }

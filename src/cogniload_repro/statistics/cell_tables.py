@@ -15,15 +15,15 @@ from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 _REMEDY = "correct the table, or take that of a build (cells.parquet) as the pattern"
 
 
-def load_cells(source: str | Path | None = None, models: Collection[str] | None = None) -> pd.DataFrame:
+def load_cells(source: str | Path | None = None, models: Collection[str] | str | None = None) -> pd.DataFrame:
     """Return counts of correct answers by model and configuration, ready for a regression.
 
     Parameters
     ----------
     source : path, optional
         A build folder (its ``cells.parquet``), or a table of cells of your own, CSV or Parquet. Without it the
-        committed reconstruction of the paper's 22 models.
-    models : collection of str, optional
+        typical reconstruction of the paper's 22 models (`load_reconstructions` has all).
+    models : collection of str or str, optional
         Only these; all by default.
 
     Returns
@@ -58,6 +58,7 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | None 
         attributes = {"provenance": read_origin(path)} | ({} if source is None else {"cells": plain_name(path)})
         cells = read_cell_table(path)
     if models is not None:
+        models = [models] if isinstance(models, str) else models
         if unknown := sorted(set(models) - set(cells["model"])):
             known = ", ".join(cells["model"].unique())
             raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
@@ -87,8 +88,8 @@ def read_cell_table(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        CSV or Parquet with the columns model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct. The other
-        columns of the cells table (`cells.count_cells`) may be absent; needles is then rho times N.
+        CSV or Parquet with the columns model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct. The
+        other columns of the cells table (`cells.count_cells`) may be absent; needles is then rho times N.
 
     Raises
     ------

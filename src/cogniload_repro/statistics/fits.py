@@ -1,7 +1,5 @@
 """A regression of every model as one tidy table, and one such table held against another."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2, norm
@@ -12,12 +10,13 @@ from cogniload_repro.published import ALPHA
 from cogniload_repro.schemas import FITS
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
-from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
+from cogniload_repro.statistics.identification import is_identified
+from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, check_family, fit_glm, fit_tables
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = ("Intercept", "d", "log10_N", "rho", "I(rho ** 2)")
 _OF_MODEL = ["total", "loglik", "aic", "bic", "status"]
-_NOT_FITTED = pd.DataFrame([{"model": "", "term": "", "status": "not fitted"}], columns=["model", "term", *_OF_MODEL])
 
 
 def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
@@ -36,12 +35,15 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     Returns
     -------
     DataFrame
-        One row a model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
-        (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, total (answers),
-        loglik (Bernoulli, of single answers), aic, bic and status: "ok", "separation", "not identified", "not
-        converged" or "no NAME" for a covariate that is not known. Numbers are NaN unless the status is "ok", and loglik
-        is NaN for quasi-binomial. A model whose covariates are not known has one row, with an empty term. The
-        attributes (``.attrs``) are those of the cells, formula and family.
+        One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
+        (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, total
+        (answers), loglik (Bernoulli, of single answers), aic, bic and status: "ok", "separation", "not identified" (the
+        design), "not converged" or "no NAME" for a covariate that is not known. Numbers are NaN unless the status is
+        "ok", and loglik is NaN for quasi-binomial. A model whose covariates are not known has one row, with an empty
+        term. Last identified, coef_min, coef_max, p_min and p_max: for reconstructed counts a fit that the printed
+        tables do not identify is made for every reconstruction; coef, se and the criteria are then medians, low and
+        high the ends of all intervals, z and p NaN. The attributes (``.attrs``) are those of the cells, formula,
+        and family.
 
     Raises
     ------
@@ -64,19 +66,8 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     >>> fits.attrs["formula"], fits.attrs["family"]
     ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
     """
-    frames = []
-    for model, own in cells.groupby("model", sort=False, observed=True):
-        found = fit_glm(own, formula, family)
-        columns = {"term": list(found.terms), "coef": found.coef, "se": found.se, "p": found.p}
-        frame = pd.DataFrame(columns if found.terms else {"term": [""], "coef": np.nan, "se": np.nan, "p": np.nan})
-        frame.insert(0, "model", model)
-        frames.append(frame.assign(**{name: getattr(found, name) for name in _OF_MODEL}))
-    fits = pd.concat(frames, ignore_index=True)
-    fits.insert(4, "z", fits["coef"] / fits["se"])
-    reach = norm.ppf(1 - ALPHA / 2) * fits["se"]
-    fits.insert(6, "low", fits["coef"] - reach)
-    fits.insert(7, "high", fits["coef"] + reach)
-    fits = check_frame(fits, FITS, "the table of fits", "report it, it is a fault here")
+    fits = _summarise(fit_each(cells, formula, family))
+    fits = check_frame(fits, FITS, "the table of fits", "this is a bug; please report it")
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
 
@@ -95,7 +86,8 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row a model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]), id50 (units of d),
-        status; NaN for a point that does not exist.
+        status, identified, and the range over reconstructions (ecl50_min, ecl50_max, ...; one value where identified);
+        NaN for a point that does not exist.
 
     Raises
     ------
@@ -114,14 +106,15 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     if others or fits.attrs.get("family") == "cloglog":
         what = f"the term {others[0]}" if others else "the link cloglog"
         raise ValueError(f"capacity points are those of {QUADRATIC}, logit; a fit with {what} has none of this form")
+    each = _each_again(fits, cells)
     rows = []
-    for model, own in fits.groupby("model", sort=False, observed=True):
-        row = {"model": model, "ecl50": np.nan, "nt50": np.nan, "id50": np.nan, "status": own["status"].iloc[0]}
-        if row["status"] == "ok":
-            beta = own.set_index("term")["coef"].reindex(PAPER_TERMS, fill_value=0.0).to_numpy()
+    for (model, number), group in each.groupby(["model", "reconstruction"], sort=False, observed=True):
+        row = {"model": model, "reconstruction": number, "ecl50": np.nan, "nt50": np.nan, "id50": np.nan}
+        if group["status"].iloc[0] == "ok":
+            beta = group.set_index("term")["coef"].reindex(PAPER_TERMS, fill_value=0.0).to_numpy()
             row |= capacity.capacity_points(beta, capacity.grid_means(cells[cells["model"] == model]))
-        rows.append(row)
-    return pd.DataFrame(rows)
+        rows.append(row | {"status": group["status"].iloc[0], "identified": group["identified"].iloc[0]})
+    return _over_tables(pd.DataFrame(rows), ["model"], ["ecl50", "nt50", "id50"])
 
 
 def compare_fits(
@@ -148,7 +141,9 @@ def compare_fits(
         same of the other; daic and dbic (less the other's); larger ("formula" or "against" where one of the two is
         nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain in
         log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or
-        significance at 5%, as text). NaN where a fit has failed or, as for quasi-binomial, has no likelihood.
+        significance at 5%, as text). NaN where a fit has failed or, as for quasi-binomial, has no likelihood. Last
+        identified, daic_min, daic_max, lr_p_min and lr_p_max: where the comparison is not identified, numbers are
+        medians over the reconstructions, lr_p is NaN and changes empty.
 
     Raises
     ------
@@ -164,43 +159,157 @@ def compare_fits(
          model   daic   larger  lr_df
     0  QwQ-32B -101.9  formula      1
     """
-    yours, other = _as_fits(cells, formula, family), _as_fits(cells, against, "logit")
+    return summarise_comparison(compare_each(cells, formula, family, against))
+
+
+def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
+    """Fit every model once, or, where the result is not identified, once per reconstruction.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, reconstruction and term: model, reconstruction (0 where there is one fit), term, coef, se, p,
+        total, loglik, aic, bic, status and identified.
+    """
+    check_family(family)
+    known = name_covariates(formula)
+    single = "reconstruction" in cells.attrs
+    models = set(reconstructed_models(cells)) if not single else set()
+    frames = []
+    for model, group in cells.groupby("model", sort=False, observed=True):
+        covered = group[group["total"] > 0] if model in models else group
+        complete = not any(group[name].isna().any() for name in known if name in group)
+        identified = model not in models or not complete or is_identified(covered, formula, family)
+        if identified:
+            fits = [fit_glm(group, formula, family)]
+        else:
+            fits = fit_tables(covered, committed_counts(covered), formula, family)
+        frames += [_tabulate(str(model), number, one, identified) for number, one in enumerate(fits)]
+    return pd.concat(frames, ignore_index=True)
+
+
+def compare_each(
+    cells: pd.DataFrame, formula: str | pd.DataFrame, family: str = "logit", against: str | pd.DataFrame = QUADRATIC
+) -> pd.DataFrame:
+    """Compare two regressions as `compare_fits` does: one row per model and, where not identified, reconstruction."""
+    yours, other = _each(cells, formula, family), _each(cells, against, "logit")
     formulas, same_family = (
         [fits.attrs["formula"] for fits in (yours, other)],
         yours.attrs["family"] == other.attrs["family"],
     )
-    loads = sorted({name for one in formulas for name in name_covariates(one)} & set(cells.columns))
-    described, against = _describe(yours, ""), _describe(other, "against_")
-    nothing, nothing_against = (_describe(_NOT_FITTED, prefix)[""] for prefix in ("", "against_"))
+    both = _describe(yours, "").merge(_describe(other, "against_"), on=["model", "reconstruction"], how="outer")
+    both["model"] = pd.Categorical(both["model"], list(dict.fromkeys(cells["model"])))
+    both = both.sort_values(["model", "reconstruction"], ignore_index=True).astype({"model": str})
+    for prefix in ("", "against_"):  # a fit for all reconstructions has one row
+        shared = [f"{prefix}{name}" for name in ("df", *_OF_MODEL, "identified")]
+        both[shared] = both.groupby("model", sort=False)[shared].ffill()
+        both[f"{prefix}status"] = both[f"{prefix}status"].fillna("not fitted")
+        both[f"{prefix}df"] = both[f"{prefix}df"].fillna(0).astype(int)
+    both["identified"] = both["identified"].ne(False) & both.pop("against_identified").ne(False)
+    both = both.drop(columns=["total", "against_total"])
+    for name in ("aic", "bic"):
+        both[f"d{name}"] = both[name] - both[f"against_{name}"]
+    ranks = _joint_ranks(cells, formulas) if same_family else {}
+    ratios = [_likelihood_ratio(row, ranks.get(row["model"], 0)) for row in both.to_dict("records")]
+    both = pd.concat([both.reset_index(drop=True), pd.DataFrame(ratios, index=range(len(both)))], axis=1)
     changes = _name_changes(yours, other)
-    rows, ranks = [], {}
-    for model, own in cells.groupby("model", sort=False, observed=True):
-        row = {"model": model} | described.get(model, nothing) | against.get(model, nothing_against)
-        row |= {"daic": row["aic"] - row["against_aic"], "dbic": row["bic"] - row["against_bic"]}
-        rank = 0
-        if row["status"] == row["against_status"] == "ok" and same_family:
-            own = own[own["total"] > 0]
-            grid = own[loads].to_numpy(float).tobytes()
-            if grid not in ranks:  # most models share a grid
-                ranks[grid] = _joint_rank(own, *formulas)
-            rank = ranks[grid]
-        rows.append(row | _likelihood_ratio(row, rank) | {"changes": ", ".join(changes.get(model, ()))})
-    return pd.DataFrame(rows)
+    return both.assign(changes=[", ".join(changes.get(model, ())) for model in both["model"]])
 
 
-def _as_fits(cells: pd.DataFrame, what: str | pd.DataFrame, family: str) -> pd.DataFrame:
-    if isinstance(what, str):
-        return fit(cells, what, family)
-    if absent := [name for name in ("formula", "family") if name not in what.attrs]:
+def summarise_comparison(each: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per model from `compare_each`: medians and ranges where the comparison is not identified."""
+    numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
+    compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
+    changes = compared["changes"].where(compared["identified"], "")
+    return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]), changes=changes)
+
+
+def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str) -> pd.DataFrame:
+    if not isinstance(what, str):
+        return _each_again(what, cells)
+    each = fit_each(cells, what, family)
+    each.attrs = {"formula": what, "family": family}
+    return each
+
+
+def _each_again(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return what `fit_each` gave for a table of fits: the table itself where all of it is identified."""
+    if absent := [name for name in ("formula", "family") if name not in fits.attrs]:
         raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
-    return what
+    if "identified" not in fits or fits["identified"].all():
+        each = fits.assign(reconstruction=0, identified=True)
+    else:
+        each = fit_each(cells[cells["model"].isin(fits["model"])], fits.attrs["formula"], fits.attrs["family"])
+    each.attrs = {name: fits.attrs[name] for name in ("formula", "family")}
+    return each
 
 
-def _describe(fits: pd.DataFrame, prefix: str) -> dict[str, dict[str, Any]]:
-    """Return what holds for the whole fit of each model."""
-    whole = fits.drop_duplicates("model").set_index("model")[["status", "loglik", "aic", "bic"]]
-    whole.insert(1, "df", (fits["term"] != "").groupby(fits["model"]).sum().astype(int))
-    return whole.add_prefix(prefix).to_dict("index")
+def _tabulate(model: str, number: int, found: Fit, identified: bool) -> pd.DataFrame:
+    """Return a fit as one row per term; a model whose covariates are not known has one row, with an empty term."""
+    columns = {"term": list(found.terms), "coef": found.coef, "se": found.se, "p": found.p}
+    frame = pd.DataFrame(columns if found.terms else {"term": [""], "coef": np.nan, "se": np.nan, "p": np.nan})
+    frame.insert(0, "model", model)
+    frame.insert(1, "reconstruction", number)
+    return frame.assign(**{name: getattr(found, name) for name in _OF_MODEL}, identified=identified)
+
+
+def _summarise(each: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per model and term: the fit, or median and range where it is not identified."""
+    reach = norm.ppf(1 - ALPHA / 2) * each["se"]
+    each = each.assign(low=each["coef"] - reach, high=each["coef"] + reach)
+    numbers = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
+    fits = _over_tables(each, ["model", "term"], numbers, ("coef", "p"))
+    ends = each.groupby(["model", "term"], sort=False).agg(low=("low", "min"), high=("high", "max"))
+    fits[["low", "high"]] = np.where(fits[["coef"]].notna(), ends, np.nan)
+    fits["p"] = fits["p"].where(fits["identified"])
+    fits["z"] = (fits["coef"] / fits["se"]).where(fits["identified"])
+    head = ["model", "term", "coef", "se", "z", "p", "low", "high", *_OF_MODEL, "identified"]
+    return fits[[*head, *(name for name in fits if name not in head)]]
+
+
+def _over_tables(
+    each: pd.DataFrame, keys: list[str], numbers: list[str], ranges: tuple[str, ...] | None = None
+) -> pd.DataFrame:
+    """Return one row per key: what there is once as it is, else the median over reconstructions.
+
+    Numbers in ``ranges`` (all by default) have their ends in ``NAME_min`` and ``NAME_max``. Where a fit fails in some
+    reconstructions only, the status says in how many and the numbers are NaN.
+    """
+    groups = each.groupby(keys, sort=False, observed=True)
+    whole = groups.first().copy()
+    tables = groups["reconstruction"].nunique()
+    whole[numbers] = groups[numbers].median()
+    for name in ranges if ranges is not None else numbers:
+        whole[f"{name}_min"], whole[f"{name}_max"] = groups[name].min(), groups[name].max()
+    failed = each[each["status"] != "ok"].groupby(keys, sort=False, observed=True)["status"].agg(["first", "size"])
+    partly = failed[failed["size"] < tables.reindex(failed.index)]
+    whole.loc[failed.index, "status"] = failed["first"]
+    for key, row in partly.iterrows():
+        whole.loc[[key], "status"] = f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
+        whole.loc[[key], [name for name in whole if name.removesuffix("_min").removesuffix("_max") in numbers]] = np.nan
+    return whole.reset_index().drop(columns="reconstruction")
+
+
+def _describe(each: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """Return what holds for the whole fit of each model and reconstruction."""
+    keys = ["model", "reconstruction"]
+    whole = each.groupby(keys, sort=False)[[*_OF_MODEL, "identified"]].first()
+    whole.insert(0, "df", (each["term"] != "").groupby([each[key] for key in keys]).sum())
+    return whole.add_prefix(prefix).reset_index()
+
+
+def _joint_ranks(cells: pd.DataFrame, formulas: list[str]) -> dict[str, int]:
+    """Return by model the dimension that the columns of both formulas span together, where they have values."""
+    loads = sorted({name for one in formulas for name in name_covariates(one)} & set(cells.columns))
+    ranks, by_grid = {}, {}
+    for model, group in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
+        if group[loads].isna().any(axis=None):
+            continue
+        grid = group[loads].to_numpy().tobytes()
+        if grid not in by_grid:  # most models share a grid
+            by_grid[grid] = _joint_rank(group, *formulas)
+        ranks[model] = by_grid[grid]
+    return ranks
 
 
 def _joint_rank(own: pd.DataFrame, *formulas: str) -> int:
@@ -212,7 +321,7 @@ def _joint_rank(own: pd.DataFrame, *formulas: str) -> int:
 def _likelihood_ratio(row: dict, rank: int) -> dict[str, object]:
     """Return the test of the smaller regression against the larger, where its columns span those of the smaller."""
     df = row["df"] - row["against_df"]
-    if rank != max(row["df"], row["against_df"]):
+    if not row["status"] == row["against_status"] == "ok" or rank != max(row["df"], row["against_df"]):
         return {"larger": "", "lr": np.nan, "lr_df": 0, "lr_p": np.nan}
     if df == 0:
         return {"larger": "same", "lr": np.nan, "lr_df": 0, "lr_p": np.nan}
@@ -223,7 +332,7 @@ def _likelihood_ratio(row: dict, rank: int) -> dict[str, object]:
 
 def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[str]]:
     """Return, by model, the shared coefficients whose sign or significance differs, each as other -> one with stars."""
-    shared = other.merge(one, on=["model", "term"], suffixes=("", "_new"))
+    shared = other.merge(one, on=["model", "term", "reconstruction"], suffixes=("", "_new"))
     shared = shared[(shared["term"] != "Intercept") & shared["coef"].notna() & shared["coef_new"].notna()]
     turned = shared["coef"] * shared["coef_new"] < 0
     changes: dict[str, list[str]] = {}

@@ -12,12 +12,13 @@ import formulaic
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
-from scipy.special import log_expit, log_ndtr
+from scipy.special import expit, log_expit, log_ndtr
 from scipy.stats import chi2, norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, expand_design, name_covariates
+from cogniload_repro.statistics.likelihood import maximise_all
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -147,7 +148,20 @@ def _fit_counts(
         return _failed(terms, int(n.sum()), status, family, spec)
     if (found := _maximise(x, k, n, family)) is None:
         return _failed(terms, int(n.sum()), "not converged", family, spec)
-    beta, covariance = found
+    return _describe(x, k, n, *found, terms, family, spec)
+
+
+def _describe(
+    x: np.ndarray,
+    k: np.ndarray,
+    n: np.ndarray,
+    beta: np.ndarray,
+    covariance: np.ndarray,
+    terms: tuple[str, ...],
+    family: str,
+    spec: formulaic.ModelSpec,
+) -> Fit:
+    """Return a fit with its likelihood, standard errors and tests."""
     eta = x @ beta
     _, log_p, log_q = FAMILIES[family]
     loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
@@ -156,6 +170,39 @@ def _fit_counts(
     se = np.sqrt(np.diag(covariance))
     p = 2 * norm.sf(np.abs(beta / se))
     return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
+
+
+def fit_tables(cells: pd.DataFrame, counts: np.ndarray, formula: str, family: str = "logit") -> list[Fit]:
+    """Fit the same regression to many tables of one model's correct answers.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `fit_glm`, every row with answers and known covariates.
+    counts : ndarray, shape (tables, rows)
+        Correct answers.
+    formula, family : str
+        As for `fit_glm`.
+    """
+    if family not in ("logit", QUASI):
+        return [fit_glm(cells.assign(correct=correct), formula, family) for correct in counts]
+    design, spec = build_design(cells, formula)
+    x, terms, n = design.to_numpy(), tuple(design.columns), cells["total"].to_numpy(float)
+    obstacles = [_obstacle(x, k, n) for k in counts]
+    feasible = np.array([status == "ok" for status in obstacles])
+    betas = np.full((len(counts), len(terms)), np.nan)
+    betas[feasible] = maximise_all(x, np.tile(n, (feasible.sum(), 1)), counts[feasible] @ x)[0]
+    fits = []
+    for k, beta, status in zip(counts, betas, obstacles, strict=True):
+        if status != "ok" or np.isnan(beta).any():
+            status = status if status != "ok" else "not converged"
+            fits.append(_failed(terms, int(n.sum()), status, family, spec))
+            continue
+        p = expit(x @ beta)
+        fits.append(
+            _describe(x, k, n, beta, np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])), terms, family, spec)
+        )
+    return fits
 
 
 def check_family(family: str) -> None:
@@ -183,7 +230,8 @@ def dispersion(k: np.ndarray, n: np.ndarray, p: np.ndarray, terms: int) -> float
 
 def _counts(cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Return the rows with answers, their correct answers and their answers."""
-    n = cells["total"].to_numpy(float) if "total" in cells else np.ones(len(cells))
+    former = cells.get("n", pd.Series(1.0, cells.index))  # n: the column's former name; without it one answer per row
+    n = cells.get("total", former).to_numpy(float)
     k = cells["correct"].to_numpy(float)
     impossible = ~((k >= 0) & (k <= n))
     if impossible.any():

@@ -1,0 +1,145 @@
+"""The committed reconstructions: many tables of counts, each in agreement with everything the paper prints.
+
+No single table is the authors' data. What all tables share is *identified* by the paper; everything else is stated as
+a median and range over them.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.frames import read_frame
+from cogniload_repro.schemas import CELLS, Column, Schema
+from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.storage import RECONSTRUCTED
+
+#: The committed tables; the first was drawn around a smooth response, the others depart from it as the data do.
+TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
+KEYS = ["model", "N", "d", "ratio_pct"]
+_CORRECT = Column("whole", low=0)
+_SCHEMA = Schema(
+    {name: CELLS.columns[name] for name in KEYS} | {"r0": _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
+)
+
+
+def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
+    """Return every committed reconstruction of the paper's counts.
+
+    Parameters
+    ----------
+    models : collection of str or str, optional
+        Only these; all 22 by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per reconstruction, model and configuration: reconstruction (0, 1, ...), then the columns of
+        `load_cells` without error counts. ``.attrs["provenance"]`` is reconstructed.
+
+    Raises
+    ------
+    ValueError
+        If there is no model of that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> tables = cl.load_reconstructions("QwQ-32B")
+    >>> by_level = tables.groupby(["reconstruction", "N"])["correct"].sum().unstack()
+    >>> bool((by_level.nunique() == 1).all())  # accuracy by N is identified
+    True
+    """
+    cells = load_cells(models=models)
+    cells = cells[["model", "N", "d", "ratio_pct", "needles", "rho", "log10_N", "total", "correct"]]
+    tables = [table.assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
+    stacked = pd.concat(tables, ignore_index=True)
+    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
+    stacked.attrs = {"provenance": "reconstructed"}
+    return stacked
+
+
+def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the cells once per reconstruction, with its correct answers; only once if no model is reconstructed.
+
+    Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number.
+    """
+    counts = _counts_of(cells)
+    for number in range(len(counts)):
+        table = cells.assign(correct=counts[number])
+        table.attrs = dict(cells.attrs) | {"reconstruction": number}
+        yield table
+
+
+def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """Return ``statistic(cells)`` for every reconstruction, stacked, with a first column ``reconstruction``.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> cells = cl.load_cells(models="QwQ-32B")
+    >>> better = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, "correct ~ C(ratio_pct)"))
+    >>> len(better)
+    25
+    """
+    parts = [statistic(table).assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
+    stacked = pd.concat(parts, ignore_index=True)
+    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
+    return stacked
+
+
+def reconstructed_models(cells: pd.DataFrame) -> list[str]:
+    """Return the models whose counts are, wherever there are answers, those of one of the committed tables."""
+    if cells.attrs.get("provenance") == "imported":
+        return []
+    rows = cells.reset_index(drop=True)
+    counts, covered = committed_counts(rows), rows["total"].to_numpy() > 0
+    committed_total = _join(rows)["total"].to_numpy()
+    found = []
+    for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
+        places = places[covered[places]]
+        same_total = committed_total[places] == rows["total"].to_numpy()[places]
+        same = counts[:, places] == rows["correct"].to_numpy()[places]
+        if len(places) and same_total.all() and same.all(axis=1).any():
+            found.append(str(model))
+    return found
+
+
+def committed_counts(cells: pd.DataFrame) -> np.ndarray:
+    """Return correct answers of all tables at each row, shape (tables, rows); NaN where the paper has no such cell."""
+    tables = load_tables()
+    return _join(cells)[list(tables.columns[len(KEYS) :])].to_numpy(float).T
+
+
+@cache
+def load_tables() -> pd.DataFrame:
+    """Return the file of tables: model, N, d, ratio_pct (%), and the correct answers of each table, r0, r1, ...
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or is not such a table.
+    """
+    return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
+
+
+def _counts_of(cells: pd.DataFrame) -> np.ndarray:
+    """Return the correct answers of each reconstruction at each row, shape (tables, rows)."""
+    counts, own = committed_counts(cells), cells["correct"].to_numpy()
+    known = cells["model"].isin(reconstructed_models(cells)).to_numpy() & (cells["total"].to_numpy() > 0)
+    if not known.any():
+        return own[None]
+    return np.where(known, counts, own).astype(own.dtype)
+
+
+def _join(cells: pd.DataFrame) -> pd.DataFrame:
+    keyed = cells[KEYS].reset_index(drop=True)
+    if "perturbation" in cells:  # a perturbed text is another question
+        keyed["ratio_pct"] = keyed["ratio_pct"].where(cells["perturbation"].fillna("").to_numpy() == "")
+    return keyed.merge(_committed(), on=KEYS, how="left")
+
+
+@cache
+def _committed() -> pd.DataFrame:
+    return load_tables().merge(load_cells()[[*KEYS, "total"]], on=KEYS)
