@@ -27,7 +27,7 @@ _PUBLIC = {
     "trace": "scoring.rewards:trace",
     "trace_credit": "scoring.rewards:trace_credit",
     "load_cells": "statistics.cell_tables:load_cells",
-    "load_reconstructions": "statistics.reconstructions:load_reconstructions",
+    "load_reconstructions": "statistics.cell_tables:load_reconstructions",
     "over_reconstructions": "statistics.reconstructions:over_reconstructions",
     "fit": "statistics.fits:fit",
     "compare_fits": "statistics.fits:compare_fits",

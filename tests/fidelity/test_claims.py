@@ -17,11 +17,11 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_claims, load_table
 from cogniload_repro.reconstruction.constraints import constrain
 from cogniload_repro.reconstruction.counts import exchanges, walk
-from cogniload_repro.reconstruction.feasible import load_tables
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import predict, printed_windows, recovered_from
 from cogniload_repro.statistics.design import X
 from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
+from cogniload_repro.statistics.reconstructions import load_tables
 
 CLAIMS, TABLES = load_claims(), load_tables()
 GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"

@@ -6,8 +6,8 @@ import pytest
 
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.bounds import PANELS, find_bounds, load_bounds, point_ranges, write_bounds
-from cogniload_repro.reconstruction.feasible import load_tables
 from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.reconstructions import load_tables
 
 CELLS, BOUNDS = load_counts(), load_bounds()
 
@@ -31,7 +31,9 @@ def test_no_drawn_table_lies_outside():
     tables, row = load_tables(), BOUNDS.query("model == 'QwQ-32B' and load == 'd' and level == 5 and ratio_pct == 25")
     own = tables.query("model == 'QwQ-32B' and d == 5 and ratio_pct == 25").iloc[:, 4:].sum() / 400
     assert own.between(row["least"].item(), row["most"].item()).all()
-    committed = CELLS.groupby(["model", "ratio_pct"])[["correct", "total"]].sum().eval("correct / n").rename("share")
+    committed = (
+        CELLS.groupby(["model", "ratio_pct"])[["correct", "total"]].sum().eval("correct / total").rename("share")
+    )
     pooled = BOUNDS[BOUNDS["load"] == ""].merge(committed.reset_index())
     assert pooled["share"].between(pooled["least"] - 1e-12, pooled["most"] + 1e-12).all()
 

@@ -54,7 +54,7 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
     for model in MODELS:
         own = cells[cells["model"] == model.name]
         short = own[own["total"] < model.puzzles_per_cell]
-        found = [(row.d, row.N) for row in short.itertuples() for _ in range(model.puzzles_per_cell - row.n)]
+        found = [(row.d, row.N) for row in short.itertuples() for _ in range(model.puzzles_per_cell - row.total)]
         assert sorted(found) == sorted(model.missing), model.name
 
 
@@ -103,7 +103,7 @@ def test_written_cells_are_read_back(tmp_path, cells):
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], r"row 1 .* is not the cell of the grid"),
         (lambda lines: [*lines[:4], lines[4].replace("DeepSeek", "deepseek"), *lines[5:]], "row 4 .* is not the cell"),
         (lambda lines: [*lines[:4], lines[4].replace(",0.05,", ",0.06,"), *lines[5:]], "row 4 .* is not the cell"),
-        (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 4 .* does not add up to its n"),
+        (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 4 .* does not add up to its total"),
         (
             lambda lines: [*lines[:4], lines[4][:-1] + "none", *lines[5:]],
             "row 4 .* has other 'none', not a",

@@ -60,7 +60,7 @@ def test_impossible_statistics_are_refused(T, columns):
         maximise(X[:, list(columns)], np.full(140, 10.0), T[list(columns)])
 
 
-@pytest.mark.parametrize(("total", "seed"), [(10, 1), (100, 2), (100, 3)])
+@pytest.mark.parametrize(("n", "seed"), [(10, 1), (100, 2), (100, 3)])
 def test_derivatives_are_finite_differences(n, seed):
     """Every derivative of every printed number agrees with a central difference."""
     n = np.full(len(GRID), float(n))

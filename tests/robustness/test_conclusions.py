@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.published import load_claims, load_conclusions
-from cogniload_repro.reconstruction.feasible import other_cells
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness import conclusions
 from cogniload_repro.robustness.conclusions import (
@@ -24,6 +23,7 @@ from cogniload_repro.robustness.conclusions import (
     judge_conclusions,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals
+from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()
 GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
@@ -155,7 +155,7 @@ def test_no_verdict_hangs_on_one_model():
 @pytest.mark.slow
 def test_nothing_settled_changes_between_tables_of_counts():
     """Every other committed table of counts that agrees with the paper leads to the same verdicts."""
-    for number, cells in enumerate(other_cells(CELLS)):
+    for number, cells in enumerate(each_reconstruction(CELLS)):
         found = analyse(cells, spans=analyses().spans, intervals=capacity_intervals(cells, replicates=0))
         for name, rule in RULES.items():
             assert rule.judge(found, "p").verdict == verdict(analyses(), name), (number, name)

@@ -35,7 +35,7 @@ def test_a_single_cell_has_newcombes_interval(one, other):
     assert (row.low, row.high) == pytest.approx((low, high))
 
 
-@pytest.mark.parametrize(("total", "m", "base"), [(10, 100, 2), (100, 100, 0), (10, 10, 0)])
+@pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (100, 100, 0), (10, 10, 0)])
 def test_intervals_cover_as_they_say(n, m, base):
     """Of drawn tables with other numbers of answers in easy and hard cells, 95% intervals hold the true difference."""
     rng = np.random.default_rng([n, m])

@@ -39,7 +39,8 @@ def test_a_covariate_that_one_model_lacks_is_its_status():
 
 def test_criteria_are_those_of_the_fits():
     """logLik, df, AIC and BIC are the two fits' own, and the differences theirs."""
-    row = compare_fits(QWQ, "correct ~ d + N + rho", "probit").iloc[0]
+    own = QWQ.assign(model="own")
+    row = compare_fits(own, "correct ~ d + N + rho", "probit").iloc[0]
     yours, paper = fit_glm(QWQ, "correct ~ d + N + rho", "probit"), fit_glm(QWQ)
     assert row[["df", "loglik", "aic", "bic"]].tolist() == [4, yours.loglik, yours.aic, yours.bic]
     assert row[["against_df", "against_loglik", "against_aic", "against_bic"]].tolist() == [

@@ -27,7 +27,8 @@ SOURCES = "sources.json"
 _PACKAGE = Path(__file__).resolve().parents[1]
 # what outputs and scores are made with; of the statistics, what sums and counts are made of
 _CORE = ("*.py", "commands/fetch.py", "puzzles/*.py", "outputs/*.py", "scoring/*.py", "reconstruction/*.py",
-         *(f"statistics/{name}.py" for name in ("design", "likelihood", "accuracy", "capacity")))  # fmt: skip
+         *(f"statistics/{name}.py" for name in ("design", "likelihood", "accuracy", "capacity",
+                                                "reconstructions")))  # fmt: skip
 _PUBLISHED = ("published/iclr2026/*", "puzzle_ids*.csv", "reconstructed/cells.csv")
 _COMMITTED = (*_PUBLISHED, "reconstructed/*", "companions/*", "published/companions/*", "published/submission2025/*",
               "tokenizers.json", "prompt_tokens.parquet")  # fmt: skip

@@ -10,6 +10,7 @@ from cogniload_repro.frames import read_frame
 from cogniload_repro.schemas import CELLS, PROVENANCE
 from cogniload_repro.statistics.formulas import add_logarithm
 from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 
 _REMEDY = "correct the table, or take that of a build (cells.parquet) as the pattern"
@@ -45,8 +46,8 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | str |
     >>> cells = cl.load_cells(models=["QwQ-32B"])
     >>> cells[["model", "N", "d", "rho", "log10_N", "total", "correct"]].head(2).round(3)
          model   N  d   rho  log10_N  total  correct
-    0  QwQ-32B  20  1  0.05    1.301    100       85
-    1  QwQ-32B  20  3  0.05    1.301    100       94
+    0  QwQ-32B  20  1  0.05    1.301    100       90
+    1  QwQ-32B  20  3  0.05    1.301    100       97
     >>> cells.attrs
     {'provenance': 'reconstructed'}
     """
@@ -66,6 +67,42 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | str |
     cells = add_logarithm(cells)
     cells.attrs = attributes
     return cells
+
+
+def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
+    """Return every committed reconstruction of the paper's counts.
+
+    Parameters
+    ----------
+    models : collection of str or str, optional
+        Only these; all 22 by default.
+
+    Returns
+    -------
+    DataFrame
+        One row per reconstruction, model and configuration: reconstruction (0, 1, ...), then the columns of
+        `load_cells` without error counts. ``.attrs["provenance"]`` is reconstructed.
+
+    Raises
+    ------
+    ValueError
+        If there is no model of that name.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> tables = cl.load_reconstructions("QwQ-32B")
+    >>> by_level = tables.groupby(["reconstruction", "N"])["correct"].sum().unstack()
+    >>> bool((by_level.nunique() == 1).all())  # accuracy by N is identified
+    True
+    """
+    cells = load_cells(models=models)
+    cells = cells[["model", "N", "d", "ratio_pct", "needles", "rho", "log10_N", "total", "correct"]]
+    tables = [table.assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
+    stacked = pd.concat(tables, ignore_index=True)
+    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
+    stacked.attrs = {"provenance": "reconstructed"}
+    return stacked
 
 
 def describe_cells(cells: pd.DataFrame) -> str:

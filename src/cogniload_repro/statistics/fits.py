@@ -98,7 +98,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> import cogniload_repro as cl
     >>> cells = cl.load_cells(models=["QwQ-32B"])
-    >>> cl.capacity_points(cl.fit(cells), cells).round(2)
+    >>> cl.capacity_points(cl.fit(cells), cells)[["model", "ecl50", "nt50", "id50", "status"]].round(2)
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
@@ -174,13 +174,13 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     check_family(family)
     known = name_covariates(formula)
     single = "reconstruction" in cells.attrs
-    models = set(reconstructed_models(cells)) if not single else set()
+    models = set(reconstructed_models(cells))
     frames = []
     for model, group in cells.groupby("model", sort=False, observed=True):
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
         identified = model not in models or not complete or is_identified(covered, formula, family)
-        if identified:
+        if identified or single:
             fits = [fit_glm(group, formula, family)]
         else:
             fits = fit_tables(covered, committed_counts(covered), formula, family)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
+from cogniload_repro.statistics.reconstructions import as_one_table
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, SYMBOLS
 
 #: The products of loads that Appendix B tests.
@@ -38,11 +39,12 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, n, status.
+        One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
     """
+    cells = as_one_table(cells)
     fits = fit(cells, QUADRATIC)
     criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
-    points = capacity_points(fits, cells).drop(columns="status")
+    points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
 
 
@@ -54,6 +56,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row a model: model, beta_*, se_* and p_* for dN, drho, Nrho, dNrho; status.
     """
+    cells = as_one_table(cells)
     full = fit(cells, INTERACTIONS)
     tests = [
         compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term)[["model", "term", "lr_p"]]
@@ -71,7 +74,7 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row a model: model, p_lr, aic_linear, aic_quadratic, status.
     """
-    compared = compare_fits(cells, LINEAR, against=QUADRATIC)
+    compared = compare_fits(as_one_table(cells), LINEAR, against=QUADRATIC)
     return pd.DataFrame(
         {
             "model": compared["model"],

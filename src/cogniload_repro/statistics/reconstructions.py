@@ -4,7 +4,7 @@ No single table is the authors' data. What all tables share is *identified* by t
 a median and range over them.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
@@ -12,7 +12,6 @@ import pandas as pd
 
 from cogniload_repro.frames import read_frame
 from cogniload_repro.schemas import CELLS, Column, Schema
-from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed tables; the first was drawn around a smooth response, the others depart from it as the data do.
@@ -22,42 +21,6 @@ _CORRECT = Column("whole", low=0)
 _SCHEMA = Schema(
     {name: CELLS.columns[name] for name in KEYS} | {"r0": _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
 )
-
-
-def load_reconstructions(models: Collection[str] | str | None = None) -> pd.DataFrame:
-    """Return every committed reconstruction of the paper's counts.
-
-    Parameters
-    ----------
-    models : collection of str or str, optional
-        Only these; all 22 by default.
-
-    Returns
-    -------
-    DataFrame
-        One row per reconstruction, model and configuration: reconstruction (0, 1, ...), then the columns of
-        `load_cells` without error counts. ``.attrs["provenance"]`` is reconstructed.
-
-    Raises
-    ------
-    ValueError
-        If there is no model of that name.
-
-    Examples
-    --------
-    >>> import cogniload_repro as cl
-    >>> tables = cl.load_reconstructions("QwQ-32B")
-    >>> by_level = tables.groupby(["reconstruction", "N"])["correct"].sum().unstack()
-    >>> bool((by_level.nunique() == 1).all())  # accuracy by N is identified
-    True
-    """
-    cells = load_cells(models=models)
-    cells = cells[["model", "N", "d", "ratio_pct", "needles", "rho", "log10_N", "total", "correct"]]
-    tables = [table.assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
-    stacked = pd.concat(tables, ignore_index=True)
-    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
-    stacked.attrs = {"provenance": "reconstructed"}
-    return stacked
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -87,6 +50,13 @@ def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame]
     stacked = pd.concat(parts, ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
+
+
+def as_one_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells marked as one table of counts, so that regressions are fitted to it alone."""
+    table = cells.copy(deep=False)
+    table.attrs = dict(cells.attrs) | {"reconstruction": cells.attrs.get("reconstruction", "typical")}
+    return table
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
@@ -142,4 +112,5 @@ def _join(cells: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _committed() -> pd.DataFrame:
-    return load_tables().merge(load_cells()[[*KEYS, "total"]], on=KEYS)
+    cells = read_frame(RECONSTRUCTED / "cells.csv", CELLS, "restore it with git")
+    return load_tables().merge(cells[[*KEYS, "total"]], on=KEYS)

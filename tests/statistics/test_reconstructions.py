@@ -1,0 +1,96 @@
+"""All committed tables of counts as data: results that they share, and ranges over the others."""
+
+import pandas as pd
+import pytest
+
+import cogniload_repro as cl
+from cogniload_repro.statistics.reconstructions import each_reconstruction, load_tables, reconstructed_models
+
+MODELS = ["QwQ-32B", "gpt-5-2025-08-07", "o3-2025-04-16"]
+CELLS = cl.load_cells(models=MODELS)
+OWN = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine")
+
+
+def test_every_table_is_there_once():
+    """The long frame has all tables of every model with the totals of the cells, and margins that all share."""
+    tables = cl.load_reconstructions(MODELS)
+    count = len(load_tables().columns) - 4
+    assert len(tables) == count * len(CELLS)
+    assert tables.attrs == {"provenance": "reconstructed"}
+    for load in ("d", "N"):
+        sums = tables.groupby(["reconstruction", "model", load])[["total", "correct"]].sum()
+        ends = sums.groupby(["model", load]).agg(["min", "max"]).swaplevel(axis=1)
+        pd.testing.assert_frame_equal(ends["min"], ends["max"])
+
+
+def test_models_with_outputs_of_their_own_keep_them():
+    """A name of the paper with other counts, a reader's model and imported outputs are not reconstructed."""
+    other = CELLS.copy()
+    place = other.index[other["model"] == "QwQ-32B"][70]
+    other.loc[place, "correct"] = (other.loc[place, "correct"] + 1) % other.loc[place, "total"]
+    both = pd.concat([other, OWN], ignore_index=True)
+    assert reconstructed_models(both) == MODELS[1:]
+    for table in each_reconstruction(both):
+        for name in ("QwQ-32B", "mine"):
+            assert (table["correct"] == both["correct"])[both["model"] == name].all()
+    imported = CELLS.copy()
+    imported.attrs = {"provenance": "imported"}
+    assert reconstructed_models(imported) == []
+    assert len(list(each_reconstruction(imported))) == 1
+
+
+def test_each_table_is_itself_a_reconstruction():
+    """Counts of any table are recognised, whatever their order and however few of its cells are there."""
+    for number, table in enumerate(each_reconstruction(CELLS)):
+        part = table.sample(frac=0.3, random_state=number)
+        assert set(reconstructed_models(part)) == set(MODELS)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["correct ~ d * log10_N + rho + I(rho**2)", "correct ~ C(d) + C(N) + rho", "correct ~ 1", "correct ~ rho + d:rho"],
+)
+def test_identified_fits_are_the_same_in_every_table(formula):
+    """To the printed digits, which leave the sums of the products a window."""
+    every = cl.over_reconstructions(CELLS, lambda table: cl.fit(table, formula))
+    assert every["identified"].all()
+    widths = every.groupby(["model", "term"])["coef"].agg(lambda coef: coef.max() - coef.min())
+    assert (widths < 0.011).all()
+
+
+def test_other_fits_have_the_range_over_the_tables():
+    """Median and ends are those of single tables; p-values of one table are not shown, counts of one's own are."""
+    formula = "correct ~ d + log10_N + C(ratio_pct)"
+    fits = cl.fit(pd.concat([CELLS, OWN]), formula)
+    every = cl.over_reconstructions(CELLS, lambda table: cl.fit(table, formula))
+    own, paper = fits[fits["model"] == "mine"], fits[fits["model"] != "mine"]
+    assert own["identified"].all()
+    assert own["p"].notna().all()
+    assert not paper["identified"].any()
+    assert paper[["p", "z"]].isna().all(axis=None)
+    groups = every.groupby(["model", "term"], sort=False)["coef"]
+    for name, expected in (("coef", groups.median()), ("coef_min", groups.min()), ("coef_max", groups.max())):
+        assert paper[name].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-9)
+
+
+def test_levels_left_out_are_not_identified():
+    """Without a level of N the sums over the others are not printed for d; capacity points have a range."""
+    part = CELLS[CELLS["N"] < 250]
+    points = cl.capacity_points(cl.fit(part), part)
+    assert not points["identified"].any()
+    assert (points["ecl50_min"] < points["ecl50_max"]).all()
+    whole = cl.capacity_points(cl.fit(CELLS), CELLS)
+    assert whole["identified"].all()
+    assert (whole["ecl50_min"] == whole["ecl50"]).all()
+
+
+def test_comparisons_have_ranges_where_one_side_has():
+    """A likelihood ratio of an unidentified fit has no p-value; one of identified fits has."""
+    cubic = cl.compare_fits(CELLS, "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)")
+    assert cubic["lr_p"].isna().all()
+    assert (cubic["daic_min"] <= cubic["daic"]).all()
+    assert (cubic["daic"] <= cubic["daic_max"]).all()
+    assert (cubic["changes"] == "").all()
+    product = cl.compare_fits(CELLS, "correct ~ d * log10_N + rho + I(rho**2)")
+    assert product["identified"].all()
+    assert product["lr_p"].notna().all()
