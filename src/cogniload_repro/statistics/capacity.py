@@ -7,12 +7,10 @@ Where it rises, one half is crossed upwards: that load would be the least, not t
 import numpy as np
 import pandas as pd
 
-<<<<<<< HEAD
 from cogniload_repro.statistics.design import GRID
-=======
+
 #: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
 _NO_SLOPE = 1e-9
->>>>>>> 81f6049 (All reconstructions become the data: typical counts by default, and fits say whether they are identified)
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
