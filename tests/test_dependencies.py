@@ -8,6 +8,8 @@ import tomllib
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
+import yaml
+
 INSTALLED = {plain_name for names in packages_distributions().values() for plain_name in map(str.lower, names)}
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -107,3 +109,14 @@ def test_what_is_brought_along_is_a_requirement():
             needs = (need for need in requires(one) or () if ";" not in need) if one in INSTALLED else ()
             waiting += {plain(need) for need in needs} - seen
         assert name in seen
+
+
+def test_conda_users_get_the_same_packages():
+    """environment.yml lists what a plain installation, the extras with tests and development need, same bounds."""
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *extras["cluster"], *extras["tokens"], *extras["dev"]]
+    wanted = {re.sub(r"[-_.]+", "-", one) for one in wanted if not one.startswith("cogniload-repro")}
+    found = {re.sub(r"[-_.]+", "-", one.replace(" ", "")) for one in listed}
+    assert found - wanted == {"python>=3-11,<3-14", "pip", "make"}
+    assert wanted <= found

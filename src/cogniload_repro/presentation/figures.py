@@ -49,7 +49,7 @@ FIGURES = {
 _LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
 
 
-def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
+def draw_figure(name: str, cells: pd.DataFrame, provenance: str, *, noted: bool = True) -> Figure:
     """Draw one of the paper's figures from whatever cells there are.
 
     Parameters
@@ -59,7 +59,9 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     cells : DataFrame
         Cells frame; models beside the paper's 22 are drawn in black, over the others.
     provenance : str
-        reconstructed or imported; reconstructed data and a partial grid are named in the picture.
+        reconstructed or imported.
+    noted : bool
+        Name reconstructed data and a partial grid in the picture.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def draw_figure(name: str, cells: pd.DataFrame, provenance: str) -> Figure:
     with mpl.rc_context(STYLE):
         draw = _draw_large if len(panels) == 1 else _draw_row
         figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
-        write_note(figure, note)
+        write_note(figure, note if noted else "")
     return figure
 
 

@@ -130,7 +130,7 @@ def show_picture(
     directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
     lively = f"\n\n{answering_figure(name, answers)}" if answers else ""
     return Fragment(
-        f"{directive}\n\n{_downloads('figures', png.name, svg.name)}{lively}",
+        f"{directive}\n\n{list_downloads('figures', png.name, svg.name)}{lively}",
         f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
         f"<p>{html.escape(markdown.unescape(caption))}</p>",
     )
@@ -145,7 +145,7 @@ def show_table(table: Table, build: str | Path, *, results: bool = True) -> Frag
     files = save_table(table, Path(build) / "tables", note)
     numbered = replace(table, caption=f"Table {table.name.removeprefix('table')}, recomputed. {table.caption}")
     return Fragment(
-        f"{to_myst(numbered, note)}\n\n{_downloads('tables', *(file.name for file in files))}",
+        f"{to_myst(numbered, note)}\n\n{list_downloads('tables', *(file.name for file in files))}",
         f"<p>{html.escape(caption_text(numbered, note))}</p>{table.frame.to_html(index=False)}",
     )
 
@@ -245,7 +245,14 @@ def _note(build: str | Path) -> str:
     return describe_cells(load_cells(build))
 
 
-def _downloads(folder: str, *names: str) -> str:
+def show_image(svg: Path, caption: str, alt: str) -> str:
+    """Return a saved figure as HTML, for a reader who has the notebook open."""
+    text = html.escape(markdown.unescape(caption))
+    return f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760"><p>{text}</p>'
+
+
+def list_downloads(folder: str, *names: str) -> str:
+    """Return links to files of the build, named by their kind."""
     kinds = {"csv": "CSV", "tex": "LaTeX", "png": "PNG", "svg": "SVG"}
     links = [f"{{download}}`{kinds[name.rsplit('.', 1)[1]]} <../{folder}/{name}>`" for name in names]
     return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"

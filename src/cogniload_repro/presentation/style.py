@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.style import library
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_name
@@ -19,6 +22,7 @@ from cogniload_repro.models import BY_NAME
 #: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still told apart at 360 px.
 WIDTH_IN = 7.2
 _DPI = 200
+_STRIP_IN = 0.24  # height of the line on the evidence
 STYLE = library["seaborn-v0_8-whitegrid"] | {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9.0,
@@ -136,16 +140,56 @@ def write_note(figure: Figure, note: str) -> None:
         figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom", parse_math=False)
 
 
+def write_source(figure: Figure, source: str) -> None:
+    """Write a line on the evidence into a strip below the figure, which `save_figure` adds to it."""
+    if source:
+        height = figure.get_size_inches()[1]
+        figure.text(0.012, -0.62 * _STRIP_IN / height, source, size=7.5, style="italic", color="0.35", gid="source")
+
+
+def find_text_faults(figure: Figure) -> list[str]:
+    """Return what is wrong with a figure's texts: cut by its edge, or printed over one another."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    outside = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+        for label in (tick.label1, tick.label2)
+    }
+    texts = [one for one in figure.findobj(Text) if one not in outside]
+    shown = [one for one in texts if one.get_visible() and one.get_text().strip()]
+    boxes = [(" ".join(one.get_text().split()), one.get_window_extent(renderer)) for one in shown]
+    boxes = [(text, box) for text, box in boxes if box.width > 0]
+    whole, strip = figure.bbox, _STRIP_IN * figure.dpi
+    faults = [
+        f"cut off: {text}"
+        for text, box in boxes
+        if box.x0 < whole.x0 - 1 or box.x1 > whole.x1 + 1 or box.y0 < whole.y0 - strip - 1 or box.y1 > whole.y1 + 1
+    ]
+    for place, (text, box) in enumerate(boxes):
+        inner = box.padded(-1.5)
+        faults += [f"overlap: {text} / {other}" for other, at in boxes[place + 1 :] if inner.overlaps(at.padded(-1.5))]
+    return faults
+
+
 def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes."""
-    stem = Path(stem)
+    """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes.
+
+    A line on the evidence (`write_source`) lies in a strip that is added below the figure.
+    """
+    stem, (width, height) = Path(stem), figure.get_size_inches()
+    strip = _STRIP_IN if any(text.get_gid() == "source" for text in figure.texts) else 0
+    area = Bbox.from_extents(0, -strip, width, height)
     options: dict[str, dict[str, Any]] = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
                "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
 
     def save(suffix: str) -> Path:
         picture = io.BytesIO()
         with mpl.rc_context(STYLE):
-            figure.savefig(picture, format=suffix, **options[suffix])
+            figure.savefig(picture, format=suffix, bbox_inches=area, **options[suffix])
         return write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue())
 
     return save("png"), save("svg")

@@ -58,13 +58,13 @@ def to_latex(table: Table, note: str = "") -> str:
     )  # fmt: skip
 
 
-def to_myst(table: Table, note: str = "") -> str:
-    """Return the table as a MyST ``table`` directive named NAME, numbered and captioned by the book."""
+def to_myst(table: Table, note: str = "", prefix: str = "") -> str:
+    """Return the table as a MyST ``table`` directive named NAME; ``prefix``, Markdown, opens its caption."""
     shown = table.frame.rename(columns=HEADINGS)
     aligned = zip(shown.columns, _right_aligned(table), strict=True)
     return markdown.table(
         shown,
-        markdown.escape(caption_text(table, note), math=True),
+        f"{prefix} {markdown.escape(caption_text(table, note), math=True)}".strip(),
         name=table.name,
         right=[column for column, right in aligned if right],
         math=[column for column in shown.columns if column != HEADINGS["model"]],

@@ -1,0 +1,226 @@
+"""One page of the book: what its cells show, with captions, evidence and downloads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+
+from cogniload_repro.escapes import for_spreadsheet
+from cogniload_repro.files import write_whole
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.presentation import fragments, markdown
+from cogniload_repro.presentation.figure_text import alt_text, figure_caption
+from cogniload_repro.presentation.figures import draw_figure
+from cogniload_repro.presentation.fragments import Fragment
+from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
+from cogniload_repro.presentation.score_text import NOT_AVERAGED
+from cogniload_repro.presentation.style import STYLE, find_text_faults, save_figure, write_source
+from cogniload_repro.presentation.table_text import save_table, to_myst
+from cogniload_repro.presentation.tables import Table, format_frame
+from cogniload_repro.statistics.accuracy import coverage, evenly_asked
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
+
+#: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
+EVIDENCE = {
+    "published": ("success", "published", "Numbers published in the paper"),
+    "identified": (
+        "success",
+        "identified",
+        "Identified from the published tables; reconstructed counts, not raw outputs",
+    ),
+    "bounded": ("warning", "bounded", "Bounds that the published tables set; no raw outputs"),
+    "not identified": (
+        "danger",
+        "not identified",
+        "Not identified: over reconstructions that agree with the paper, not raw outputs",
+    ),
+    "one reconstruction": (
+        "danger",
+        "one reconstruction, partial grid",
+        "One reconstruction on a partial grid, not raw outputs",
+    ),
+    "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
+    "outputs": ("info", "scored outputs", "Scored model outputs"),
+}
+MAX_COLUMNS = 8
+
+
+class Page:
+    """The page of one notebook over a build.
+
+    Parameters
+    ----------
+    build : path
+        The build folder, where ``cells.parquet``, ``fidelity.parquet``, ``figures/`` and ``tables/`` are.
+
+    Notes
+    -----
+    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure.
+    """
+
+    def __init__(self, build: str | Path):
+        self.build = Path(build)
+        mpl.use("agg")
+        mpl.rcParams.update(STYLE)
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Return the build's cells (`load_cells`)."""
+        return load_cells(self.build)
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """Return the comparison with the paper, one row per printed number (`fidelity.ledger.compare`)."""
+        return pd.read_parquet(self.build / "fidelity.parquet")
+
+    @property
+    def reconstructed(self) -> bool:
+        """Return whether the counts of the paper's models are a reconstruction."""
+        return self.cells.attrs["provenance"] == "reconstructed"
+
+    def facts(self, **facts: object) -> None:
+        """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
+        fragments.glue_facts(**facts)
+
+    def claims(self) -> None:
+        """Keep every number that the paper's prose states, under its id in ``claims.csv``, for ``{glue:text}``."""
+        fragments.glue_claims()
+
+    def badge(self, evidence: str) -> str:
+        """Return the badge of a figure or table as Markdown; empty where it shows no data of models."""
+        known = self._evidence(evidence)
+        return f"{{bdg-{EVIDENCE[known][0]}}}`{EVIDENCE[known][1]}`" if known else ""
+
+    def figure(
+        self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
+    ) -> Fragment:
+        """Save a figure as PNG and SVG and return it with badge, caption, description and downloads.
+
+        Parameters
+        ----------
+        figure : Figure or seaborn grid
+        name : str
+            Of the files, and the label for references.
+        caption : str
+            MyST Markdown: message, encodings, source. Other people's text in it goes through `markdown.escape`.
+        alt : str
+            What the figure shows, for readers who do not see it: any text.
+        evidence : str
+            A key of `EVIDENCE`, or "" for a figure without data of models.
+        data : mapping, optional
+            What the figure shows as data (see `interactive`), for the figure that the page draws in its place.
+        """
+        figure, known = figure.figure, self._evidence(evidence)
+        write_source(figure, EVIDENCE[known][2] if known else "")
+        png, svg = save_figure(figure, self.build / "figures" / name)
+        faults, report = find_text_faults(figure), png.with_suffix(".faults.txt")
+        if faults:
+            write_whole(report, "\n".join(faults) + "\n")
+        else:
+            report.unlink(missing_ok=True)
+        caption = " ".join(filter(None, [self.badge(evidence), caption]))
+        directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
+        live = f"\n\n{answering_figure(name, data)}" if data else ""
+        shown = fragments.show_image(svg, caption, alt)
+        return Fragment(f"{directive}\n\n{fragments.list_downloads('figures', png.name, svg.name)}{live}", shown)
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        name: str,
+        *,
+        caption: str,
+        evidence: str,
+        columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]] | None = None,
+        csv: bool = False,
+        empty: str = "Nothing to show.",
+    ) -> Fragment:
+        """Return a frame as a table with badge and caption.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Shown without its index; text is escaped, and so are column names except for ``$...$``.
+        name : str
+            Label for references, and of the CSV file.
+        caption : str
+            MyST Markdown.
+        evidence : str
+            A key of `EVIDENCE`, or "" for a table without data of models.
+        columns : mapping, optional
+            Column, or several, to heading and format (`tables.format_frame`); all columns as they are by default.
+        csv : bool
+            Offer the whole frame, unformatted, as CSV.
+        empty : str
+            The sentence that takes the place of a table without rows.
+        """
+        shown = frame if columns is None else format_frame(frame, columns)
+        if len(shown.columns) > MAX_COLUMNS:
+            raise ValueError(
+                f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True"
+            )
+        caption = " ".join(filter(None, [self.badge(evidence), caption]))
+        fragment = fragments.show_frame(shown, caption=caption, empty=empty, name=name)
+        return fragment + self.csv(frame, name, "the whole table") if csv and len(frame) else fragment
+
+    def paper_figure(
+        self, name: str, cells: pd.DataFrame | None = None, *, evidence: str, live: bool = True
+    ) -> Fragment:
+        """Draw one of the paper's figures (a key of `figures.FIGURES`) from the page's cells."""
+        cells = self.cells if cells is None else cells
+        number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
+        if evenly_asked(cells).empty:
+            return fragments.show_sentence(f"Figure {number} averages accuracies; here all {NOT_AVERAGED}.", name)
+        return self.figure(
+            draw_figure(name, cells, origin, noted=False),
+            name,
+            caption=f"Figure {number}, recomputed. {figure_caption(name, cells, origin)}.",
+            alt=alt_text(name, cells, origin),
+            evidence=evidence,
+            data=accuracy_data(name, cells, origin) if live else None,
+        )
+
+    def paper_table(self, table: Table, *, evidence: str) -> Fragment:
+        """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
+        known = self._evidence(evidence)
+        files = save_table(table, self.build / "tables", EVIDENCE[known][2] if known else "")
+        number = f"Table {table.name.removeprefix('table')}, recomputed."
+        caption = " ".join(filter(None, [self.badge(evidence), number]))
+        body = to_myst(replace(table, caption=table.caption), prefix=caption)
+        downloads = fragments.list_downloads("tables", *(file.name for file in files))
+        return Fragment(f"{body}\n\n{downloads}", table.frame.to_html(index=False))
+
+    def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
+        """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
+        text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
+        return fragments.show_download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+
+    def sentence(self, text: str, name: str = "") -> Fragment:
+        """Return a plain sentence, escaped; ``name`` is a label where it stands in place of a figure or table."""
+        return fragments.show_sentence(text, name)
+
+    def text(self, text: str, title: str) -> Fragment:
+        """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
+        return fragments.show_text(text, title)
+
+    def fold(self, fragment: Fragment, title: str) -> Fragment:
+        """Return a fragment that shows only its title until it is opened."""
+        return fragments.fold(fragment, title)
+
+    def _evidence(self, evidence: str) -> str:
+        """Return the evidence as this build has it: scored outputs identify nothing, a partial grid less."""
+        if evidence in ("", "published", "synthetic", "outputs"):
+            return evidence
+        if not self.reconstructed:
+            return "outputs"
+        partial = coverage(self.cells)[0] < len(PAPER_GRID)
+        return "one reconstruction" if partial and evidence == "identified" else evidence
+
+    @property
+    def note(self) -> str:
+        """Return the line that says where the build's counts come from and how much of the grid they cover."""
+        return describe_cells(self.cells)
