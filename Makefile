@@ -10,14 +10,32 @@ GRID ?= paper
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
-# SOURCE, MAX_REJECTED, READING, FORMULA, FAMILY and DATA, when given, are checked and kept in the build folder for later calls;
-# an empty one goes back to the default. MODEL names a model to add or to remove.
+# SOURCE, MAX_REJECTED, SCORER, FORMULA, FAMILY and CELLS, when given, are checked and kept in the build folder for later
+# calls; an empty one goes back to the default (their former names READING and DATA still work). MODEL names a model to
+# add or to remove.
+
+# ---- checked as they stand, before make expands them or a shell reads them ---------------------------------------------
+digits = $(subst 9,,$(subst 8,,$(subst 7,,$(subst 6,,$(subst 5,,$(1))))))
+not_digits = $(call digits,$(subst 4,,$(subst 3,,$(subst 2,,$(subst 1,,$(subst 0,,$(1)))))))
+ifneq ($(filter-out paper mini,$(value GRID))$(words $(value GRID)),1)
+$(error GRID is '$(value GRID)'; choose GRID=paper or GRID=mini)
+endif
+ifeq ($(filter file,$(origin JOBS)),)
+ifneq ($(words $(value JOBS))$(call not_digits,$(value JOBS)),1)
+$(error JOBS is '$(value JOBS)'; give the number of processes)
+endif
+endif
+ifneq ($(word 2,$(value VENV))$(findstring $$,$(value VENV)),)
+$(error VENV is '$(value VENV)'; choose a folder without blanks or dollar signs in its name)
+endif
+$(foreach name,source max_rejected scorer reading formula family cells data model grid jobs venv,\
+	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
 # a reader's text goes to the command in the environment, as it stands: make does not expand it, no shell reads it
-CHOICES := SOURCE MAX_REJECTED READING FORMULA FAMILY DATA MODEL
+CHOICES := SOURCE MAX_REJECTED SCORER READING FORMULA FAMILY CELLS DATA MODEL
 $(foreach name,$(CHOICES),$(if $(filter undefined default,$(origin $(name))),,\
 	$(eval export COGNILOAD_CHOSEN_$(name) := $$(value $(name)))))
 unexport $(CHOICES)
@@ -44,12 +62,9 @@ unexport PYTHONOPTIMIZE
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 COGNILOAD := "$(PY)" -m cogniload_repro
-# what is to be done, and what is done already, is the command's to know: it goes by the content of files
+# the command tracks up-to-date steps by content hash; targets are phony
 MADE := --build "$(BUILD)" --grid $(GRID) --jobs $(JOBS)
 
-ifneq ($(filter-out paper mini,$(GRID))$(words $(GRID)),1)
-$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini)
-endif
 .NOTPARALLEL:
 
 .PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
@@ -67,10 +82,10 @@ help:  ## this list
 	@echo "Choices, kept for later calls; an empty one goes back to the paper's:"
 	@echo "  SOURCE=...         real outputs: a folder, file, archive or address; SOURCE=reconstructed goes back"
 	@echo "  MAX_REJECTED=n     rows of SOURCE that may be unusable; 0 by default"
-	@echo "  READING=...        how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
+	@echo "  SCORER=...         how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
 	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
 	@echo "  FAMILY=...         logit, probit, cloglog or quasi-binomial"
-	@echo "  DATA=...           another table of cells for the regressions, CSV or Parquet"
+	@echo "  CELLS=...          another table of cells for the regressions, CSV or Parquet"
 
 # ---- environment -------------------------------------------------------------------------------------------------
 env: $(ENV)  ## the environment in .venv, from requirements.lock
@@ -121,13 +136,13 @@ download-outputs: $(ENV)  ## the models' outputs (reconstructed, or from SOURCE=
 	@$(COGNILOAD) reproduce outputs $(MADE)
 score: $(ENV)  ## score the outputs and count them by cell
 	@$(COGNILOAD) reproduce scores $(MADE)
-fit: $(ENV)  ## the regressions, and printed against recomputed numbers
+fit: $(ENV)  ## the regressions, and printed numbers compared with recomputed ones
 	@$(COGNILOAD) reproduce regression $(MADE)
 render: $(ENV)  ## notebooks and book
 	@$(COGNILOAD) reproduce book $(MADE)
-add: $(ENV)  ## put the models of SOURCE= beside those that are there
+add: $(ENV)  ## add the models of SOURCE= to those that are there
 	@$(COGNILOAD) add $(MADE)
-remove: $(ENV)  ## take MODEL=, or all of SOURCE=, out again
+remove: $(ENV)  ## remove MODEL=, or every model of SOURCE=
 	@$(COGNILOAD) remove $(MADE)
 choices: $(ENV)  ## what is chosen for the build
 	@$(COGNILOAD) choose --build "$(BUILD)"
@@ -165,7 +180,7 @@ bench: $(ENV)  ## measure; WRITE=1 keeps the figures in docs/benchmarks.md and t
 reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed tables
 	@$(COGNILOAD) reconstruct
 
-feasible: $(ENV)  ## make data/reconstructed/feasible.csv and bounds.csv again: what else agrees (15 minutes)
+feasible: $(ENV)  ## resample the tables consistent with the paper (15 minutes)
 	@$(COGNILOAD) feasible --jobs $(JOBS)
 
 clean:  ## remove everything built, your choices with it; .venv and downloads stay

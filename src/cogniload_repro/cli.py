@@ -1,5 +1,7 @@
 """The `cogniload` command: the steps that the Makefile chains, each of use alone."""
 
+from difflib import get_close_matches
+
 import click
 
 from cogniload_repro import __version__
@@ -8,13 +10,23 @@ from cogniload_repro.escapes import for_terminal
 
 
 class _Group(click.Group):
-    """Turns bad input into one sentence on standard error and exit code 2."""
+    """Turns bad input into one sentence on standard error and exit code 2, and knows commands that are nearly meant."""
 
     def invoke(self, ctx: click.Context):
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # whoever reads has enough, as `head`; click ends without a word
         except (ValueError, OSError) as error:
             raise _Refusal(for_terminal(str(error))) from error
+
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if near := get_close_matches(args[0], self.list_commands(ctx), 1):
+                raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?", ctx) from None
+            raise
 
 
 class _Refusal(click.ClickException):

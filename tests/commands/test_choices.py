@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from cogniload_repro.commands.choices import (
-    GIVEN,
+    OPTIONS,
     Choices,
     Source,
     choose_added,
     choose_removed,
     describe_choices,
-    describe_own,
+    describe_changes,
     keep_choices,
     read_choices,
 )
@@ -28,11 +28,11 @@ def test_choices_are_kept_until_they_are_given_again(tmp_path):
     kept = keep_choices(tmp_path, {"family": ""})
     assert kept == Choices(Source(str(tmp_path)), formula="correct ~ d")
     assert read_choices(tmp_path) == kept
-    assert keep_choices(tmp_path, dict.fromkeys(GIVEN, "")) == Choices()
+    assert keep_choices(tmp_path, dict.fromkeys(OPTIONS, "")) == Choices()
 
 
 def test_how_a_source_is_read_is_kept_with_it(tmp_path):
-    """Rows to put up with and other options stay while the source does; another one starts anew."""
+    """The limit of rejected rows and other options stay while the source does; another one starts anew."""
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     first.touch()
     second.touch()
@@ -40,7 +40,7 @@ def test_how_a_source_is_read_is_kept_with_it(tmp_path):
     kept = keep_choices(tmp_path / "build", {"family": "probit"}).source
     assert kept == Source(str(first), "mine", "elixir", max_rejected=3)
     assert keep_choices(tmp_path / "build", {"source": str(second)}).source == Source(str(second))
-    with pytest.raises(ValueError, match="MAX_REJECTED is '-1'"):
+    with pytest.raises(ValueError, match="MAX_REJECTED must be a whole number from 0, not '-1'"):
         keep_choices(tmp_path / "build", {"max_rejected": "-1"})
 
 
@@ -55,12 +55,14 @@ def test_paths_mean_the_same_from_every_folder(tmp_path, monkeypatch):
     assert (tmp_path / "build" / "choices.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_choices_of_older_builds_are_taken_over(tmp_path):
-    """Where each choice has a file, the values are kept and the files go."""
-    for name, value in {"source": "reconstructed", "formula": "correct ~ d", "family": "", "data": ""}.items():
-        (tmp_path / f"{name}.txt").write_text(value, encoding="utf-8")
-    assert keep_choices(tmp_path, {}) == Choices(formula="correct ~ d")
-    assert [path.name for path in tmp_path.iterdir()] == ["choices.json"]
+def test_former_names_are_accepted(tmp_path):
+    """READING and DATA are SCORER and CELLS, in what is given and in what was kept."""
+    keep_choices(tmp_path, {"reading": "prose", "data": TABLE})
+    kept = Choices(scorer="prose", cells=TABLE)
+    assert read_choices(tmp_path) == kept
+    text = (tmp_path / "choices.json").read_text("utf-8")
+    (tmp_path / "choices.json").write_text(text.replace('"scorer"', '"reading"').replace('"cells"', '"data"'), "utf-8")
+    assert read_choices(tmp_path) == kept
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"sources": [{"address": 1}]}', '{"sources": []}'])
@@ -84,11 +86,11 @@ def test_sources_are_added_and_removed(tmp_path):
     assert choose_removed(choices, {"model": "b"}, held).added == choices.added[:1]
     assert choose_removed(choices, {"model": "a"}, held).added[0].without == ("a",)
     assert choose_removed(choices, {"source": str(one)}, held).added == choices.added[1:]
-    with pytest.raises(ValueError, match="QwQ-32B is none that was added; these were: a, b, c"):
+    with pytest.raises(ValueError, match="cannot remove QwQ-32B; added models are: a, b, c"):
         choose_removed(choices, {"model": "QwQ-32B"}, held)
-    with pytest.raises(ValueError, match="is what the build is made from already"):
+    with pytest.raises(ValueError, match="is already the main source"):
         choose_added(Choices(Source(str(one))), {"source": str(one)})
-    with pytest.raises(ValueError, match="say which outputs are to be added"):
+    with pytest.raises(ValueError, match="give the outputs to be added"):
         choose_added(choices, {})
 
 
@@ -100,12 +102,12 @@ def test_sources_are_added_and_removed(tmp_path):
         ({"source": "hf://datasets/x"}, "incomplete"),
         ({"formula": "d + rho"}, "must read"),
         ({"formula": "correct ~ d; import os"}, "cannot be read"),
-        ({"formula": "correct ~ prompt_mean", "data": TABLE}, "names prompt_mean"),
-        ({"formula": "correct ~ np.log(d - 1)", "data": TABLE}, "not finite"),
+        ({"formula": "correct ~ prompt_mean", "cells": TABLE}, "names prompt_mean"),
+        ({"formula": "correct ~ np.log(d - 1)", "cells": TABLE}, "not finite"),
         ({"family": "normal"}, "no family 'normal'"),
-        ({"data": "nowhere.csv"}, "no table of cells at .*nowhere.csv"),
-        ({"reading": "kindly"}, "unknown reading 'kindly'"),
-        ({"colour": "red"}, "no choice colour"),
+        ({"cells": "nowhere.csv"}, "no table of cells at .*nowhere.csv"),
+        ({"scorer": "kindly"}, "unknown reading 'kindly'"),
+        ({"colour": "red"}, "unknown option colour; options are: source"),
     ],
 )
 def test_what_is_not_possible_changes_nothing(tmp_path, given, complaint):
@@ -127,9 +129,9 @@ def test_the_description_keeps_secrets():
 
 def test_a_book_says_what_a_reader_has_changed(tmp_path):
     """Every choice is named with the way back; the paper's own book says nothing."""
-    assert describe_own(Choices()) == ""
-    assert keep_choices(tmp_path, {"reading": "pseudocode"}) == Choices()
-    assert all(words in describe_own(Choices(reading="answer_only")) for words in ("answer_only", "READING="))
-    said = describe_own(Choices(Source(str(tmp_path)), added=(Source("mine.jsonl"),), formula="correct ~ d"))
+    assert describe_changes(Choices()) == ""
+    assert keep_choices(tmp_path, {"scorer": "pseudocode"}) == Choices()
+    assert all(words in describe_changes(Choices(scorer="answer_only")) for words in ("answer_only", "SCORER="))
+    said = describe_changes(Choices(Source(str(tmp_path)), added=(Source("mine.jsonl"),), formula="correct ~ d"))
     assert all(words in said for words in ("formula correct ~ d", tmp_path.name, "mine.jsonl"))
     assert all(way in said for way in ("FORMULA=", "SOURCE=reconstructed", "make remove MODEL="))

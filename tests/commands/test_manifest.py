@@ -41,16 +41,16 @@ def test_damage_is_found_and_dates_are_none(build):
 
 def test_what_looks_the_same_is_not_read_again(build, monkeypatch):
     """The quick look is enough, and nothing is written."""
-    before = (build / manifest.NAME).stat().st_ino
+    before = (build / manifest.MANIFEST_FILE).stat().st_ino
     monkeypatch.setattr(manifest, "digest_of", None)
     known = Manifest(build)
     assert known.find_damage("scores") == []
     known.save()
-    assert (build / manifest.NAME).stat().st_ino == before
+    assert (build / manifest.MANIFEST_FILE).stat().st_ino == before
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"steps": 1, "looks": {}}'])
 def test_a_damaged_manifest_counts_as_none(build, content):
     """Everything is made again then."""
-    (build / manifest.NAME).write_text(content)
+    (build / manifest.MANIFEST_FILE).write_text(content)
     assert Manifest(build).steps == {}

@@ -52,7 +52,18 @@ def checkout(tmp_path):
 
 def make(folder, *arguments, timeout=600):
     """Run make there, with this Python and none of the outer make's variables."""
-    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "DATA", "MAX_REJECTED", "MODEL"}
+    outer = {
+        "MAKEFLAGS",
+        "MAKELEVEL",
+        "MFLAGS",
+        "SOURCE",
+        "FORMULA",
+        "FAMILY",
+        "CELLS",
+        "SCORER",
+        "MAX_REJECTED",
+        "MODEL",
+    }
     return subprocess.run(
         ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", "JOBS=1", *arguments],
         cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
@@ -110,7 +121,7 @@ def test_a_readers_names_are_nothing_but_names(checkout):
     cells.query("N <= 50").to_csv(table, index=False)
     said(make(checkout, "fit"))
     assert (checkout / "data/build-mini/regression.csv").read_bytes() != first
-    assert "nothing" not in said(make(checkout, "fit", "DATA=")).lower()
+    assert "nothing" not in said(make(checkout, "fit", "CELLS=")).lower()
     assert not (checkout / "data/build-mini/regression.csv").exists()
     assert not list(checkout.rglob("OWNED"))
 
@@ -193,7 +204,7 @@ def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
     page.write_bytes(page.read_bytes()[:-100])
     (html / "index.html").unlink()
     healed = said(make(checkout, "reproduce", timeout=900))
-    assert "missing, or not as it was written; made again" in healed
+    assert "missing or modified; rebuilding" in healed
     assert ".ipynb" not in healed
     assert {path: path.read_bytes() for path in before} == before
 
@@ -239,7 +250,7 @@ def test_damage_is_healed_by_the_step_that_wrote_it(built, capfd):
     (build / ".puzzles.parquet.1.part").write_bytes(b"left by a killed run")
     assert "cells.parquet" in bring(built)
     assert not (build / ".puzzles.parquet.1.part").exists()
-    assert "cells.parquet: missing, or not as it was written; made again" in capfd.readouterr().out
+    assert "cells.parquet: missing or modified; rebuilding" in capfd.readouterr().out
     for name in ("outputs/a.parquet", "scores/a.parquet", "puzzles.parquet"):
         (build / name).write_bytes((build / name).read_bytes()[:-9])
         os.utime(build / name, (1, 1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, describe_own, read_choices
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, describe_changes, read_choices
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
 from cogniload_repro.commands.steps import Build, read_sources, tables_of
 
@@ -28,8 +28,8 @@ def run_notebook(
 ) -> None:
     """Execute the notebook SOURCE on a build folder and write the result to TARGET.
 
-    The notebook keeps parameters of its own for what is empty. A family or a table without a formula applies to the
-    paper's specification.
+    Empty options keep the notebook's defaults. A family or a table without a formula applies to the paper's
+    specification.
     """
     from cogniload_repro.presentation.notebooks import run_notebook
 
@@ -44,12 +44,11 @@ def run_notebook(
 @BUILD
 @JOBS
 def render(grid: str, again: bool, build: Path, jobs: int) -> None:
-    """Execute the notebooks on a build folder and make the HTML book of them, as far as they have changed.
+    """Re-execute notebooks whose source, inputs or parameters changed, then rebuild the book.
 
-    A notebook is run when it, what it is made from or its parameters are others than those of its executed copy; what
-    a reader has chosen for the build (see `choose`) reaches those that have such parameters. Pages that have not
-    changed are not written again.
+    What is chosen for the build (see `choose`) reaches the notebooks that have such parameters.
     """
+    _check_checkout(build)
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
@@ -64,11 +63,21 @@ def render(grid: str, again: bool, build: Path, jobs: int) -> None:
 @GRID
 @BUILD
 def build_book(grid: str, build: Path) -> None:
-    """Put pages and executed notebooks together and build the HTML book, changed pages only where that will do."""
+    """Build the HTML book from pages and executed notebooks, incrementally where possible."""
+    _check_checkout(build)
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
         _make_book(_list_chapters(grid, build, read_choices(build)), build, builder)
+
+
+def _check_checkout(build: Path) -> None:
+    """Refuse to make a book where there are no pages for it, or where a step before it has not been done."""
+    if not (Path("notebooks").is_dir() and Path("book").is_dir()):
+        raise ValueError("the book is made from notebooks/ and book/; run this in a checkout of the repository")
+    for file, step in {"outputs": "download-outputs", "cells.parquet": "score", "fidelity.parquet": "fit"}.items():
+        if not (build / file).exists():
+            raise ValueError(f"{build / file} is missing; run `cogniload {step} --build {build}` first")
 
 
 def _list_chapters(grid: str, build: Path, choices: Choices) -> list["Chapter"]:
@@ -88,7 +97,7 @@ def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.P
 
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     pages = [f"notebooks/{name}" for name in sorted(absent)]
-    book.stage_book(build, leave_out=pages, notice=describe_own(read_choices(build)))
+    book.stage_book(build, leave_out=pages, notice=describe_changes(read_choices(build)))
     book.build_book(build, builder)
 
 
@@ -96,14 +105,14 @@ def _run_changed(chapters: Sequence["Chapter"], build: Build, again: bool) -> No
     from cogniload_repro.presentation.chapters import Run, run_notebooks
 
     choices, manifest = build.choices, build.manifest
-    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.data), tables_of(build)
+    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.cells), tables_of(build)
     runs, made_from = [], {}
     for chapter in chapters:
         name = f"notebooks/{chapter.source.name}"
         own = {name: chosen[name] for name in chapter.takes if name in chosen}
         parts = {**tables, "notebook": manifest.digest(chapter.source), "parameters": manifest.sum(own)}
         if "cells_path" in own:
-            parts["data"] = manifest.digest(choices.data)
+            parts["data"] = manifest.digest(choices.cells)
         if again or not manifest.is_made_from(name, parts) or manifest.find_damage(name):
             runs.append(Run(chapter.source, build.folder / name, {"build": build.folder.resolve()} | own))
             made_from[name] = parts

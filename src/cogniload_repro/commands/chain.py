@@ -2,25 +2,40 @@
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, JOBS, KEY_ORDER, NAMED_EDITION, READINGS, say
+from cogniload_repro.commands.options import (
+    BUILD,
+    DATA,
+    EDITIONS,
+    FAMILY,
+    FORMULA,
+    JOBS,
+    KEY_ORDER,
+    NAMED_EDITION,
+    READINGS,
+    say,
+    takes_source,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.command("download-outputs")
-@click.option(
-    "--source",
-    default=None,
-    help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
+@takes_source(
+    "`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
     "with #sha256=... where the sum is known. It is kept as a choice; by default the kept one, or reconstructed.",
+    required=False,
 )
 @click.option(
     "--grid", default=None, help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; by default as before."
 )
-@click.option("--max-rejected", type=click.IntRange(min=0), default=None, help="Rejected rows to put up with.")
-@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
-@click.option("--add", is_flag=True, help="Put the models of this source beside those of the others.")
+@click.option("--max-rejected", type=click.IntRange(min=0), default=None, help="Maximum number of rejected rows.")
+@click.option("--model", default=None, help="Model name for rows without one; OLD=NEW renames a model.")
+@click.option("--add", is_flag=True, help="Add the models of this source to those of the build.")
 @NAMED_EDITION
 @KEY_ORDER
 @BUILD
@@ -42,8 +57,8 @@ def download_outputs(
     from cogniload_repro.commands.steps import read_grid
     from cogniload_repro.files import locked
 
-    told = {"source": source, "max_rejected": None if max_rejected is None else str(max_rejected)}
-    given = {name: value for name, value in told.items() if value is not None}
+    limit = {} if max_rejected is None else {"max_rejected": str(max_rejected)}
+    given = limit if source is None else {"source": source, **limit}
     options = {"model": model, "edition": edition, "key_order": key_order}
     with locked(build):
         grid = grid or read_grid(build)
@@ -55,13 +70,14 @@ def download_outputs(
 
 @click.command()
 @click.option(
+    "--scorer",
     "--reading",
+    "reading",
     type=READINGS,
     default=None,
-    help="How Appendix D is read: as Algorithms 1 to 3, as its prose, or as the algorithms with the remark dropped "
-    "after the line breaks, windows cut to a sentence, or the last mention counting; or, not the paper's rule, the "
-    "last sentence after the reasoning only. By default the one chosen for the build (READING=), or pseudocode; "
-    "scores of another are kept beside these, in readings/NAME.",
+    help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D (default); prose: its text; late_drop, "
+    "cut_windows, last_mention: one difference each; answer_only: ignore the reasoning (not the paper's rule). Without "
+    "it, the one chosen for the build (SCORER=); scores of another are kept beside these, in readings/NAME.",
 )
 @click.option("--scheduler", default=None, help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @click.option(
@@ -70,7 +86,7 @@ def download_outputs(
 @JOBS
 def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
-    from cogniload_repro.commands.choices import PAPERS_READING, read_choices
+    from cogniload_repro.commands.choices import PAPERS_SCORER, read_choices
     from cogniload_repro.commands.steps import read_sources
     from cogniload_repro.executors import open_executor
     from cogniload_repro.files import locked
@@ -83,7 +99,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     from cogniload_repro.storage import as_place
 
     outputs = as_place(build)
-    chosen = (read_choices(outputs).reading if isinstance(outputs, Path) else "") or PAPERS_READING
+    chosen = (read_choices(outputs).scorer if isinstance(outputs, Path) else "") or PAPERS_SCORER
     place = place_scores(outputs, reading := reading or chosen, chosen)
     with locked(outputs) if isinstance(outputs, Path) and outputs.is_dir() else nullcontext():  # a store has no locks
         with open_executor(jobs, scheduler) as executor:
@@ -95,7 +111,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     models = cells["model"].nunique()
     count = int(cells["total"].sum())
     counted = f"{count:,} response{'s' * (count != 1)} of {models} model{'s' * (models != 1)}"
-    say(f"{counted} scored in {place / 'scores'}" + (f", read as {reading}" if reading != PAPERS_READING else ""))
+    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {reading}" if reading != PAPERS_SCORER else ""))
     say(print_scores(read_summary(place / "scores", "endings"), asked_chosen))
     if isinstance(outputs, Path):
         _tell_rejected(outputs)
@@ -108,6 +124,26 @@ def _tell_rejected(build: Path) -> None:
     path = build / "rejected.parquet"
     if path.is_file() and (count := pq.read_metadata(path).num_rows):
         say(f"{count:,} rejected row{'s' * (count != 1)}: {path}")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("response", type=click.File(encoding="utf-8", errors="surrogateescape"), default="-")
+@click.option("--prompt-tokens", type=click.IntRange(min=0), help="Tokens of the prompt, for the context limit.")
+@click.option("--response-tokens", type=click.IntRange(min=0), help="Tokens of the response.")
+@click.option("--edition", type=EDITIONS, default="port", show_default=True, help="Generator edition of the puzzle.")
+def explain(name: str, response: TextIO, prompt_tokens: int | None, response_tokens: int | None, edition: str) -> None:
+    """Explain the score of a RESPONSE to the puzzle NAME: where the scorer looks, what it finds, which rule decides.
+
+    \b
+    Examples:
+      cogniload explain 20_1_1_770487_red < answer.txt
+      cogniload explain 20_1_1_770487_red answer.txt --edition elixir-1.16
+    """
+    from cogniload_repro.scoring.explain import explain
+
+    tokens = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+    say(explain(name, response.read(), edition=edition, **tokens))
 
 
 @click.command()
@@ -127,10 +163,11 @@ def fit(
     out: Path | None,
     build: Path,
 ) -> None:
-    """Fit the paper's regressions to cells.parquet (Tables 2, 3, 6), or with any other option one of yours.
+    """Fit the paper's regressions to cells.parquet and compare all with the paper, or fit a regression of your own.
 
-    A formula reads `correct ~ ...` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands
-    for the paper's specification. Yours is printed, and kept where --out says.
+    Without options: Tables 2, 3 and 6, lengths of prompts, and fidelity.csv. A formula reads `correct ~ ...` over d, N,
+    log10_N, rho, ratio_pct, needles and prompt_mean; an empty one stands for the paper's specification. Your own
+    regression is printed, and kept where --out says.
     """
     if (formula, family, data, models, compare, out) == (None, None, None, (), False, None):
         _fit_paper(build)
@@ -164,7 +201,7 @@ def _fit_paper(build: Path) -> None:
 
     path = build / "cells.parquet"
     if not path.exists():
-        raise ValueError(f"{path} is missing; make it with `make score`")
+        raise ValueError(f"{path} is missing; make it with `make score`, outside a checkout `cogniload score`")
     cells, metadata = read_frame(path, CELLS, "make it again with `make score`"), read_metadata(path)
     tables = {
         "tokens": read_summary(build / "scores", "tokens"),
@@ -182,20 +219,41 @@ def _fit_paper(build: Path) -> None:
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {what} for {row.model}: {row.status}")
+    _count_prompts(build)
+    _compare(build)
+
+
+def _count_prompts(build: Path) -> None:
+    """Count the prompts of the paper's grid."""
+    from cogniload_repro.commands.steps import read_grid
+    from cogniload_repro.prompts.counts import write_prompt_counts
+
+    if read_grid(build) == "paper" and (build / "puzzles.parquet").exists():
+        write_prompt_counts(build / "puzzles.parquet", build / "prompt_tokens.parquet", Path("data/tokenizers"))
 
 
 @click.command()
 @click.option(
     "--against",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The fidelity.csv of another build: tell which numbers have moved.",
+    help="fidelity.csv of another build; list numbers that changed.",
 )
 @BUILD
 def compare(against: Path | None, build: Path) -> None:
     """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
     import pandas as pd
 
-    from cogniload_repro.fidelity.ledger import LEGEND, compare, find_moved, scoreboard
+    from cogniload_repro.fidelity.ledger import find_moved
+
+    fidelity = _compare(build)
+    if against is not None:
+        moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
+        say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
+        say("" if moved.empty else moved.to_string(index=False))
+
+
+def _compare(build: Path) -> "pd.DataFrame":
+    from cogniload_repro.fidelity.ledger import LEGEND, compare, scoreboard
     from cogniload_repro.fidelity.results import load_results
     from cogniload_repro.files import write_whole
     from cogniload_repro.storage import write_table
@@ -211,7 +269,4 @@ def compare(against: Path | None, build: Path) -> None:
     write_table(build / "fidelity.parquet", fidelity, {"provenance": results.provenance})
     say(scoreboard(fidelity).to_string(index=False))
     say(LEGEND)
-    if against is not None:
-        moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
-        say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
-        say("" if moved.empty else moved.to_string(index=False))
+    return fidelity

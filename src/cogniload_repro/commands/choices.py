@@ -1,4 +1,4 @@
-"""What a reader has chosen for a build: outputs, others added to them, how they are scored, a regression, its cells."""
+"""What a user has chosen for a build: outputs, others added to them, the scorer, a regression, its cells."""
 
 import json
 import os
@@ -12,13 +12,15 @@ from cogniload_repro.files import write_whole
 
 RECONSTRUCTED = "reconstructed"
 #: File of the choices in a build folder; addresses may have passwords in them, so that it is its owner's alone.
-NAME = "choices.json"
-#: Names under which choices are given, and how make hands them on: in the environment, where nothing expands them.
-GIVEN = ("source", "max_rejected", "reading", "formula", "family", "data")
+CHOICES_FILE = "choices.json"
+#: Options of make that are kept, and their former names, which are accepted until the next release.
+OPTIONS = ("source", "max_rejected", "scorer", "formula", "family", "cells")
+FORMER = {"reading": "scorer", "data": "cells"}
+#: How make hands options on: in the environment, where nothing expands them.
 _HANDED_ON = "COGNILOAD_CHOSEN_"
-_OWN = ("reading", "formula", "family", "data")
-#: The reading of Appendix D that is the paper's: its pseudocode.
-PAPERS_READING = "pseudocode"
+_KEPT = ("scorer", "formula", "family", "cells")
+#: The scorer that is the paper's: the pseudocode of Appendix D.
+PAPERS_SCORER = "pseudocode"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Source:
     model, edition, key_order : str, optional
         As the options of `cogniload download-outputs`.
     max_rejected : int
-        Rejected rows to put up with.
+        Rejected rows that are accepted.
     without : tuple of str
         Models that are left out.
     """
@@ -48,7 +50,7 @@ class Source:
     def file(self) -> Path | None:
         """The local file or folder; None for an address and the reconstruction."""
         path = self.address.partition("#sha256=")[0]
-        return None if self.address == RECONSTRUCTED or _is_address(path) else Path(path)
+        return None if self.address == RECONSTRUCTED or "://" in path else Path(path)
 
     @property
     def label(self) -> str:
@@ -62,49 +64,42 @@ class Choices:
 
     source: Source = field(default_factory=Source)
     added: tuple[Source, ...] = ()
-    reading: str = ""
+    scorer: str = ""
     formula: str = ""
     family: str = ""
-    data: str = ""
+    cells: str = ""
 
     @property
-    def own_fit(self) -> bool:
+    def custom_fit(self) -> bool:
         """Whether another regression is chosen than the paper's."""
-        return bool(self.formula or self.family or self.data)
+        return bool(self.formula or self.family or self.cells)
 
 
-def take_given() -> dict[str, str]:
-    """Return what make hands on of its variables, and take it out of the environment."""
-    names = {name: _HANDED_ON + name.upper() for name in (*GIVEN, "model")}
-    return {name: os.environ.pop(variable) for name, variable in names.items() if variable in os.environ}
+def load_given_options() -> dict[str, str]:
+    """Return what make hands on of its variables, by their names of today, and take it out of the environment."""
+    names = {_HANDED_ON + name.upper(): name for name in (*FORMER, *OPTIONS, "model")}
+    found = {name: os.environ.pop(variable) for variable, name in names.items() if variable in os.environ}
+    return {FORMER.get(name, name): value for name, value in found.items()}
 
 
 def read_choices(build: str | Path) -> Choices:
-    """Return the choices that a build folder holds, defaults where there are none.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged.
-    """
-    file = Path(build) / NAME
+    """Return the choices that a build folder holds, defaults where there are none; a ValueError for a damaged file."""
+    file = Path(build) / CHOICES_FILE
     if not file.is_file():
-        return _read_old(Path(build))
+        return Choices()
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
         source, *added = (Source(**one | {"without": tuple(one["without"])}) for one in kept.pop("sources"))
-        return Choices(source, tuple(added), **kept)
+        return Choices(source, tuple(added), **{FORMER.get(name, name): value for name, value in kept.items()})
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{file} is damaged ({error}); delete it and give your choices again") from None
+        raise ValueError(f"{file} is damaged ({error}); delete it and give your options again") from None
 
 
 def write_choices(build: str | Path, choices: Choices) -> None:
     """Keep choices as they are."""
     kept = {"sources": [asdict(one) for one in (choices.source, *choices.added)]}
-    kept |= {name: getattr(choices, name) for name in _OWN}
-    write_whole(Path(build) / NAME, json.dumps(kept, indent=1) + "\n", mode=0o600)
-    for old in _OLD:
-        (Path(build) / f"{old}.txt").unlink(missing_ok=True)
+    kept |= {name: getattr(choices, name) for name in _KEPT}
+    write_whole(Path(build) / CHOICES_FILE, json.dumps(kept, indent=1) + "\n", mode=0o600)
 
 
 def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | None) -> Choices:
@@ -114,7 +109,7 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     ----------
     build : path
     given : mapping
-        New values for some of `GIVEN`; an empty one goes back to the default. Another source is read without the
+        New values for some of `OPTIONS`; an empty one goes back to the default. Another source is read without the
         options of the one before.
     **options : str
         How the source is read, if that is given.
@@ -129,156 +124,116 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     ValueError
         If one is not possible; nothing has changed then.
     """
+    given = {FORMER.get(name, name): value.strip() for name, value in given.items()}
+    if unknown := sorted(set(given) - set(OPTIONS)):
+        raise ValueError(f"unknown option {', '.join(unknown)}; options are: {', '.join(OPTIONS)}")
     build = Path(build)
-    if unknown := sorted(set(given) - set(GIVEN)):
-        raise ValueError(f"there is no choice {', '.join(unknown)}; there are: {', '.join(GIVEN)}")
     before = read_choices(build)
-    own: dict[str, Any] = {name: given[name].strip() for name in _OWN if name in given}
-    if own.get("data"):
-        own["data"] = os.path.abspath(own["data"])
-    if own.get("reading") == PAPERS_READING:
-        own["reading"] = ""
-    choices = replace(before, source=_choose_source(before.source, given, options), **own)
+    new: dict[str, Any] = {name: given[name] for name in _KEPT if name in given}
+    if new.get("cells"):
+        new["cells"] = os.path.abspath(new["cells"])
+    if new.get("scorer") == PAPERS_SCORER:
+        new["scorer"] = ""
+    choices = replace(before, source=_choose_source(before.source, given, options), **new)
     if choices.source.address != before.source.address:
         check_source(choices.source)
-    if choices.reading and "reading" in given:
+    if new.get("scorer"):
         from cogniload_repro.scoring.verdict import find_reading
 
-        find_reading(choices.reading)
-    if choices.own_fit and {"formula", "family", "data"} & set(given):
+        find_reading(choices.scorer)
+    if choices.custom_fit and {"formula", "family", "cells"} & set(given):
         _check_regression(build, choices)
-    if choices != before or not (build / NAME).is_file():
+    if choices != before or not (build / CHOICES_FILE).is_file():
         write_choices(build, choices)
     return choices
 
 
 def choose_added(choices: Choices, given: Mapping[str, str], **options: str | None) -> Choices:
-    """Return the choices with one more source beside the others; one that is there already is read as now told.
-
-    Raises
-    ------
-    ValueError
-        If no source is given or there is none.
-    """
+    """Return the choices with one more source beside the others; one that is there already is read as given now."""
     source = _choose_source(Source(""), given, options)
     if not given.get("source", "").strip() or source.address == RECONSTRUCTED:
-        raise ValueError("say which outputs are to be added: make add SOURCE=answers.jsonl")
+        raise ValueError("give the outputs to be added: make add SOURCE=answers.jsonl")
     check_source(source)
     if source.address == choices.source.address:
-        raise ValueError(
-            f"{source.label} is what the build is made from already; to see it beside the paper's models, "
-            "go back with `make download-outputs SOURCE=reconstructed` first"
-        )
+        back = "make download-outputs SOURCE=reconstructed"
+        raise ValueError(f"{source.label} is already the main source; to add it, first run `{back}`")
     others = tuple(one for one in choices.added if one.address != source.address)
     return replace(choices, added=(*others, source))
 
 
 def choose_removed(choices: Choices, given: Mapping[str, str], models: list[list[str]]) -> Choices:
-    """Return the choices without a model, or without all of a source, that was added.
+    """Return the choices without a ``model``, or without all of a ``source``, that was added.
 
-    Parameters
-    ----------
-    choices : Choices
-    given : mapping
-        ``model`` or ``source``.
-    models : list of list of str
-        The models that the build has of each source.
-
-    Raises
-    ------
-    ValueError
-        If it is none that was added.
+    ``models`` are those that the build has of each source.
     """
     address, model = _locate(given.get("source", "").strip()), given.get("model", "").strip()
-    own = [models[place] if place < len(models) else [] for place in range(1, len(choices.added) + 1)]
-    left = []
-    for source, brought in zip(choices.added, own, strict=True):
+    left, names = [], set()
+    for index, source in enumerate(choices.added, 1):
+        brought = models[index] if index < len(models) else []
+        names.update(brought)
         if address == source.address or brought == [model]:
             continue
         left.append(replace(source, without=(*source.without, model)) if model in brought else source)
     if tuple(left) == choices.added:
-        names = ", ".join(sorted({name for brought in own for name in brought})) or "none"
-        raise ValueError(f"{model or address or 'no model'} is none that was added; these were: {names}")
+        known = ", ".join(sorted(names)) or "none"
+        raise ValueError(f"cannot remove {model or without_secrets(address)}; added models are: {known}")
     return replace(choices, added=tuple(left))
 
 
 def describe_choices(choices: Choices) -> str:
     """Return a line that says what a build is made of."""
     sources = " + ".join(without_secrets(one.address) for one in (choices.source, *choices.added))
-    own = [f"{name}: {value}" for name in _OWN if (value := getattr(choices, name))]
-    return "; ".join([f"outputs: {sources}", *own])
+    return "; ".join([f"outputs: {sources}", *_describe_kept(choices, _KEPT, ": ")])
 
 
-def describe_own(choices: Choices) -> str:
-    """Return what a reader has changed in a book and the way back, for the top of its pages; empty for none."""
+def describe_changes(choices: Choices) -> str:
+    """Return what a user has changed in a book and the way back, for the top of its pages; empty for nothing."""
     parts = []
-    if choices.own_fit:
-        own = [f"{name} {value}" for name in ("formula", "family", "data") if (value := getattr(choices, name))]
-        parts.append(f"regressions ({', '.join(own)}; back by `make render FORMULA= FAMILY= DATA=`)")
+    if choices.custom_fit:
+        fit = ", ".join(_describe_kept(choices, ("formula", "family", "cells"), " "))
+        parts.append(f"regressions ({fit}; back by `make render FORMULA= FAMILY= CELLS=`)")
     if choices.source.address != RECONSTRUCTED:
         parts.append(f"outputs ({choices.source.label}; back by `make render SOURCE=reconstructed`)")
     if choices.added:
         parts.append(f"added models ({', '.join(one.label for one in choices.added)}; out by `make remove MODEL=...`)")
-    if choices.reading:
-        parts.append(f"the scorer's reading ({choices.reading}, not the paper's; back by `make render READING=`)")
-    return f"A reader's choices are in this book: {', '.join(parts)}." if parts else ""
+    if choices.scorer:
+        parts.append(f"the scorer ({choices.scorer}, not the paper's; back by `make render SCORER=`)")
+    return f"A user's options are in this book: {', '.join(parts)}." if parts else ""
 
 
 def check_source(source: Source) -> None:
-    """Refuse a source that there cannot be.
-
-    Raises
-    ------
-    ValueError
-        If the path leads nowhere or the address is of no known form.
-    """
+    """Refuse a source that cannot be: a path to nothing, an address of no known form."""
     if source.file is not None and not source.file.exists():
-        raise ValueError(
-            f"there are no outputs at {source.file}; give a folder, a file or an address, or 'reconstructed'"
-        )
+        raise ValueError(f"no outputs at {source.file}; give a folder, a file or an address, or 'reconstructed'")
     if source.file is None and source.address != RECONSTRUCTED:
         from cogniload_repro.outputs.sources import resolve_address
 
         resolve_address(source.address.partition("#sha256=")[0])
 
 
+def _describe_kept(choices: Choices, names: tuple[str, ...], mark: str) -> list[str]:
+    return [f"{name}{mark}{value}" for name in names if (value := getattr(choices, name))]
+
+
 def _choose_source(before: Source, given: Mapping[str, str], options: Mapping[str, str | None]) -> Source:
-    """Return a source as it is now told; another address starts anew."""
+    """Return a source as it is given now; another address starts anew."""
     address = _locate(given["source"].strip()) if "source" in given else before.address
     source = before if address == before.address else Source(address)
-    told: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    source = replace(source, **told)
+    new: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if "max_rejected" in given:
         count = given["max_rejected"].strip() or "0"
         if not count.isdecimal():
-            raise ValueError(f"MAX_REJECTED is {count!r}; give the number of rejected rows to put up with")
-        source = replace(source, max_rejected=int(count))
-    return source
+            raise ValueError(f"MAX_REJECTED must be a whole number from 0, not {count!r}")
+        new["max_rejected"] = int(count)
+    return replace(source, **new)
 
 
 def _locate(address: str) -> str:
     """Return an address that means the same from every folder; nothing stands for the reconstruction."""
-    if address in ("", RECONSTRUCTED) or _is_address(address):
+    if address in ("", RECONSTRUCTED) or "://" in address:
         return address or RECONSTRUCTED
     path, mark, digits = address.partition("#sha256=")
     return os.path.abspath(path) + mark + digits
-
-
-def _is_address(source: str) -> bool:
-    return "://" in source
-
-
-#: Files of older builds, one a choice.
-_OLD = ("source", "formula", "family", "data")
-
-
-def _read_old(build: Path) -> Choices:
-    """Return the choices of a build that was made before they stood in one file."""
-    files = {name: build / f"{name}.txt" for name in _OLD}
-    kept: dict[str, Any] = {
-        name: file.read_text(encoding="utf-8").strip() for name, file in files.items() if file.is_file()
-    }
-    return Choices(Source(_locate(kept.pop("source", ""))), **kept)
 
 
 def _check_regression(build: Path, choices: Choices) -> None:
@@ -292,8 +247,8 @@ def _check_regression(build: Path, choices: Choices) -> None:
     formula, cells, built = choices.formula, None, build / "cells.parquet"
     if choices.family:
         check_family(choices.family)
-    if choices.data:
-        cells = read_cell_table(choices.data)
+    if choices.cells:
+        cells = read_cell_table(choices.cells)
     elif built.is_file():
         cells = pd.read_parquet(built)
     if formula:

@@ -1,9 +1,11 @@
 """Options that several commands share, and how a command ends when it is stopped by hand."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,7 +26,7 @@ BUILD = click.option(
 )  # fmt: skip
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores",
-    help="Processes; the results do not depend on it.",
+    help="Number of worker processes; does not affect results.",
 )  # fmt: skip
 TOKENIZERS = click.option(
     "--tokenizers",
@@ -35,9 +37,14 @@ TOKENIZERS = click.option(
 )
 FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
 FAMILY = click.option(
-    "--family", type=_OrEmpty(["logit", "probit", "cloglog", "quasi-binomial"]), default=None, help="Logit when empty."
+    "--family",
+    type=_OrEmpty(["logit", "probit", "cloglog", "quasi-binomial"]),
+    default=None,
+    help="Link function; default logit.",
 )
-DATA = click.option("--data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's.")
+DATA = click.option(
+    "--cells", "--data", "data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's."
+)
 #: The grid of a build.
 GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
@@ -59,8 +66,27 @@ KEY_ORDER = click.option(
 NAMED_EDITION = click.option(
     "--edition",
     type=EDITIONS,
-    help="Edition of the generator that drew the puzzles of which only names are known; by default the one that fits.",
+    help="Generator edition for puzzles known only by name; default: detected.",
 )
+
+
+def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callable[[Callable], Callable]:
+    """Give a command the option ``--source``; the source may as well stand by itself."""
+
+    def decorate(function: Callable) -> Callable:
+        @click.argument("stated", metavar="[SOURCE]", type=type, required=False)
+        @click.option("--source", type=type, default=None, help=what)
+        @wraps(function)
+        def command(*args, source: Any, stated: Any, **kwargs):
+            if stated and source and stated != source:
+                raise click.UsageError(f"two sources are given, {source} and {stated}; give one")
+            if required and not (source or stated):
+                raise click.UsageError("no source is given; name it with --source")
+            return function(*args, source=source or stated, **kwargs)
+
+        return command
+
+    return decorate
 
 
 def say(text: object, *, err: bool = False) -> None:

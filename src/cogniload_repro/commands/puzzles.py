@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand, say
+from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand, say, takes_source
 from cogniload_repro.escapes import for_terminal
 
 
@@ -176,7 +176,7 @@ def _write_queries(
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@takes_source("Puzzles to solve: a .parquet or .jsonl file, or a folder.", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--redraw/--no-redraw",
     default=True,
@@ -186,7 +186,7 @@ def _write_queries(
 )
 @JOBS
 def verify(source: Path, redraw: bool, jobs: int) -> None:
-    """Solve every puzzle of SOURCE from its text, and name those that are not right.
+    """Solve every puzzle of SOURCE from its text and report mismatches.
 
     SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The edition of the
     generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or editions are

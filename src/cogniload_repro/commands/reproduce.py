@@ -1,4 +1,4 @@
-"""What make calls: a build brought up to date, and a reader's choices for it."""
+"""What make calls: a build brought up to date, and a user's choices for it."""
 
 from pathlib import Path
 
@@ -9,56 +9,65 @@ from cogniload_repro.commands.choices import (
     choose_removed,
     describe_choices,
     keep_choices,
+    load_given_options,
     read_choices,
-    take_given,
-)  # fmt: skip
-from cogniload_repro.commands.options import BUILD, GRID, JOBS, say
+)
+from cogniload_repro.commands.options import BUILD, GRID, JOBS, say, takes_source
 from cogniload_repro.commands.steps import NAMES, Build, bring_up_to_date, describe_outputs, read_sources
 from cogniload_repro.files import locked
 
+#: What follows a step, as a target of make.
+_NEXT = {"outputs": "score", "scores": "fit", "regression": "render"}
+
 
 @click.command()
-@click.argument("until", type=click.Choice(NAMES), default=NAMES[-1])
+@click.argument("step", type=click.Choice(NAMES), default=NAMES[-1])
 @GRID
 @BUILD
 @JOBS
-def reproduce(until: str, grid: str, build: Path, jobs: int) -> None:
-    """Bring a build up to date, up to the step UNTIL: make what is missing or damaged, or made from something else."""
+def reproduce(step: str, grid: str, build: Path, jobs: int) -> None:
+    """Run the pipeline up to STEP, rebuilding what is missing, damaged or outdated."""
+    given = load_given_options()
+    given.pop("model", None)  # names a model to add or remove
     with locked(build):
-        choices = keep_choices(build, _given())
-        bring_up_to_date(Build(build, grid, jobs, choices), until)
-        if until == NAMES[-1]:
+        choices = keep_choices(build, given)
+        bring_up_to_date(Build(build, grid, jobs, choices), step)
+        if step == NAMES[-1]:
             say(f"The book: {build / 'book' / '_build' / 'html' / 'index.html'}")
         say(describe_outputs(build))
+        _say_next(_NEXT.get(step), grid)
 
 
 @click.command()
 @click.argument("given", nargs=-1, metavar="[NAME=VALUE]...")
 @BUILD
 def choose(given: tuple[str, ...], build: Path) -> None:
-    """Keep choices for later calls of make, after checking them, and show all; an empty value goes back to the default.
+    """Save build settings for later make runs and list them; an empty value restores the default.
 
-    Names are SOURCE, MAX_REJECTED, READING, FORMULA, FAMILY and DATA, as the Makefile takes them.
+    Names are SOURCE, MAX_REJECTED, SCORER, FORMULA, FAMILY and CELLS, as the Makefile takes them.
     """
     pairs = (choice.partition("=") for choice in given)
+    options = load_given_options()
+    options.pop("model", None)
     with locked(build):
-        choices = keep_choices(build, _given() | {name.lower(): value for name, _, value in pairs})
+        choices = keep_choices(build, options | {name.lower(): value for name, _, value in pairs})
     say(describe_choices(choices))
 
 
 @click.command()
-@click.argument("source", required=False)
+@takes_source("Outputs to add: a folder, a file, an archive or an address.", required=False)
 @GRID
 @BUILD
 @JOBS
 def add(source: str | None, grid: str, build: Path, jobs: int) -> None:
-    """Put the models of SOURCE beside those of the build, for this and later calls of make."""
+    """Add the models of SOURCE to those of the build, for this and later make runs."""
     from cogniload_repro.commands.fetch import fetch_added
 
-    given = take_given() | ({"source": source} if source else {})
+    given = load_given_options() | ({"source": source} if source else {})
     with locked(build):
         fetch_added(build, choose_added(read_choices(build), given, model=given.get("model")), grid, jobs)
         say(describe_outputs(build))
+        _say_next("render", grid)
 
 
 @click.command()
@@ -67,18 +76,18 @@ def add(source: str | None, grid: str, build: Path, jobs: int) -> None:
 @BUILD
 @JOBS
 def remove(model: str | None, grid: str, build: Path, jobs: int) -> None:
-    """Take a MODEL out of the build that was added to it."""
+    """Remove a previously added MODEL from the build."""
     from cogniload_repro.commands.fetch import fetch_added
 
-    given = take_given() | ({"model": model} if model else {})
+    given = load_given_options() | ({"model": model} if model else {})
     with locked(build):
         held = [one["models"] for one in read_sources(build)]
         fetch_added(build, choose_removed(read_choices(build), given, held), grid, jobs)
         say(describe_outputs(build))
+        _say_next("render", grid)
 
 
-def _given() -> dict[str, str]:
-    """Return the choices that make hands on; a model is none of them."""
-    given = take_given()
-    given.pop("model", None)
-    return given
+def _say_next(target: str | None, grid: str) -> None:
+    """Name the command that comes next, where one does."""
+    if target:
+        say(f"Next: `make {target}{' GRID=mini' * (grid == 'mini')}`")

@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS, say
+from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS, say, takes_source
 
 
 @click.command()
-@click.argument("source")
-@click.option("--model", default=None, help="Model of rows that name none; OLD=NEW gives one another name.")
+@takes_source("Outputs to look into: a folder, a file, an archive or an address.")
+@click.option("--model", default=None, help="Model name for rows without one; OLD=NEW renames a model.")
 @NAMED_EDITION
 @KEY_ORDER
 @click.option("--json", "as_json", is_flag=True, help="For programs: by model stopped, unclosed_trace, missing, "
