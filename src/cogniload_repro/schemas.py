@@ -160,7 +160,7 @@ CELLS = Schema(
 
 def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
     """Return the schema of a table of fits, one row a model: numbers, and a status that says whether there are any."""
-    required = [name for name in numbers if not name.endswith("50")]
+    required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]  # not identified
     complete = Rule(
         "is called a fit, but lacks numbers",
         lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok"),

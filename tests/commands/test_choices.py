@@ -10,8 +10,8 @@ from cogniload_repro.commands.choices import (
     Source,
     choose_added,
     choose_removed,
-    describe_choices,
     describe_changes,
+    describe_choices,
     keep_choices,
     read_choices,
 )
