@@ -32,7 +32,7 @@ import sys, time
 from pathlib import Path
 from cogniload_repro.outputs import imports
 
-def wait_in_the_middle(*arguments, read=imports.read_layout, **options):
+def wait_in_the_middle(*arguments, read=imports.read_outputs, **options):
     for place, item in enumerate(read(*arguments, **options)):
         if place == 4:
             Path(sys.argv[1], "half").touch()
@@ -40,7 +40,7 @@ def wait_in_the_middle(*arguments, read=imports.read_layout, **options):
         yield item
 
 imports.BUFFER_CHARS = 20
-imports.read_layout = wait_in_the_middle
+imports.read_outputs = wait_in_the_middle
 from cogniload_repro.cli import main
 main(["download-outputs", "--build", sys.argv[1], "--source", sys.argv[2]])
 """

@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # make asks for a line with an address before every build, an
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
 _NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
 _HOST, _SUM = re.compile(r"(\[.*\]|[^:@]*)(:\d*)?"), re.compile(r"sha256=[0-9A-Fa-f]+")
-_USER, _QUERY = re.compile(r"(?<=://)[^/?#\s]*@"), re.compile(r"\?[^\s'\")#>]*")
+_USER, _QUERY = re.compile(r"(?<=://)[^/?#\s]*@|[^\s/@:]+:[^\s/]+@"), re.compile(r"\?[^\s'\")#>]*")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|/(?=.*[:@]))(.*)", re.DOTALL)
 
 
 def for_terminal(text: str) -> str:
@@ -41,9 +42,10 @@ def _guard_cell(cell: object) -> object:
 
 def without_secrets(address: str) -> str:
     """Return an address without user, password, query and fragment, but for a sum; a path comes back as it is."""
-    scheme, colon, rest = address.partition("://")
-    if not colon or not scheme.isalnum():
+    found = _ADDRESS.fullmatch(address)
+    if not found:
         return address
+    scheme, strokes, rest = found.groups()
     rest, _, fragment = rest.partition("#")
     host, slash, path = rest.partition("?")[0].partition("/")
     if scheme != "hf":
@@ -51,7 +53,7 @@ def without_secrets(address: str) -> str:
             host, slash, path = path.rpartition("@")[2].partition("/")
         host = host.rpartition("@")[2]
     digits = _SUM.match(fragment)
-    return f"{scheme}://{host}{slash}{path}" + (f"#{digits[0]}" if digits else "")
+    return f"{scheme}:{strokes}{host}{slash}{path}" + (f"#{digits[0]}" if digits else "")
 
 
 def without_queries(message: str) -> str:

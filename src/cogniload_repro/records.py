@@ -4,14 +4,16 @@ A record comes as an `Entry`: its fields as they stand, or the reason why there 
 and none is larger than memory allows.
 """
 
+import bz2
 import codecs
 import gzip
 import io
 import json
+import lzma
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ LIMIT_VARIABLE, LIMIT_GB = "COGNILOAD_MAX_UNPACKED_GB", 50.0
 ROW_BYTES = 1 << 24
 
 _BLOCK_BYTES = 1 << 18
+_XZ_MEMORY = 1 << 27  # the highest preset takes half of it
 _ZIP_END_BYTES, _ZIP_LIST_BYTES = 70_000, 100_000_000
 _OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -85,11 +88,24 @@ def read_json_lines(path: Path) -> Iterator[Entry]:
 def parse_json(content: bytes) -> dict | Refusal:
     """Return a JSON object, or why the bytes are none."""
     try:
-        return check_record(json.loads(content.decode("utf-8-sig")))
+        return check_record(load_json(content))
     except UnicodeDecodeError as error:
         return NOT_UTF8, f"byte {error.start}: {error.reason}"
     except (ValueError, RecursionError) as error:
         return MALFORMED, f"not JSON: {error}"
+
+
+def load_json(content: bytes) -> object:
+    """Return a JSON value; one with a key that comes twice is refused, as nobody knows which is meant (ValueError)."""
+    return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:100]!r} comes twice")
+    return fields
 
 
 def check_record(value: object) -> dict | Refusal:
@@ -139,11 +155,8 @@ def over_limit(what: object, does: str = "unpacks to more") -> str:
 
 def open_stream(path: Path) -> io.BufferedReader:
     """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
-    if path.suffix.lower() == ".gz":
-        return bound(gzip.open(path), path.name)
-    if path.suffix.lower() == ".zst":
-        return bound(pa.input_stream(str(path), compression="zstd"), path.name)
-    return path.open("rb")
+    opener = _OPENERS.get(path.suffix.lower())
+    return bound(opener(path), path.name) if opener else path.open("rb")
 
 
 def bound(stream: io.BufferedIOBase, name: str) -> io.BufferedReader:
@@ -171,6 +184,40 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._stream.close()
         super().close()
+
+
+class _Unxz(io.BufferedIOBase):
+    """The content of an .xz file; unlike `lzma.open`, it does not let the file say how much memory that takes."""
+
+    def __init__(self, path: Path):
+        self._file, self._unpack = path.open("rb"), lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        block = b""
+        while not block:
+            packed = b""
+            if self._unpack.eof:  # perhaps there is another stream behind the first, after padding
+                packed = (self._unpack.unused_data or self._file.read(_BLOCK_BYTES)).lstrip(b"\0")
+                if not packed:
+                    return b""
+                self._unpack = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+            elif self._unpack.needs_input and not (packed := self._file.read(_BLOCK_BYTES)):
+                raise EOFError("the file is cut short")
+            block = self._unpack.decompress(packed, size)
+        return block
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+_OPENERS: dict[str, Callable[[Path], io.BufferedIOBase]] = {
+    ".gz": gzip.open,
+    ".tgz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": _Unxz,
+    ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
+}
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:

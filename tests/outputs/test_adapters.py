@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cogniload_repro.outputs.adapters import adapt_record, find_harness_model
+from cogniload_repro.outputs.adapters import adapt_record, find_beside
 from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.schemas import OUTPUTS
 
@@ -156,7 +156,10 @@ def test_a_content_of_another_form_is_kept_for_refusal(content):
 def test_a_harness_sample_is_a_row():
     """The raw response is taken, not the filtered one; the harness logs no token counts."""
     (row,) = rows(harness_line(), model="m")
-    assert told(row) == {"model": "m", "name": NAME, "response": "Thinking. Sue wears red."}
+    temperature = "client default 0"  # the harness logs no default of its clients
+    assert told(row) == {
+        "model": "m", "name": NAME, "response": "Thinking. Sue wears red.", "temperature": temperature
+    }  # fmt: skip
 
 
 def test_a_harness_sample_without_a_name_gives_its_text():
@@ -183,7 +186,7 @@ def test_a_sample_log_is_read_once_for_each_document(tmp_path):
 def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
     """Those of the same run, whatever else lies there; a path of another machine is cut to its last part."""
     samples = tmp_path / "samples_a_b_2025-06-01T10-20-30.123456.jsonl"
-    assert find_harness_model(samples) is None
+    assert find_beside(samples).model is None
     (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text('{"model_name": "other"}')
     results = tmp_path / "results_2025-06-01T10-20-30.123456.json"
     for content, model in [
@@ -193,7 +196,7 @@ def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
         ('{"model_name": "/scratch/me/step_100"}', "step_100"),
     ]:
         results.write_text(content)
-        assert find_harness_model(samples) == model
+        assert find_beside(samples).model == model
 
 
 def test_mixed_lines_are_read_each_by_its_own_form(tmp_path):
@@ -283,8 +286,81 @@ def test_what_is_between_two_traces_is_none_of_the_answer():
     assert row["response"] == "<think>\na\n\nb\n\nc\n</think>\n\nd"
 
 
-def test_a_harness_sample_tells_the_limit_of_tokens():
-    """The arguments of the request are the only settings in a sample log."""
-    asked = {"until": [], "do_sample": True, "temperature": 0.6, "max_gen_toks": 4096}
-    (row,) = rows(harness_line(arguments={"gen_args_0": {"arg_0": "Solve", "arg_1": asked}}))
-    assert (row["max_tokens"], row["temperature"], row["stopped"]) == (4096, 0.6, None)
+@pytest.mark.parametrize(
+    ("stated", "settings"),
+    [
+        ({"do_sample": True, "temperature": 0.6, "max_gen_toks": 4096}, {"max_tokens": 4096, "temperature": 0.6}),
+        ({"max_gen_toks": 9, "reasoning_effort": "medium"},
+         {"max_tokens": 9, "effort": "medium", "temperature": "client default 0"}),
+        ({"do_sample": True, "max_gen_toks": 9}, {"max_tokens": 9}),
+    ],
+)  # fmt: skip
+def test_a_harness_sample_tells_how_the_model_was_asked(stated, settings):
+    """The arguments of the request; without a temperature they leave it to the client, which is greedy."""
+    (row,) = rows(harness_line(arguments={"gen_args_0": {"arg_0": "Solve", "arg_1": stated}}))
+    assert {key: value for key, value in told(row).items() if key not in ("name", "response")} == settings
+    assert row["stopped"] is None
+
+
+def test_requests_beside_a_batch_tell_how_it_was_asked(tmp_path):
+    """Its results do not; requests that differ say nothing, and are themselves no rows."""
+    body = {"model": "gpt-5", "reasoning_effort": "medium", "temperature": 1, "max_completion_tokens": 31_000}
+    request = {"custom_id": NAME, "method": "POST", "url": "/v1/chat/completions", "body": body}
+    (tmp_path / "requests-1.jsonl").write_text(json.dumps(request))
+    (tmp_path / "output.jsonl").write_text(json.dumps(batch_line()))
+    assert read(tmp_path / "requests-1.jsonl") == ([], [])
+    columns = ["effort", "temperature", "max_tokens"]
+    (entry,) = read_table(tmp_path / "output.jsonl", columns)
+    assert entry.fields == {"effort": "medium", "temperature": 1, "max_tokens": 31_000}
+    (tmp_path / "requests-2.jsonl").write_text(json.dumps(request | {"body": body | {"temperature": 0}}))
+    (entry,) = read_table(tmp_path / "output.jsonl", columns)
+    assert entry.fields == {}
+
+
+def gemini_line(*parts, key=f"gemini-2.5-pro/{NAME}", reason="STOP", **fields):
+    """A line of the results of a batch of Gemini's."""
+    candidate = {"content": {"parts": list(parts), "role": "model"}, "finishReason": reason, "index": 0}
+    usage = {"promptTokenCount": 812, "candidatesTokenCount": 30, "thoughtsTokenCount": 4000, "totalTokenCount": 4842}
+    response = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro-001"}
+    return {"key": key, "response": response} | fields
+
+
+def test_a_line_of_geminis_batches_is_a_row():
+    """Thoughts go before the answer and are tokens of the response; the key names puzzle and model."""
+    (row,) = rows(gemini_line({"text": "Red?", "thought": True}, {"text": "Blue."}))
+    assert told(row) == {
+        "model": "gemini-2.5-pro", "version": "gemini-2.5-pro-001", "name": NAME, "stopped": "STOP",
+        "prompt_tokens": 812, "response_tokens": 4030, "response": "<think>\nRed?\n</think>\n\nBlue.",
+    }  # fmt: skip
+    (row,) = rows(gemini_line(key=NAME, reason="MAX_TOKENS"))
+    assert (row["response"], row["stopped"], row["model"]) == ("", "MAX_TOKENS", "gemini-2.5-pro-001")
+    asked = {"contents": [{"parts": [{"text": "Solve."}]}], "generationConfig": {"temperature": 0.5}}
+    (row,) = rows(gemini_line({"text": "Blue."}, key=None, request=asked))
+    assert (row["text"], row["temperature"]) == ("Solve.", 0.5)
+
+
+EMPTY = {"index": 0, "finish_reason": "stop"}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        batch_line(choices=[EMPTY | {"message": None}]),
+        batch_line(choices=[EMPTY | {"message": "x"}]),
+        batch_line(choices=[{"message": {"content": None}, "finish_reason": "tool_calls"}]),
+        batch_line(choices=[{"message": {"content": None}}]),
+        batch_line(choices=[EMPTY | {"message": {"content": [{"type": "image_url", "image_url": "x"}]}}]),
+        batch_line(choices=[EMPTY | {"message": {"content": [["red"]]}}]),
+        {"custom_id": NAME, "result": {"type": "errored", "message": {"content": [{"type": "text", "text": "red"}]}}},
+        {"custom_id": NAME, "result": {"type": "succeeded", "message": {"content": [{"type": "tool_use"}]}}},
+        harness_line(resps=[[None]]),
+        gemini_line({"inlineData": {}}),
+        gemini_line(reason="OTHER"),
+        gemini_line(response={"promptFeedback": {"blockReason": "SAFETY"}}),
+        {"key": NAME, "error": {"code": 429}},
+    ],
+)
+def test_a_record_without_a_text_is_a_failed_request(record):
+    """An empty text is a response that met the limit; none at all is not, and its puzzle is named."""
+    ((reason, detail),) = adapt_record(record)
+    assert (reason, NAME in detail) == ("failed request", True)

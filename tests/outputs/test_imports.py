@@ -1,9 +1,15 @@
 """Outputs of a source, written as the outputs table."""
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import os
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +19,8 @@ import pytest
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.rows import Rejected
+from cogniload_repro.outputs.sources import LocalSource, open_source
+from cogniload_repro.puzzles import origin
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.scoring.scores import score_dataset
@@ -131,7 +139,7 @@ def test_a_small_buffer_loses_nothing(tmp_path, monkeypatch):
 def test_an_own_model_joins_the_others_when_asked(tmp_path, source, keep, left):
     """Other models' partitions go or stay, as `keep` says."""
     run(tmp_path / "build", source)
-    run(tmp_path / "build", write_lines(tmp_path / "new.jsonl", rows_of("new")), keep=keep)
+    run(tmp_path / "build", write_lines(tmp_path / "new.jsonl", rows_of("new")), append=keep)
     assert sorted(path.name for path in (tmp_path / "build/outputs").iterdir()) == left
 
 
@@ -144,7 +152,7 @@ def test_an_interrupted_import_leaves_what_was_there(tmp_path, source, monkeypat
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(imports, "read_layout", interrupted)
+    monkeypatch.setattr(imports, "read_outputs", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "build", source)
     assert contents(tmp_path / "build") == before
@@ -176,31 +184,32 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     with pytest.raises(ValueError, match="was interrupted and may mix old and new outputs; run it again"):
         score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
     with pytest.raises(ValueError, match=r"the import of mine\.jsonl was interrupted"):
-        run(build, other, keep=True)
+        run(build, other, append=True)
     run(build, source)
     run(tmp_path / "fresh", tmp_path / "old.jsonl")
     run(tmp_path / "fresh", source)
     assert contents(build) == contents(tmp_path / "fresh")
 
 
-def test_what_was_refused_before_is_kept(tmp_path, source):
-    """Members that an archive could not give are rejected rows too."""
+def test_what_an_archive_could_not_give_is_kept(tmp_path, source):
+    """Members that were refused are rejected rows too, also where nothing else is left."""
     refused = [Rejected("../evil.jsonl", 0, "unsafe name", "outside the archive's folder")]
-    report = run(tmp_path / "build", source, refused=refused)
+    report = run(tmp_path / "build", LocalSource(source, "mine.zip", refused))
     assert report.rejected == {"unsafe name": 1, "duplicate": 1}
-    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == [
-        "../evil.jsonl",
-        "mine.jsonl",
-    ]
+    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["../evil.jsonl", "mine.jsonl"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="1 row was rejected"):
+        run(tmp_path / "build", LocalSource(tmp_path / "empty", "mine.zip", refused), validate=Report.check)
 
 
 def test_the_report_counts_and_shows_an_example():
-    """The summary has a line a reason; the check refuses more than is allowed."""
+    """The summary has a line per reason and one for files that are not read; the check refuses more than is allowed."""
     row = Rejected("a.jsonl", 3, "duplicate", "again")
-    report = Report({"mine": 1000}, {"duplicate": 2}, {"duplicate": row})
+    report = Report({"mine": 1000}, {"duplicate": 2}, {"duplicate": row}, others=["README", "a", "b", "c"])
     assert report.summary().splitlines() == [
         "1,000 responses of 1 model, 2 rows rejected",
         "  2 duplicate, first in 'a.jsonl', row 3: again",
+        "not read, as nothing in them looks like outputs: README, a, b and 1 more",
     ]
     report.check(2)
     with pytest.raises(ValueError, match=r"2 rows were rejected, 1 is allowed"):
@@ -227,7 +236,7 @@ def test_a_refused_import_leaves_what_was_there(tmp_path, source):
     before = contents(build)
     for bad in (source, write_lines(tmp_path / "bad.jsonl", [{"model": "m", "name": "hello", "response": ""}])):
         with pytest.raises(ValueError, match="1 row was rejected"):
-            run(build, bad, judge=Report.check)
+            run(build, bad, validate=Report.check)
         after = contents(build)
         assert len(pd.read_parquet(build / "rejected.parquet")) == 1
         assert after | {"rejected.parquet": b""} == before | {"rejected.parquet": b""}
@@ -248,7 +257,7 @@ def test_puzzles_of_an_earlier_source_are_forgotten(tmp_path):
     sample = {"doc": {"prompt": puzzle["text"]}, "resps": [["red"]], "model": "m"}
     report = run(tmp_path / "build", write_lines(prompts, [sample]), model="m")
     assert report.rejected == {"unknown puzzle": 1}
-    report = run(tmp_path / "build", prompts, model="m", elsewhere=lambda: [puzzle])
+    report = run(tmp_path / "build", prompts, model="m", extra_puzzles=lambda: [puzzle])
     assert (report.responses, report.rejected) == ({"m": 1}, {})
 
 
@@ -275,7 +284,7 @@ def test_a_known_name_with_another_text_is_rejected(tmp_path):
     (source / "new" / f"{NAMES[0]}.txt").write_text("red", encoding="utf-8")
     (source / "new" / f"{NAMES[1]}.txt").write_text("purple", encoding="utf-8")
     write_lines(source / "rows.jsonl", [row | {"text": "Solve:\n" + other} for row in rows_of("rows")])
-    report = run(tmp_path / "build", source, keep=True)
+    report = run(tmp_path / "build", source, append=True)
     assert (report.responses, report.rejected) == ({"new": 1, "rows": 1}, {"unknown puzzle": 2})
 
 
@@ -283,8 +292,8 @@ def test_a_model_that_is_there_is_not_brought_again(tmp_path, source):
     """Two sources with a model of one name are refused in a sentence, and nothing changes."""
     run(tmp_path / "build", source)
     before = contents(tmp_path / "build/outputs")
-    with pytest.raises(ValueError, match=r"again\.jsonl brings a model that is there already, from mine\.jsonl: a/c"):
-        run(tmp_path / "build", write_lines(tmp_path / "again.jsonl", rows_of("new", "a/c")), keep=True)
+    with pytest.raises(ValueError, match=r"a/c of again\.jsonl was already imported from mine\.jsonl"):
+        run(tmp_path / "build", write_lines(tmp_path / "again.jsonl", rows_of("new", "a/c")), append=True)
     assert contents(tmp_path / "build/outputs") == before
 
 
@@ -317,3 +326,98 @@ def test_the_end_of_an_answer_and_the_settings_are_kept(tmp_path):
     assert pd.read_parquet(tmp_path / "build/outputs/b.parquet")["stopped"].tolist() == ["length"] * 2
     assert pd.read_parquet(tmp_path / "build/outputs/a.parquet")["stopped"].isna().all()
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
+
+
+def pack(name, content):
+    """A file of answers as an archive or compressed, as its name says."""
+    buffer = io.BytesIO()
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("b.jsonl", content)
+    elif ".tar" in name:
+        with tarfile.open(fileobj=buffer, mode=f"w:{name.rpartition('.')[2]}") as archive:
+            info = tarfile.TarInfo("in/b.jsonl")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    else:
+        buffer.write({"bz2": bz2, "xz": lzma, "gz": gzip}[name.rpartition(".")[2]].compress(content))
+    return buffer.getvalue()
+
+
+def contents_of(name):
+    """The second half of a source, in the form that the name's ending says."""
+    frame = pd.DataFrame(rows_of("b"))
+    lines, array = frame.to_json(orient="records", lines=True).encode(), frame.to_json(orient="records").encode()
+    table, tabs = pa.Table.from_pandas(frame), frame.to_csv(sep="\t", index=False).encode()
+    if name.startswith("b.arrow"):
+        buffer = io.BytesIO()
+        options = pa.ipc.IpcWriteOptions(compression=name.partition("_")[2].partition(".")[0] or None)
+        with pa.ipc.new_file(buffer, table.schema, options=options) as writer:
+            writer.write_table(table)
+        return buffer.getvalue()
+    plain = {"b.tsv": tabs, "b.json": array, "b.txt": tabs, "b.json.gz": gzip.compress(array), "b.xlsx": b"PK\3\4",
+             "b.object.json": json.dumps({"rows": rows_of("b")}).encode()}  # fmt: skip
+    return plain.get(name) or (lines if name in ("b", "b.jsonl.1", "b.jsonl.tmp") else pack(name, lines))
+
+
+READ = ["b.jsonl.bz2", "b.jsonl.xz", "b.tsv", "b.json", "b.json.gz", "b.arrow", "b.arrow_lz4.feather", "b.zip",
+        "b.tar.gz", "b.tar.xz"]  # fmt: skip
+NOT_READ = ["b.jsonl.1", "b.jsonl.tmp", "b.txt", "b.xlsx", "b", "b.object.json"]
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("name", [*READ, *NOT_READ])
+def test_no_file_of_a_source_vanishes(tmp_path, name, is_packed):
+    """Beside a file that is read, in a folder or an archive, every other is read, or named as one that is not."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    write_lines(folder / "a.jsonl", rows_of("a"))
+    (folder / name).write_bytes(contents_of(name))
+    if is_packed:
+        with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+            for path in folder.iterdir():
+                archive.write(path, path.name)
+    local = open_source(tmp_path / "s.zip" if is_packed else folder, tmp_path / "cache")
+    report = run(tmp_path / "build", local)
+    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")[["file", "reason"]].to_numpy().tolist()
+    assert (dict(report.responses), rejected) == (
+        ({"a": 2, "b": 2}, []) if name in READ else ({"a": 2}, [[name, "not read"]])
+    )
+
+
+def test_answers_in_an_archive_are_those_of_the_folder_around_it(tmp_path):
+    """One level deep: an archive in an archive in a folder is named as not read."""
+    folder = tmp_path / "source/o3"
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / "part.zip", "w") as archive:
+        archive.writestr(f"{NAMES[0]}.txt", "red")
+        archive.writestr("deep.zip", pack("b.zip", b""))
+        archive.writestr("notes.md", "")
+    report = run(tmp_path / "build", open_source(tmp_path / "source", tmp_path / "cache"))
+    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")[["file", "reason"]].to_numpy().tolist()
+    assert report.responses == {"o3": 1}
+    assert rejected == [["o3/part.zip/deep.zip", "not read"], ["o3/part.zip/notes.md", "not an answer"]]
+
+
+def test_why_an_archive_gives_nothing_is_said(tmp_path):
+    """A member with a wrong sum is a rejected row, and the reason stands in the summary."""
+    (tmp_path / "x.zip").write_bytes(pack("b.zip", b'{"model": "m"}').replace(b'"m"', b'"n"', 1))
+    report = run(tmp_path / "build", open_source(tmp_path / "x.zip", tmp_path / "cache"))
+    assert "1 unreadable file, first in 'x.zip/b.jsonl', row 0: BadZipFile: Bad CRC-32" in report.summary()
+
+
+def test_a_source_of_nothing_but_bad_rows_ends(tmp_path, monkeypatch):
+    """Rejected rows are kept in memory, so there is a bound on them."""
+    monkeypatch.setattr(imports, "MAX_REJECTED_ROWS", 100)
+    source = write_lines(tmp_path / "o.jsonl", [{}] * 101)
+    with pytest.raises(ValueError, match=r"o\.jsonl has more than 100 rows that cannot be used"):
+        run(tmp_path / "build", source)
+
+
+@pytest.mark.parametrize("name", ["1000000_12_1000000_5_red", "10001_1_1_5_red"])
+def test_a_very_long_puzzle_is_not_drawn_from_its_name(tmp_path, monkeypatch, name):
+    """It takes a minute to find out that it is not the one, and a file of such names takes days."""
+    monkeypatch.setattr(origin, "draw_puzzle", None)
+    monkeypatch.setattr(imports, "draw_named", None)
+    report = run(tmp_path / "build", write_lines(tmp_path / "o.jsonl", [{"model": "m", "name": name, "response": ""}]))
+    assert "more than 10,000 statements are not drawn" in report.examples["unknown puzzle"].detail

@@ -202,7 +202,7 @@ def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content
     monkeypatch.setattr(inspect_logs, "LOG_MEMORY_BYTES", taken)
     _, ((row, reason, detail),) = read(tmp_path / "run.json")
     assert (row, reason) == (0, "unreadable file")
-    assert "convert it to .eval" in detail
+    assert "convert a log to .eval" in detail
 
 
 def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):

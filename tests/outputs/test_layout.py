@@ -6,7 +6,7 @@ import os
 import pytest
 
 from cogniload_repro.outputs.layout import find_files, read_puzzles
-from cogniload_repro.outputs.rows import Rejected, read_layout
+from cogniload_repro.outputs.rows import Rejected, read_outputs
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -53,14 +53,35 @@ def test_answers_belong_to_the_folder_of_their_model(tmp_path):
         ("QwQ-32B", f"QwQ-32B/{NAME}.txt"),
         ("o3", f"outputs/o3/run/{NAME}.md"),
     ]
-    assert [layout.label(path) for path in layout.others] == ["QwQ-32B/notes.md"]
+    assert [layout.label(path) for path in layout.others] == ["README"]
+    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [("QwQ-32B/notes.md", "not an answer")]
 
 
 def test_reports_beside_tables_are_no_answers(tmp_path):
     """Only in a folder that holds answers is every other file one that was meant to be one."""
     files = ["m/samples.jsonl", "m/results_1.json", "m/README.md", f"n/{NAME}.txt", "n/results_1.json"]
     layout = find_files(make(tmp_path, dict.fromkeys(files, "")))
-    assert [layout.label(path) for path in layout.others] == ["n/results_1.json"]
+    assert [layout.label(path) for path in layout.others] == ["m/README.md", "m/results_1.json"]
+    assert [layout.label(path) for path, _ in layout.lost] == ["n/results_1.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_data"),
+    [
+        ("a.pkl", "", True),
+        ("a.csv~", "", True),
+        ("a.log", '{"response": "red"}', True),
+        ("a.json", '{"m": {"20_1_1_770487_red": "red"}}', True),
+        ("dataset_info.json", '{"features": {"response": {"dtype": "string"}}}', False),
+        ("README.md", '{"response": "red"}', False),
+        ("notes.txt", "Run it again.", False),
+    ],
+)
+def test_files_that_look_like_data_are_named(tmp_path, name, content, is_data):
+    """By their endings, or by an answer or a puzzle's name in them; a document may quote them."""
+    layout = find_files(make(tmp_path, {"a.jsonl": "", name: content}))
+    assert [path.name for path, _ in layout.lost] == [name] * is_data
+    assert [path.name for path in layout.others] == [name] * (not is_data)
 
 
 def test_puzzles_and_tables_are_no_answers(tmp_path):
@@ -81,7 +102,7 @@ def test_a_single_table_is_a_source(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "reason"), [("gone", "does not exist"), ("a.txt", "no JSONL"), ("", "holds no outputs")]
+    ("source", "reason"), [("gone", "does not exist"), ("a.txt", "no table"), ("", "holds no outputs")]
 )
 def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
     """The sentence says what is expected."""
@@ -151,6 +172,6 @@ def test_what_cannot_be_looked_into_is_a_rejected_row(tmp_path, monkeypatch):
     layout = find_files(source)
     assert sorted(path.name for path, _ in layout.lost) == ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"]
     assert [model for model, _ in layout.answers] == ["linked", "m"]
-    rejected = [item for item in read_layout(layout, Catalog()) if isinstance(item, Rejected)]
+    rejected = [item for item in read_outputs(layout, Catalog()) if isinstance(item, Rejected)]
     assert {row.file for row in rejected} == {"gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"}
     assert {row.reason for row in rejected} == {"unreadable file"}

@@ -13,7 +13,7 @@ from cogniload_repro.outputs.readers import is_table, read_table
 COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
 ROW = {
     "model": "m",
-    "name": "total",
+    "name": "n",
     "response": 'Sue, "red"\r\nhair → é\x00',
     "prompt_tokens": 7,
     "response_tokens": None,
@@ -89,7 +89,14 @@ def test_csv_is_read(tmp_path):
 
 
 def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
-    """Which of two responses is meant nobody can tell; other columns may come as often as they like."""
+    """Which of two responses is meant nobody knows; other columns may come as often as they like."""
+    twice = pa.table([["a"], ["b"], ["c"]], names=["name", "response", "response"])
+    pq.write_table(twice, tmp_path / "o.parquet")
+    with pa.ipc.new_file(str(tmp_path / "o.arrow"), twice.schema) as writer:
+        writer.write_table(twice)
+    for name in ("o.parquet", "o.arrow"):
+        (entry,) = read_table(tmp_path / name, COLUMNS)
+        assert "the file has the column response twice" in entry.refusal[1]
     assert refusals(write(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [(0, "malformed row")]
     assert refusals(write(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
 
@@ -121,6 +128,16 @@ def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     path = write(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
     assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
     assert len([entry for entry in read_table(path, COLUMNS) if not entry.refusal]) == 3
+
+
+@pytest.mark.parametrize("name", ["o.jsonl", "o.json"])
+def test_a_key_that_comes_twice_is_malformed(tmp_path, name):
+    """Which of two responses is meant nobody knows; in a file that is read whole, the whole is refused."""
+    content = json.dumps(ROW) + ',\n{"response": "a", "response": "b"}'
+    content = f"[{content}]" if name == "o.json" else content.replace(",\n{", "\n{")
+    *_, last = read_table(write(tmp_path / name, content.encode()), COLUMNS)
+    assert "the key 'response' comes twice" in last.refusal[1]
+    assert last.row == (2 if name == "o.jsonl" else 0)
 
 
 @pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "csv.gz"])
@@ -218,11 +235,11 @@ def test_every_csv_row_has_the_whole_bound(tmp_path, monkeypatch):
     assert len(rows(path)) == 50
 
 
-def write_shared(path, size, count):
-    """A Parquet file in which one long text stands for many rows."""
+def write_shared(path, size, count, **options):
+    """A Parquet file in which one long text stands for many rows, as a dictionary or, by default, as text."""
     shared = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["x" * size]))
-    table = pa.table({"model": ["m"] * count, "name": ["total"] * count, "response": shared})
-    pq.write_table(table, path, compression="zstd", write_statistics=False, store_schema=False)
+    table = pa.table({"model": ["m"] * count, "name": ["n"] * count, "response": shared})
+    pq.write_table(table, path, compression="zstd", write_statistics=False, **{"store_schema": False, **options})
 
 
 def test_a_text_that_stands_for_many_rows_is_read_in_bounded_memory(tmp_path, monkeypatch):
@@ -243,12 +260,12 @@ def test_a_text_that_stands_for_many_rows_is_read_in_bounded_memory(tmp_path, mo
     assert "o.parquet unpacks to more than 0.05 GB" in last.refusal[1]
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [{}, {"store_schema": True}, None])
 def test_a_parquet_value_beyond_all_responses_is_refused(tmp_path, monkeypatch, shared):
     """Before it is read, in whichever way it is kept."""
     monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 50_000)
-    if shared:
-        write_shared(tmp_path / "o.parquet", 100_000, 30)
+    if shared is not None:
+        write_shared(tmp_path / "o.parquet", 100_000, 30, **shared)
     else:
         pq.write_table(pa.table({"response": ["x" * 100_000] * 3}), tmp_path / "o.parquet", use_dictionary=False)
     (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
@@ -280,10 +297,39 @@ def test_a_long_parquet_row_among_short_ones_is_refused_alone(tmp_path, monkeypa
 
 def test_lists_that_unfold_from_nothing_are_refused(tmp_path, monkeypatch):
     """A column of lists, which a run of equal values keeps in a few bytes, is counted before it is read."""
-    monkeypatch.setattr("cogniload_repro.outputs.readers._MOST_VALUES", 1000)
+    monkeypatch.setattr("cogniload_repro.outputs.readers._MAX_VALUES", 1000)
     table = pa.table({"model": [["x"] * 600] * 2, "other": [["x"] * 9000] * 2, "response": ["a", "b"]})
     pq.write_table(table, tmp_path / "o.parquet")
     (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
     assert entry.refusal == ("unreadable file", "ValueError: 1,200 values in lists are more than a source has")
     pq.write_table(table.select(["other", "response"]), tmp_path / "o.parquet")
     assert len(rows(tmp_path / "o.parquet")) == 2
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("new", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_is_read(tmp_path, monkeypatch, compression, new):
+    """File and stream, dictionaries and compression; texts are bounded by row, batches before they are unpacked."""
+    table = pa.table({**{name: [ROW[name]] * 50 for name in COLUMNS}, "x": [["a"]] * 50})
+    table = table.set_column(2, "response", table["response"].dictionary_encode())
+    with new(str(tmp_path / "o.arrow"), table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as file:
+        file.write_table(table)
+    assert rows(tmp_path / "o.arrow") == [ROW] * 50
+    monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 20)
+    assert refusals(tmp_path / "o.arrow") == [(row, "malformed row") for row in range(1, 51)]
+    monkeypatch.setattr("cogniload_repro.outputs.readers._MAX_ARROW", 500)
+    (entry,) = read_table(tmp_path / "o.arrow", COLUMNS)
+    assert "a batch takes more than 500 bytes" in entry.refusal[1]
+
+
+@pytest.mark.parametrize("kept", [0, 5, 300, -300, -8])
+def test_arrow_cut_short_is_refused(tmp_path, kept):
+    """What is no Arrow at all, too, and lists in place of texts."""
+    table = pa.table({"response": ["a" * 900], "name": [["b"]]})
+    with pa.ipc.new_stream(str(tmp_path / "o.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    content = (tmp_path / "o.arrow").read_bytes()
+    (tmp_path / "o.arrow").write_bytes(content[:kept])
+    assert refusals(tmp_path / "o.arrow") == [(0, "unreadable file")]
+    (tmp_path / "o.arrow").write_bytes(content)
+    assert "the column name is list" in next(read_table(tmp_path / "o.arrow", COLUMNS)).refusal[1]

@@ -56,7 +56,7 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
             if source.address == RECONSTRUCTED:
                 _reconstruct(stage, grid, jobs)
             else:
-                settings = _import(source, stage, build / "downloads", grid, jobs, keep=bool(held))
+                settings = _import(source, stage, build / "downloads", grid, jobs, append=bool(held))
                 rejected.append(pq.read_table(stage / "rejected.parquet"))
             held.append({"source": source.label, "models": sorted(_models(stage) - before), "settings": settings})
     except ValueError:
@@ -98,22 +98,22 @@ def _draw(grid: str, jobs: int) -> Iterable[dict]:
     return draw_rows(grid_cells(grid), scheme="default", jobs=jobs)
 
 
-def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, keep: bool) -> Mapping:
+def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, append: bool) -> Mapping:
     """Import a source, and return how its models were asked."""
-    chosen = source.edition, source.key_order
-    edition = resolve_edition(source.edition or "elixir", source.key_order) if any(chosen) else None
+    is_given = source.edition or source.key_order
+    edition = resolve_edition(source.edition or "elixir", source.key_order) if is_given else None
     local = open_source(source.address, downloads)
     if local.note:
         say(local.note)
 
-    def judge(report: Report) -> None:
+    def validate(report: Report) -> None:
         say(report.summary())
         report.check(source.max_rejected)
 
     places = stage / "outputs", stage / "puzzles.parquet", stage / "rejected.parquet"
     report = import_outputs(
-        local.path, *places, label=local.label, model=source.model, refused=local.refused, keep=keep,
-        leave_out=source.without, judge=judge, elsewhere=partial(_draw, grid, jobs), edition=edition,
+        local, *places, model=source.model, append=append, leave_out=source.without, validate=validate,
+        extra_puzzles=partial(_draw, grid, jobs), edition=edition,
     )  # fmt: skip
     return report.settings
 

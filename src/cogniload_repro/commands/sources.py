@@ -14,15 +14,14 @@ from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITI
 @click.option("--model", default=None, help="Model name for rows without one; OLD=NEW renames a model.")
 @NAMED_EDITION
 @KEY_ORDER
-@click.option("--json", "as_json", is_flag=True, help="For programs: by model stopped, unclosed_trace, missing, "
-              "duplicates and budget, rejected rows on standard error.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary per model; rejected rows go to stderr.")
 @BUILD
 def check(
     source: str, model: str | None, edition: str | None, key_order: str | None, as_json: bool, build: Path
 ) -> None:
-    """Tell what SOURCE holds before a long run: cells, missing puzzles, possible tables, answers that were cut off.
+    """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
 
-    It ends with 1 where no row of SOURCE can be used.
+    Exit status 1 if no row is usable.
     """
     from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
     from cogniload_repro.outputs.sources import open_source
@@ -35,7 +34,7 @@ def check(
         say(local.note, err=as_json)
     known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
-    frame, report = check_outputs(local.path, catalog, model=model, edition=chosen)
+    frame, report = check_outputs(local, catalog, model=model, edition=chosen)
     if as_json:
         say(json.dumps(describe_check(frame), indent=1))
         say(report.summary(), err=True)

@@ -1,6 +1,7 @@
 """Archives from strangers, unpacked without leaving the folder: what is unsafe is left out and named."""
 
 import errno
+import hashlib
 import json
 import lzma
 import shutil
@@ -8,30 +9,31 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import pooch
 from tqdm import tqdm
 
-from cogniload_repro.outputs import tars
+from cogniload_repro.outputs.layout import ARCHIVES
 from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
-from cogniload_repro.records import UNREADABLE, Refusal, open_zip, over_limit, unpacked_limit
+from cogniload_repro.records import UNREADABLE, Refusal, open_stream, open_zip, over_limit, unpacked_limit
 
 #: Most members that an archive may have: ten times the paper's answers and puzzles.
 MAX_MEMBERS = 2_500_000
+#: Largest extended header of a tar, bytes: long names have a hundredth of it.
+MAX_HEADER = 1 << 20
 
-_TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
-_DAMAGED = (
-    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
-)  # fmt: skip
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError,
+            NotImplementedError)  # fmt: skip
 # the last: a place before the archive's beginning
 _IMPOSSIBLE = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL)
+_EXTENDED = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
+             tarfile.GNUTYPE_LONGLINK)  # fmt: skip
 _UNIX_LINK = 0o12  # upper four bits of the mode of a symbolic link
-_LONGEST_SHOWN = 300  # characters of a refused member's name
+_MAX_SHOWN = 300  # characters of a refused member's name
 _REFUSED, _SCRATCH = ".refused.json", ".unpack-"
 
 
@@ -45,11 +47,11 @@ class _Member(NamedTuple):
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether the file's ending is that of an archive."""
-    return path.name.lower().endswith((".zip", *_TAR_ENDINGS))
+    """Return whether the file's ending is that of an archive."""
+    return path.name.lower().endswith(ARCHIVES)
 
 
-def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
+def unpack(archive: Path, folder: Path, limit: int | None = None) -> tuple[Path, list[Rejected]]:
     """Unpack an archive into a folder of its own, once; a later call finds it there.
 
     Parameters
@@ -58,6 +60,8 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
         A .zip, or a .tar with or without compression.
     folder : Path
         Where the archive's folder is made; its name holds the archive's SHA-256.
+    limit : int, optional
+        Bytes to which it may unpack; `records.unpacked_limit` by default.
 
     Returns
     -------
@@ -70,9 +74,10 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
     Raises
     ------
     ValueError
-        If it has too many members or unpacks to too much (`records.unpacked_limit`); nothing of it stays.
+        If it has too many members or unpacks to too much; nothing of it stays.
     """
-    target = folder / f"{archive.name}-{pooch.file_hash(archive)[:16]}"
+    with archive.open("rb") as file:
+        target = folder / f"{archive.name}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f"{_SCRATCH}*"):  # of a run that was killed
@@ -80,23 +85,24 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, list[Rejected]]:
         with TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
             part = Path(scratch) / target.name
             part.mkdir()
-            refused = _extract_all(archive, part)
+            refused = _extract_all(archive, part, unpacked_limit() if limit is None else limit)
             (part / _REFUSED).write_text(json.dumps(refused), encoding="utf-8")
             part.rename(target)
     return target, [Rejected(*row) for row in json.loads((target / _REFUSED).read_text(encoding="utf-8"))]
 
 
-def _extract_all(archive: Path, folder: Path) -> list[Rejected]:
-    refused, taken, size, limit = [], set[str](), 0, unpacked_limit()
+def _extract_all(archive: Path, folder: Path, left: int) -> list[Rejected]:
+    refused, taken = [], set[str]()
+    members = _zip_members if archive.suffix.lower() == ".zip" else _tar_members
     try:
-        for count, member in enumerate(tqdm(_members(archive), "unpack", unit=" files", disable=None), start=1):
-            size += member.size
-            if size > limit:
+        for count, member in enumerate(tqdm(members(archive), "unpack", unit=" files", disable=None), start=1):
+            left -= member.size
+            if left < 0:
                 raise ValueError(over_limit(archive.name))
             if count > MAX_MEMBERS:
                 raise ValueError(f"{archive.name} has more than {MAX_MEMBERS:,} members; unpack it yourself")
             if reason := _extract(member, folder, taken):
-                name = member.name[:_LONGEST_SHOWN].encode("utf-8", "backslashreplace").decode()
+                name = member.name[:_MAX_SHOWN].encode("utf-8", "backslashreplace").decode()
                 refused.append(Rejected(f"{archive.name}/{name}", 0, *reason))
     except (*_DAMAGED, OSError) as error:
         if isinstance(error, OSError) and error.errno:
@@ -142,13 +148,6 @@ def _is_inside(name: str) -> bool:
     return plain and bool(parts) and not name.startswith("/") and ".." not in parts and _REFUSED not in parts
 
 
-def _members(archive: Path) -> Iterator[_Member]:
-    if archive.name.lower().endswith(".zip"):
-        yield from _zip_members(archive)
-    else:
-        yield from _tar_members(archive)
-
-
 def _zip_members(archive: Path) -> Iterator[_Member]:
     with open_zip(archive) as file:
         for info in file.infolist():
@@ -161,7 +160,43 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
             )
 
 
+class _BoundedInfo(tarfile.TarInfo):
+    """A header that ends the archive where the standard library would read it whole, go backwards or end in silence."""
+
+    @classmethod
+    def fromtarfile(cls, file: tarfile.TarFile) -> "_BoundedInfo":
+        try:
+            return super().fromtarfile(file)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"damaged or cut short: {error}") from None
+
+    def _proc_member(self, file: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.size < 0 or (self.type in _EXTENDED and self.size > MAX_HEADER):
+            raise tarfile.ReadError(f"a header claims a size of {self.size:,} bytes")
+        return super()._proc_member(file)  # type: ignore[misc]
+
+    def _proc_sparse(self, *_: object) -> tarfile.TarInfo:
+        raise tarfile.ReadError("it has a file with holes")
+
+    _proc_gnusparse_10 = _proc_sparse
+
+
 def _tar_members(archive: Path) -> Iterator[_Member]:
-    for member in tars.read_members(archive):
-        opens = partial(nullcontext, member.content) if member.is_file else None
-        yield _Member(member.name, member.size, member.is_folder, opens)
+    with open_stream(archive) as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedInfo) as file:
+        for info in file:
+            if info.size < 0:  # as an extended header claims
+                raise tarfile.ReadError(f"a header claims a size of {info.size:,} bytes")
+            is_plain = info.isreg() and not info.issparse()
+            yield _Member(info.name, info.size, info.isdir(), partial(_open_member, file, info) if is_plain else None)
+            file.members.clear()  # type: ignore[attr-defined]  # kept for going back, which nobody does
+        if any(block.strip(b"\0") for block in iter(partial(stream.read, 1 << 20), b"")):
+            raise tarfile.ReadError("there is something behind its end, perhaps a second archive")
+
+
+def _open_member(file: tarfile.TarFile, info: tarfile.TarInfo) -> AbstractContextManager:
+    content = file.extractfile(info)
+    if content is None:
+        raise tarfile.ReadError(f"{info.name[:_MAX_SHOWN]!r} is no plain file")
+    return content

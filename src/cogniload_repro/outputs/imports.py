@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -12,13 +13,15 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.outputs.layout import Layout, find_files
-from cogniload_repro.outputs.named import NamedPuzzles
-from cogniload_repro.outputs.rows import Output, Rejected, read_layout
+from cogniload_repro.outputs.layout import Layout, answer_name, find_files
+from cogniload_repro.outputs.readers import read_table
+from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
 from cogniload_repro.outputs.settings import SettingsTally
-from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+from cogniload_repro.outputs.sources import LocalSource, local_source
+from cogniload_repro.puzzles.catalog import Catalog, draw_named, parse_name, read_catalog
 from cogniload_repro.puzzles.editions import Edition
-from cogniload_repro.puzzles.origin import describe_fits
+from cogniload_repro.puzzles.origin import Fit, choose_edition, describe_fits, find_edition
+from cogniload_repro.records import read_text
 from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
 from cogniload_repro.storage import (
     UNFINISHED,
@@ -33,14 +36,19 @@ from cogniload_repro.storage import (
 
 #: Responses are kept in memory up to this many characters, then the fullest partition is written on.
 BUFFER_CHARS = 64_000_000
+#: More rejected rows than this end an import: they are kept in memory, and such a source is none.
+MAX_REJECTED_ROWS = 1_000_000
+#: Statements of the longest puzzle that is drawn from its name alone, forty times as many as the paper's longest.
+MAX_NAMED_N = 10_000
 
 
 @dataclass(frozen=True)
 class Report:
     """What an import has found: responses by model, rejected rows by reason, one example of each reason.
 
-    ``origin`` tells how well the editions of the generator fit the puzzles that were drawn again from their names,
-    ``settings`` how models were asked: responses by model, setting and value.
+    ``origin`` says how well the editions of the generator fit the puzzles that were drawn again from their names,
+    ``settings`` how models were asked (responses by model, setting and value), ``others`` which files were not read, as
+    nothing in them looks like outputs.
     """
 
     responses: Mapping[str, int]
@@ -48,6 +56,7 @@ class Report:
     examples: Mapping[str, Rejected]
     origin: str = ""
     settings: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    others: Sequence[str] = ()
 
     def summary(self) -> str:
         """Return the report in a few lines."""
@@ -57,22 +66,19 @@ class Report:
         for reason, count in sorted(self.rejected.items()):
             first = self.examples[reason]
             lines.append(f"  {count:,} {reason}, first in {first.file!r}, row {first.row}: {first.detail}")
+        if self.others:
+            more = f" and {len(self.others) - 3:,} more" if len(self.others) > 3 else ""
+            lines.append(f"not read, as nothing in them looks like outputs: {', '.join(self.others[:3])}{more}")
         return "\n".join(lines)
 
     def check(self, max_rejected: int = 0) -> None:
-        """Refuse an import with too many rejected rows.
-
-        Raises
-        ------
-        ValueError
-            If more rows were rejected than allowed, or none was accepted.
-        """
+        """Raise ValueError if more rows were rejected than allowed, or none was accepted."""
         count = sum(self.rejected.values())
         if count > max_rejected:
             raise ValueError(
                 f"{_plural(count, 'row')} {'was' if count == 1 else 'were'} rejected, "
                 f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; "
-                "see the rejected table, then mend the source or raise --max-rejected"
+                "see the rejected table, then correct the source or raise --max-rejected"
             )
         if not self.responses:
             raise ValueError("the source has no usable response; see the rejected table")
@@ -82,19 +88,72 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+class NamedPuzzles:
+    """Draws the puzzles of which a source gives the name, and perhaps the text, but no metadata.
+
+    The source is read for its names when the first such puzzle is asked for; the catalog draws with this from then on.
+    ``fits`` says how well the editions fit, the best first; it is empty as long as no puzzle had to be drawn, or with a
+    given edition, under which all are drawn.
+    """
+
+    def __init__(self, layout: Layout, catalog: Catalog, edition: Edition | None = None):
+        self.fits: list[Fit] = []
+        self._layout, self._catalog, self._edition = layout, catalog, edition
+        catalog.draw = self.draw
+
+    def draw(self, name: str) -> dict:
+        """Return the row of a puzzle.
+
+        Raises
+        ------
+        ValueError
+            If it is no puzzle's name or too long a puzzle, the names of the source fit no edition, or the drawn puzzle
+            has another solution or another text than the source says.
+        """
+        parts = parse_name(name)
+        if parts is not None and parts.N > MAX_NAMED_N:
+            raise ValueError(
+                f"puzzles of more than {MAX_NAMED_N:,} statements are not drawn from their names; add puzzles.jsonl"
+            )
+        if self._edition is None and parts is not None:
+            if not self.fits:
+                texts = dict(self._read_names())
+                self.fits = find_edition(texts, {one: text for one, text in texts.items() if text is not None})
+            self._edition = choose_edition(self.fits)
+        row = draw_named(name, self._edition) if self._edition else draw_named(name)
+        text = self._read_text(name)
+        if text is not None and text.strip() != row["text"].strip():
+            raise ValueError(f"its text is not the one that edition {self._edition} draws; add its metadata")
+        return row
+
+    def _read_names(self) -> Iterator[tuple[str, str | None]]:
+        """Yield the names that the source gives and the catalog lacks, with their texts."""
+        named = ((answer_name(path), None) for _, path in self._layout.answers)
+        tables = (entry for path in self._layout.tables for entry in read_table(path, ["name", "text"]))
+        rows = (entry.fields or {} for entry in tables)
+        for name, said in chain(((row.get("name"), row.get("text")) for row in rows), named):
+            if isinstance(name, str) and name not in self._catalog:
+                parts = parse_name(name)
+                if parts is not None and parts.N <= MAX_NAMED_N:
+                    yield name, said if isinstance(said, str) else self._read_text(name)
+
+    def _read_text(self, name: str) -> str | None:
+        path = self._layout.texts.get(name)
+        text = read_text(path) if path else None
+        return text if isinstance(text, str) else None
+
+
 def import_outputs(
-    source: str | Path,
+    source: str | Path | LocalSource,
     outputs_dir: str | Path,
     puzzles_path: str | Path,
     rejected_path: str | Path,
     *,
-    label: str | None = None,
     model: str | None = None,
-    refused: Sequence[Rejected] = (),
-    keep: bool = False,
+    append: bool = False,
     leave_out: Collection[str] = (),
-    judge: Callable[[Report], None] = lambda report: None,
-    elsewhere: Callable[[], Iterable[dict]] = tuple,
+    validate: Callable[[Report], None] = lambda report: None,
+    extra_puzzles: Callable[[], Iterable[dict]] = tuple,
     edition: Edition | None = None,
 ) -> Report:
     """Write the responses of a source as ``outputs_dir/<model>.parquet``, its puzzles and its rejected rows.
@@ -106,25 +165,21 @@ def import_outputs(
 
     Parameters
     ----------
-    source : path
-        A local file or folder, see `rows.read_outputs`.
+    source : path or LocalSource
+        A local file or folder, see `rows.read_outputs`, or what `open_source` returned.
     outputs_dir, puzzles_path, rejected_path : path
         What is written.
-    label : str, optional
-        How the source is called in the files' metadata; by default its own name without the folders above.
     model : str, optional
-        The model of rows that name none.
-    refused : sequence of Rejected
-        What was refused before, such as members of an archive.
-    keep : bool
+        The model of rows that name none; or ``OLD=NEW``, another name for one.
+    append : bool
         Keep the models that are there already, and their puzzles, to which new ones are added; the source must bring
         other models. By default they are replaced.
     leave_out : collection of str
         Models that are not taken.
-    judge : function of a Report
+    validate : function of a Report
         What it raises refuses the import. By default every import is accepted.
-    elsewhere : function
-        Returns puzzles in which prompts are looked up of which the source does not tell the puzzle; see `Catalog`.
+    extra_puzzles : function
+        Returns puzzles in which prompts are looked up of which the source does not name the puzzle; see `Catalog`.
     edition : Edition, optional
         Under which puzzles known by name alone are drawn; by default the one that fits them.
 
@@ -133,48 +188,54 @@ def import_outputs(
     ValueError
         If there is no such source, it holds no outputs, or brings a model that is to be kept.
     """
-    source, outputs_dir, puzzles_path = Path(source), Path(outputs_dir), Path(puzzles_path)
-    layout = find_files(source, label)
+    local, outputs_dir, puzzles_path = local_source(source), Path(outputs_dir), Path(puzzles_path)
+    layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))
     metadata = {
         "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
-        "source": label or source.name,
+        "source": local.label,
         "version": __version__,
         "command": "cogniload download-outputs",
     }
     mark = outputs_dir / UNFINISHED
-    if keep and mark.exists() and (other := mark.read_text(encoding="utf-8")) != metadata["source"]:
+    if append and mark.exists() and (other := mark.read_text(encoding="utf-8")) != metadata["source"]:
         raise ValueError(f"the import of {other} was interrupted; run it again before you add other outputs")
     for folder in {outputs_dir, puzzles_path.parent, Path(rejected_path).parent}:
         remove_parts(folder)
-    catalog = read_catalog(puzzles_path) if keep and puzzles_path.exists() else Catalog()
-    catalog.elsewhere = elsewhere
-    known, rejected = len(catalog), list(refused)
+    catalog = read_catalog(puzzles_path) if append and puzzles_path.exists() else Catalog()
+    catalog.elsewhere = extra_puzzles
+    known, rejected = len(catalog), list(local.refused)
     named = NamedPuzzles(layout, catalog, edition)
     with _tables_together(metadata, mark) as open_table:
         settings = SettingsTally()
         partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
-        for item in tqdm(read_layout(layout, catalog, model=model), "import", unit=" rows", disable=None):
-            if isinstance(item, Rejected):
+        for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
+            if isinstance(item, Output):
+                if item.model not in leave_out:
+                    partitions.add(item)
+                    settings.add(item.model, item.settings)
+            elif len(rejected) >= MAX_REJECTED_ROWS:
+                raise ValueError(f"{metadata['source']} has more than {MAX_REJECTED_ROWS:,} rows that cannot be used")
+            else:
                 rejected.append(item)
-            elif item.model not in leave_out:
-                partitions.add(item)
-                settings.add(item.model, item.settings)
         partitions.flush_all()
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
-        if len(catalog) > known or not keep:
+        if len(catalog) > known or not append:
             open_table(puzzles_path, PUZZLES).write_table(catalog.table())
         open_table(rejected_path, REJECTED).write_table(rows)
         examples = {row.reason: row for row in reversed(rejected)}
         reasons = Counter(row.reason for row in rejected)
-        report = Report(dict(partitions.rows), reasons, examples, describe_fits(named.fits), settings.by_model())
+        others = [layout.label(path) for path in layout.others]
+        report = Report(
+            dict(partitions.rows), reasons, examples, describe_fits(named.fits), settings.by_model(), others
+        )
         try:
-            judge(report)
-            if keep:
+            validate(report)
+            if append:
                 _refuse_known(outputs_dir, metadata["source"], report.responses)
         except ValueError:
             write_table(rejected_path, rows, metadata)
             raise
-    if not keep:
+    if not append:
         _remove_others(outputs_dir, partitions.rows)
     mark.unlink()
     return report
@@ -184,8 +245,8 @@ def _refuse_known(outputs_dir: Path, source: str, models: Iterable[str]) -> None
     for path in (partition_path(outputs_dir, model) for model in models):
         if path.exists():
             raise ValueError(
-                f"{source} brings a model that is there already, from {read_metadata(path).get('source')}: "
-                f"{unquote(path.stem)}; give one of them another name, or take that one out first"
+                f"{unquote(path.stem)} of {source} was already imported from {read_metadata(path).get('source')}; "
+                "rename one with OLD=NEW, or remove it first"
             )
 
 

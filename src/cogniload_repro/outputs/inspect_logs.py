@@ -1,7 +1,5 @@
 """Logs of the Inspect evaluation framework, sample by sample: `.eval` archives and plain `.json` files."""
 
-import gzip
-import json
 import re
 import zipfile
 import zlib
@@ -15,6 +13,7 @@ from cogniload_repro.records import (
     ROW_BYTES,
     Refusal,
     check_record,
+    load_json,
     open_stream,
     open_zip,
     over_limit,
@@ -27,10 +26,10 @@ from cogniload_repro.records import (
 TASK, COMPARABILITY = "cogniload", 1
 #: Why a log is refused beside its samples, which are read.
 UNFINISHED_LOG = "unfinished log"
-#: Most memory that a plain log may take, bytes: it is read whole.
+#: Most memory that JSON which is read whole may take, bytes.
 LOG_MEMORY_BYTES = 1_500_000_000
 
-_LOG_START = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
+_TABLE_START = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{\s*"version":\s*\d+,\s*"status":)')
 _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
 
 
@@ -42,24 +41,20 @@ class Sample(NamedTuple):
     asked: Mapping[str, object] = {}
 
 
-def is_inspect_json(path: Path) -> bool:
-    """Tell whether a JSON file begins as an Inspect log does."""
+def begins_as_table(path: Path) -> bool:
+    """Return whether a JSON file begins as an array or as an Inspect log does."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return bool(_LOG_START.match(file.read(4096)))
-    except (OSError, EOFError, zlib.error):
+        with open_stream(path) as file:
+            return bool(_TABLE_START.match(file.read(4096)))
+    except Exception:  # whatever its compression raises: it is no table, and named as data that is not read
         return False
 
 
 def read_archive(path: Path) -> Iterator[Sample | Exception | Refusal]:
     """Yield the samples of an `.eval` archive, one in memory at a time; an error for one that is damaged.
 
-    Of a run that has not come to its end, the last item is the refusal that says so.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a zip archive or its header is not that of an Inspect log.
+    Of a run that has not come to its end, the last item is the refusal that says so. A file that is no log raises
+    ValueError.
     """
     try:
         with open_zip(path) as archive:
@@ -81,24 +76,21 @@ def read_archive(path: Path) -> Iterator[Sample | Exception | Refusal]:
         raise ValueError(f"not a whole Inspect log: {error}") from None
 
 
-def read_json(path: Path) -> Iterator[Sample | Refusal]:
-    """Yield the samples of a plain `.json` log, which has to fit into memory, and last as `read_archive`.
-
-    Raises
-    ------
-    ValueError
-        If the file is not JSON or not an Inspect log.
-    """
+def load_whole(path: Path) -> object:
+    """Return the content of a JSON file, which has to fit into memory."""
     with open_stream(path) as file:
         content = file.read(LOG_MEMORY_BYTES // 3 + 1)
     if _weigh(content) > LOG_MEMORY_BYTES:
-        raise ValueError(f"a plain log of {len(content):,} bytes or more is not read; convert it to .eval")
-    log = json.loads(content)
-    (model, asked), samples = _read_eval(log), log.pop("samples", None) or []
-    del content
+        raise ValueError(f"JSON of {len(content):,} bytes or more is not read; convert a log to .eval, others to JSONL")
+    return load_json(content)
+
+
+def read_log(log: object) -> Iterator[Sample | Refusal]:
+    """Yield the samples of a plain `.json` log, and last what `read_archive` does."""
+    (model, asked), samples = _read_eval(log), _list(_mapping(log).get("samples"))
     for sample in samples:
         yield Sample(model, check_record(sample), asked)
-    yield from _judge_status(log, len(samples))
+    yield from _judge_status(_mapping(log), len(samples))
 
 
 def _weigh(content: bytes) -> int:
@@ -112,25 +104,22 @@ def _judge_status(header: Mapping, count: int) -> Iterator[Refusal]:
     """Refuse a log that is not that of a whole run, beside its samples."""
     if (status := header.get("status")) != "success":
         error = _mapping(header.get("error")).get("message")
-        of_all = _mapping(header["eval"].get("dataset")).get("samples")
+        expected = _mapping(header["eval"].get("dataset")).get("samples")
         yield (
             UNFINISHED_LOG,
             (
-                f"its run has not come to its end (status {status or 'unknown'}"
-                + (f": {str(error)[:200]}" if error else "")
-                + f"): {count:,} samples"
-                + (f" of {of_all:,}" if isinstance(of_all, int) else "")
-                + " are in it; go on with `inspect eval-retry`, or allow rejected rows to use what is there"
+                f"the run did not finish (status {status or 'unknown'}{f': {str(error)[:200]}' if error else ''}): "
+                f"{count:,} samples{f' of {expected:,}' if isinstance(expected, int) else ''} are in it; "
+                "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
             ),
         )
 
 
-def _read_header(archive: zipfile.ZipFile) -> dict:
+def _read_header(archive: zipfile.ZipFile) -> Mapping:
     """Return the header of an archive; one that was interrupted has none yet, only a journal."""
     for name in ("header.json", "_journal/start.json"):
         if name in archive.namelist():
-            header = json.loads(_read_member(archive, archive.getinfo(name)))
-            return header if isinstance(header, dict) else {}
+            return _mapping(load_json(_read_member(archive, archive.getinfo(name))))
     raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
 
 
@@ -143,23 +132,27 @@ def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
     said, is_own = re.fullmatch(r"(\d+)-[A-Z]+", version), task.rpartition("/")[2] == TASK
     if is_own and said and int(said[1]) != COMPARABILITY:
         raise ValueError(
-            f"its answers were asked for under comparability version {said[1]} of the task {TASK}, and do not compare "
-            f"with those of version {COMPARABILITY}; evaluate again, or read it with the release that it is from"
+            f"log of comparability version {said[1]} of the task {TASK}, not comparable with version {COMPARABILITY}; "
+            "evaluate again or use the matching release"
         )
     configs = _mapping(about.get("model_generate_config")), _mapping(plan.get("config"))
     asked = {key: value for config in configs for key, value in config.items() if value is not None}
-    model, told = about.get("model"), _mapping(about.get("metadata"))
+    model, stated = about.get("model"), _mapping(about.get("metadata"))
     return model, {
         "provider": model.partition("/")[0] if isinstance(model, str) and "/" in model else None,
         "date": about.get("created"),
-        "effort": asked.get("reasoning_effort") or told.get("effort") or asked.get("reasoning_tokens"),
+        "effort": asked.get("reasoning_effort") or stated.get("effort") or asked.get("reasoning_tokens"),
         **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
-        "form": told.get("form") if is_own else None,
+        "form": stated.get("form") if is_own else None,
     }
 
 
 def _mapping(value: object) -> Mapping:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list:
+    return value if isinstance(value, list) else []
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

@@ -1,28 +1,43 @@
 """What a folder of model outputs holds: tables, single answers, and puzzles of its own.
 
-Read are the authors' layout (answers ``N_d_needles_puzzleId_gold.*`` under one folder a model, puzzle texts
+Read are the authors' layout (answers ``N_d_needles_puzzleId_gold.*`` under one folder per model, puzzle texts
 ``exp/**/NAME.txt``, metadata ``meta/**/NAME_state.json``) and tables of outputs; a table named ``puzzles.*``
 holds puzzles.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from cogniload_repro.outputs.readers import is_table, read_table
+from cogniload_repro.outputs.readers import COMPRESSED, is_table, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
 from cogniload_repro.puzzles.release import STATE, name_state, release_row
 from cogniload_repro.records import UNREADABLE, Entry, Refusal, read_text
 from cogniload_repro.schemas import PUZZLES
 
-BAD_PUZZLE = "bad puzzle"
-NOT_AN_ANSWER = "not an answer"
-
-_NO_FILE = UNREADABLE, "it is neither a file nor a folder"
-
+BAD_PUZZLE, NOT_AN_ANSWER, NOT_READ = "bad puzzle", "not an answer", "not read"
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
+#: Endings of archives.
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
+
+_NO_FILE = UNREADABLE, "it is neither a file nor a folder"
+_UNKNOWN_FORM = (
+    NOT_READ,
+    "it looks like data of a form that is not read; unpack it, or give it as JSONL, CSV or Parquet",
+)
+# endings that mean data, texts that do not, and what data have in them: the name of a puzzle, or the key of an answer
+_DATA = (*ARCHIVES, *COMPRESSED, ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow", ".feather", ".eval", ".7z",
+         ".rar", ".lz4", ".br", ".xlsx", ".xls", ".ods", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5", ".db",
+         ".sqlite", ".sqlite3", ".duckdb", ".avro", ".orc", ".msgpack", ".dta", ".sav", ".rds", ".rdata")  # fmt: skip
+_DOCUMENT = re.compile(r"(readme|licen[cs]e|changelog|citation|notice)\b.*|.*\.(md|rst|py|ya?ml|toml|html?|pdf)")
+_COPY = re.compile(r"(\.(\d{1,4}|tmp|temp|bak|old|orig|part|partial|copy)|~)+$")
+_CONTENT = re.compile(
+    rb'"(response|resps|completion|candidates|choices|messages)"\s*:\s*("|\[|\{"0"|null)|\d_\d{1,2}_\d+_\d+_[a-z]'
+)
+_CONTENT_BYTES = 1 << 16
 
 
 @dataclass
@@ -40,9 +55,12 @@ class Layout:
     answers : list of (str or None, Path)
         Single answers with their model, None for those in no folder.
     others : list of Path
-        Files among a model's answers that are none.
+        Files that are none of these and do not look like data.
     lost : list of (Path, Refusal)
-        What cannot be looked into: folders without permission, links that lead nowhere, pipes and devices.
+        What cannot be looked into (folders without permission, dangling links, pipes and devices), and data of a form
+        that is not read.
+    inner : mapping of Path to Path
+        Archives in the folder, and where they were unpacked.
     """
 
     root: Path
@@ -53,39 +71,58 @@ class Layout:
     answers: list[tuple[str | None, Path]] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
     lost: list[tuple[Path, Refusal]] = field(default_factory=list)
+    inner: Mapping[Path, Path] = field(default_factory=dict)
 
     def label(self, path: Path) -> str:
         """Return a file's name in reports: its path below the root, bytes that are no text spelt out."""
-        return path.relative_to(self.root).as_posix().encode("utf-8", "backslashreplace").decode()
+        inside = (archive / path.relative_to(to) for archive, to in self.inner.items() if path.is_relative_to(to))
+        below = next(inside, path).relative_to(self.root)
+        return below.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def find_files(source: Path, label: str | None = None) -> Layout:
+def find_files(
+    source: Path, label: str | None = None, inner: Mapping[Path, Path] | None = None, *, may_be_empty: bool = False
+) -> Layout:
     """Sort the files of a source, which messages call by its label, or else by its path.
+
+    Parameters
+    ----------
+    source : path
+    label : str, optional
+    inner : mapping of path to path
+        Archives below the source, and where they were unpacked; other archives are not looked into.
+    may_be_empty : bool
+        Whether there may be nothing in it, as what there was has been refused before.
 
     Raises
     ------
     ValueError
-        If there is no such file or folder, or it holds no outputs.
+        If there is no such file or folder, or it holds no outputs and nothing that could be named as refused.
     """
     if source.is_file():
         if not is_table(source):
             raise ValueError(
-                f"{label or source} is no JSONL, CSV or Parquet file and no Inspect log; "
-                "give one, or a folder of outputs"
+                f"{label or source} is no table of outputs and no Inspect log; give one, or a folder of them"
             )
         return Layout(source.parent, tables=[source])
     if not source.is_dir():
         raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
-    layout = Layout(source)
-    for path in _walk(source, layout.lost):
-        _sort_in(layout, path, path.relative_to(source).parts)
-    answering = {model for model, _ in layout.answers}
-    layout.others = [path for path in layout.others if _model_folder(path.relative_to(source).parts[:-1]) in answering]
-    if not layout.tables and not layout.answers:
-        lost = f" ({len(layout.lost)} of its entries cannot be looked into)" if layout.lost else ""
+    layout = Layout(source, inner=inner or {})
+    files = [(path, path.relative_to(source).parts) for path in walk(source, layout.lost) if path not in layout.inner]
+    for archive, folder in layout.inner.items():
+        above = archive.relative_to(source).parts[:-1]
+        files += [(path, (*above, *path.relative_to(folder).parts)) for path in walk(folder, layout.lost)]
+    files.sort(key=lambda file: file[1])
+    for path, parts in files:
+        _sort_in(layout, path, parts)
+    answering = {model for model, _ in layout.answers} - {None}
+    meant = {path for path, parts in files if _model_folder(parts[:-1]) in answering}.intersection(layout.others)
+    layout.others = [path for path in layout.others if path not in meant]
+    layout.lost += [(path, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*")) for path in sorted(meant)]
+    if not (layout.tables or layout.answers or layout.lost or may_be_empty):
         raise ValueError(
-            f"{label or source} holds no outputs{lost}; expected are JSONL, CSV or Parquet files, logs of Inspect, "
-            "or answers N_d_needles_puzzleId_gold.* under one folder a model"
+            f"{label or source} holds no outputs; expected are JSONL, CSV, Parquet or Arrow files, logs of Inspect, "
+            "or answers N_d_needles_puzzleId_gold.* under one folder per model"
         )
     return layout
 
@@ -114,7 +151,7 @@ def answer_name(path: PurePath) -> str:
     return path.name.partition(".")[0]
 
 
-def _walk(source: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
+def walk(source: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
     """Return the files below a folder, in the order of their paths; what cannot be looked into goes among the lost.
 
     Hidden entries are left out. A link is followed, unless it leads to a folder that is read anyway.
@@ -152,8 +189,24 @@ def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
         layout.answers.append((_model_folder(folders), path))
     elif is_table(path):
         (layout.puzzle_tables if path.name.startswith("puzzles.") else layout.tables).append(path)
-    elif _model_folder(folders):
+    elif _looks_like_data(path):
+        layout.lost.append((path, _UNKNOWN_FORM))
+    else:
         layout.others.append(path)
+
+
+def _looks_like_data(path: Path) -> bool:
+    """Return whether a file that is not read may hold answers, by its ending or by how it begins."""
+    name = _COPY.sub("", path.name.lower())
+    if name.endswith(_DATA):
+        return True
+    if _DOCUMENT.fullmatch(name):
+        return False
+    try:
+        with path.open("rb") as file:
+            return bool(_CONTENT.search(file.read(_CONTENT_BYTES)))
+    except OSError:
+        return True
 
 
 def _model_folder(folders: tuple[str, ...]) -> str | None:
@@ -179,8 +232,4 @@ def _complete(fields: dict) -> dict:
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
     derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
-    return {
-        **parts._asdict(),
-        **derived,
-        **{key: value for key, value in fields.items() if value is not None},
-    }
+    return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}

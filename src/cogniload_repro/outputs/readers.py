@@ -1,10 +1,12 @@
-"""Tables of model outputs, read row by row: JSON lines, Parquet, CSV and logs of other programs."""
+"""Tables of model outputs, read row by row: JSON, CSV, Parquet, Arrow and logs of other programs."""
 
 import csv
 import io
+import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cogniload_repro.outputs import inspect_logs
-from cogniload_repro.outputs.adapters import adapt_record, find_harness_model
+from cogniload_repro.outputs.adapters import Beside, adapt_record, find_beside
 from cogniload_repro.records import (
     MALFORMED,
     NOT_UTF8,
@@ -21,6 +23,7 @@ from cogniload_repro.records import (
     Entry,
     Refusal,
     check_encoding,
+    check_record,
     decode_batch,
     open_stream,
     over_limit,
@@ -30,58 +33,55 @@ from cogniload_repro.records import (
 from cogniload_repro.storage import open_parquet
 
 MISSING_FIELD = "missing field"
+#: Endings of compressed tables.
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
-_BATCH_ROWS, _BATCH_BYTES, _MOST_VALUES = 16, 1 << 26, 20_000_000
+_BATCH_ROWS, _BATCH_BYTES, _MAX_VALUES, _MAX_ARROW = 16, 1 << 26, 20_000_000, 1 << 30
+_ARROW_ENDS = (b"ARROW1", b"\xff\xff\xff\xff\0\0\0\0")  # of its file format and its stream format
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 
 def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
-    """Yield the rows of a table file, by the ending of its name.
-
-    Parameters
-    ----------
-    path : Path
-        A file for which `is_table` holds.
-    columns : list of str
-        The fields that are wanted; others are left out.
-    """
-    read = _READERS[_kind(path)]
+    """Yield the rows of a file for which `is_table` holds, with those of their fields that are among the columns."""
     try:
-        yield from read(path, columns)
+        yield from _READERS[_kind(path)](path, columns)
     except UnicodeError as error:
         yield Entry(0, None, (NOT_UTF8, str(error)))
     except MemoryError:
         yield Entry(0, None, (UNREADABLE, "it takes more memory than a source may"))
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, KeyError, RecursionError, zlib.error, lzma.LZMAError) as error:
         yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether the file's ending is that of a table; JSON is one if it is a log."""
-    kind = _kind(path)
-    return inspect_logs.is_inspect_json(path) if kind == "json" else kind in _READERS
+    """Return whether the file's ending is that of a table; JSON is one if it is a log or an array."""
+    return _kind(path) in _READERS and (_kind(path) != "json" or inspect_logs.begins_as_table(path))
 
 
 def _kind(path: Path) -> str:
     name = path.name.lower()
-    for ending in (".gz", ".zst"):
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return PurePath(name).suffix.removeprefix(".")
 
 
-def _read_records(path: Path, columns: list[str]) -> Iterator[Entry]:
-    model, filters = find_harness_model(path), set[object]()
-    for entry in read_json_lines(path):
+def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
+    return _read_records(read_json_lines(path), find_beside(path), columns)
+
+
+def _read_records(records: Iterator[Entry], beside: Beside, columns: list[str]) -> Iterator[Entry]:
+    filters = set[object]()
+    for entry in records:
         record = entry.fields or {}
         if "filtered_resps" in record:
             filters = filters or {record.get("filter")}
             if record.get("filter") not in filters:
                 continue  # the same response once more, as another filter has cut it
-        yield from _entries(entry.row, entry.refusal or record, model, columns)
+        yield from _entries(entry.row, entry.refusal or record, columns, beside.model, beside.asked)
 
 
 def _entries(
-    row: int, record: dict | Refusal, model: str | None, columns: list[str], asked: Mapping[str, object] | None = None
+    row: int, record: dict | Refusal, columns: list[str], model: str | None, asked: Mapping[str, object]
 ) -> Iterator[Entry]:
     """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
     for fields in adapt_record(record, model, asked) if isinstance(record, dict) else (record,):
@@ -91,23 +91,39 @@ def _entries(
             yield Entry(row, None, fields)
 
 
-def _read_inspect(path: Path, columns: list[str]) -> Iterator[Entry]:
-    samples = inspect_logs.read_archive(path) if _kind(path) == "eval" else inspect_logs.read_json(path)
+def _read_json(path: Path, columns: list[str]) -> Iterator[Entry]:
+    content = inspect_logs.load_whole(path)
+    if isinstance(content, list):
+        checked = ((row, check_record(record)) for row, record in enumerate(content, start=1))
+        entries = (Entry(row, one) if isinstance(one, dict) else Entry(row, None, one) for row, one in checked)
+        yield from _read_records(entries, find_beside(path), columns)
+    else:
+        yield from _read_samples(inspect_logs.read_log(content), columns)
+
+
+def _read_eval(path: Path, columns: list[str]) -> Iterator[Entry]:
+    return _read_samples(inspect_logs.read_archive(path), columns)
+
+
+def _read_samples(samples: Iterator[inspect_logs.Sample | Exception | Refusal], columns: list[str]) -> Iterator[Entry]:
     for row, sample in enumerate(samples, start=1):
         if isinstance(sample, Exception):
             yield Entry(row, None, (UNREADABLE, str(sample)))
         elif not isinstance(sample, inspect_logs.Sample):
             yield Entry(0, None, sample)
         else:
-            yield from _entries(row, sample.record, sample.model, columns, sample.asked)
+            yield from _entries(row, sample.record, columns, sample.model, sample.asked)
 
 
-def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
+def _read_csv(path: Path, columns: list[str], delimiter: str = ",") -> Iterator[Entry]:
     csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # the whole process's: never lowered
     with open_stream(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
         check_encoding(raw)
         bounded = _BoundedLines(text)
-        lines = csv.DictReader(bounded, strict=True)
+        lines = csv.DictReader(bounded, delimiter=delimiter, strict=True)
+        if refusal := _check_header(list(lines.fieldnames or ()), columns):
+            yield Entry(0, None, refusal)
+            return
         row = 0
         while True:
             row += 1
@@ -119,18 +135,19 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
             except csv.Error as error:
                 yield Entry(row, None, (MALFORMED, f"not CSV: {error}"))
                 continue
-            if "response" in columns and not {"name", "response"} <= set(lines.fieldnames or ()):
-                header = ", ".join(lines.fieldnames or ())[:200]
-                yield Entry(0, None, (MISSING_FIELD, f"the header has {header}; needed are model, name, response"))
-                return
-            named = list(lines.fieldnames or ())
-            if twice := [name for name in columns if named.count(name) > 1]:
-                yield Entry(0, None, (MALFORMED, f"the header has {', '.join(twice)} twice"))
-                return
             if None in fields:
                 yield Entry(row, None, (MALFORMED, f"{len(fields[None])} fields more than the header has"))
             else:
-                yield Entry(row, {name: _parse_csv(name, fields[name]) for name in columns if name in fields})
+                yield Entry(row, {name: _parse_count(name, fields[name]) for name in columns if name in fields})
+
+
+def _check_header(header: list[str], columns: list[str]) -> Refusal | None:
+    """Return why a table with these columns cannot be read; one without any has no rows either."""
+    if twice := [name for name in columns if header.count(name) > 1]:
+        return MALFORMED, f"the header has {', '.join(twice)} twice"
+    if header and "response" in columns and not {"name", "response"} <= set(header):
+        return MISSING_FIELD, f"the header has {', '.join(header)[:200]}; needed are model, name, response"
+    return None
 
 
 class _BoundedLines:
@@ -152,7 +169,7 @@ class _BoundedLines:
         return line
 
 
-def _parse_csv(name: str, word: str | None) -> str | int | None:
+def _parse_count(name: str, word: str | None) -> str | int | None:
     """Return token counts as numbers where they are ones; an empty count is an unknown one."""
     if word is None or not name.endswith("_tokens"):
         return word
@@ -161,64 +178,151 @@ def _parse_csv(name: str, word: str | None) -> str | int | None:
 
 
 def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
-    row, left = 0, unpacked_limit()
     with open_parquet(path) as file:
-        present = [name for name in columns if name in file.schema_arrow.names]
-        for batch in _read_batches(path, file, present):
-            left -= batch.nbytes
+        present = _find_columns(file.schema_arrow, columns)
+        groups = range(file.num_row_groups)
+        yield from _read_batches(
+            path, (batch for number in groups for batch in _read_group(path, file, number, present))
+        )
+
+
+def _find_columns(schema: pa.Schema, columns: list[str]) -> list[str]:
+    if twice := [name for name in columns if schema.names.count(name) > 1]:
+        raise ValueError(f"the file has the column {', '.join(twice)} twice")
+    return [name for name in columns if name in schema.names]
+
+
+def _read_batches(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[Entry]:
+    """Yield rows; few at a time, and one by one where they are long, as a text may stand for many of them."""
+    row, left = 0, unpacked_limit()
+    for batch in batches:
+        for start in range(0, len(batch), _BATCH_ROWS):
+            part = batch.slice(start, _BATCH_ROWS)
+            sizes = _measure_rows(part)
+            left -= sum(sizes)
             if left < 0:
                 raise ValueError(over_limit(path.name))
-            for place in range(batch.num_rows) if batch.nbytes > ROW_BYTES else (None,):
-                part = batch if place is None else batch.slice(place, 1)
-                is_long = place is not None and _measure(part) > ROW_BYTES
-                for fields in [_TOO_LONG] if is_long else decode_batch(part):
+            cuts = range(len(part)) if sum(sizes) > ROW_BYTES else [None]
+            for place in cuts:
+                is_long = place is not None and sizes[place] > ROW_BYTES
+                rows = part if place is None else part.slice(place, 1)
+                for fields in [_TOO_LONG] if is_long else decode_batch(rows):
                     row += 1
                     yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
 
 
-def _read_batches(path: Path, file: pq.ParquetFile, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield so few rows at a time that they fit into memory, though a value may stand for many rows."""
-    for number in range(file.num_row_groups):
-        group = file.metadata.row_group(number)
-        chunks = [group.column(n) for n in range(group.num_columns)]
-        flat = {chunk.path_in_schema: chunk for chunk in chunks if chunk.path_in_schema in columns}
-        values = sum(chunk.num_values for chunk in chunks if "." in chunk.path_in_schema
-                     and chunk.path_in_schema.partition(".")[0] in columns)  # fmt: skip
-        if values > _MOST_VALUES:
-            raise ValueError(f"{values:,} values in lists are more than a source has")
-        average = sum(chunk.total_uncompressed_size for chunk in flat.values()) // max(group.num_rows, 1)
-        shared = [name for name, chunk in flat.items() if chunk.has_dictionary_page
-                  and pa.types.is_string(file.schema_arrow.field(name).type)]  # fmt: skip
-        largest = max(average, _measure_shared(path, number, shared))
-        if largest > ROW_BYTES:
-            raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
-        rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(largest, 1)))
-        yield from file.iter_batches(rows, row_groups=[number], columns=columns)
+def _measure_rows(batch: pa.RecordBatch) -> list[int]:
+    """Return the bytes of the texts of each row, those of shared texts too."""
+    sizes = [1] * len(batch)
+    for column in batch.columns:
+        texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
+            lengths = pc.binary_length(texts)
+            lengths = lengths if texts is column else lengths.take(column.indices)
+            sizes = [size + (more or 0) for size, more in zip(sizes, lengths.to_pylist(), strict=True)]
+    return sizes
 
 
-def _measure(row: pa.RecordBatch) -> int:
-    """Return the bytes of the texts of one row."""
-    texts = [
-        column for column in row.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    ]
-    return sum(pc.binary_length(text)[0].as_py() or 0 for text in texts)
+def _read_group(path: Path, file: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield so few rows of a row group at a time that they fit into memory, though a value may stand for many."""
+    group = file.metadata.row_group(number)
+    chunks = [group.column(n) for n in range(group.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+    nested = sum(chunk.num_values for chunk in chunks if "." in chunk.path_in_schema)
+    if nested > _MAX_VALUES:
+        raise ValueError(f"{nested:,} values in lists are more than a source has")
+    flat = [chunk for chunk in chunks if chunk.path_in_schema in columns]
+    shared = [c.path_in_schema for c in flat if c.has_dictionary_page and c.physical_type == "BYTE_ARRAY"]
+    average = sum(chunk.total_uncompressed_size for chunk in flat) // max(group.num_rows, 1)
+    largest = max(average, _measure_shared(path, number, shared))
+    if largest > ROW_BYTES:
+        raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
+    rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(largest, 1)))
+    yield from file.iter_batches(rows, row_groups=[number], columns=columns)
 
 
 def _measure_shared(path: Path, group: int, columns: list[str]) -> int:
-    """Return the bytes of the largest value that a row group keeps once for all of its rows; 0 if there is none."""
+    """Return the bytes of the largest values that a row group keeps once for all of its rows; 0 if there is none."""
     if not columns:
         return 0
     with open_parquet(path, read_dictionary=columns) as file:
         first = next(file.iter_batches(1, row_groups=[group], columns=columns), None)
-    lengths = [pc.max(pc.binary_length(column.dictionary)).as_py() or 0 for column in first or ()]
-    return sum(lengths)
+    return sum(pc.max(pc.binary_length(column.dictionary)).as_py() or 0 for column in first or ())
+
+
+def _read_arrow(path: Path, columns: list[str]) -> Iterator[Entry]:
+    """Read Arrow's file format (.feather too), which holds a stream, and its stream format."""
+    with path.open("rb") as file:
+        file.seek(-8, io.SEEK_END)
+        if path.suffix.lower() not in COMPRESSED and not file.read().endswith(_ARROW_ENDS):
+            raise ValueError("the file is cut short")
+    for is_measured in (False, True):
+        with open_stream(path) as stream:
+            if stream.peek(6)[:6] == b"ARROW1":
+                stream.read(8)
+            if not is_measured:  # before any of its batches is unpacked
+                _check_messages(pa.ipc.MessageReader.open_stream(stream))
+                continue
+            with pa.ipc.open_stream(stream) as batches:
+                present = _find_columns(batches.schema, columns)
+                for name in present:
+                    if not _is_flat(batches.schema.field(name).type):
+                        raise ValueError(f"the column {name} is {batches.schema.field(name).type}")
+                yield from _read_batches(path, (batch.select(present) for batch in batches))
+
+
+def _is_flat(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(is_kind(kind) for is_kind in (pa.types.is_primitive, pa.types.is_string, pa.types.is_large_string,
+                                             pa.types.is_null))  # fmt: skip
+
+
+def _check_messages(messages: Iterator[pa.ipc.Message]) -> None:
+    """Refuse an Arrow stream of which a batch, or all dictionaries together, unpack to more than memory should hold."""
+    dictionaries = 0
+    for message in messages:
+        size = _unpacked_size(message)
+        dictionaries += size * (message.type == "dictionary")
+        if max(size, dictionaries) > _MAX_ARROW:
+            raise ValueError(f"a batch takes more than {_MAX_ARROW:,} bytes; write it as Parquet")
+
+
+def _unpacked_size(message: pa.ipc.Message) -> int:
+    """Return the bytes of a batch; of a compressed one (as its flatbuffer says) each buffer begins with its size."""
+    meta, body = message.metadata.to_pybytes(), message.body
+    if body is None:
+        return 0
+
+    def number(at: int, width: int = 4) -> int:
+        return int.from_bytes(meta[at : at + width], "little")
+
+    def find(table: int, field: int) -> int:
+        index = table - number(table)
+        place = 4 + 2 * field
+        return table + number(index + place, 2) if place < number(index, 2) and number(index + place, 2) else 0
+
+    header = find(number(0), 2)
+    batch = header + number(header)
+    if message.type == "dictionary":
+        batch = find(batch, 1) + number(find(batch, 1))
+    if not find(batch, 3):
+        return len(body)
+    buffers = find(batch, 2) + number(find(batch, 2))
+    starts = (number(buffers + 4 + 16 * n, 8) for n in range(number(buffers)))
+    return len(body) + sum(
+        int.from_bytes(body[start : start + 8].to_pybytes(), "little", signed=True)
+        for start in starts if start + 8 <= len(body)
+    )  # fmt: skip
 
 
 _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {
-    "jsonl": _read_records,
-    "ndjson": _read_records,
+    "jsonl": _read_json_lines,
+    "ndjson": _read_json_lines,
     "csv": _read_csv,
+    "tsv": partial(_read_csv, delimiter="\t"),
     "parquet": _read_parquet,
-    "eval": _read_inspect,
-    "json": _read_inspect,
+    "arrow": _read_arrow,
+    "feather": _read_arrow,
+    "eval": _read_eval,
+    "json": _read_json,
 }

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.endings import join_reasoning, read_stop
-from cogniload_repro.outputs.layout import NOT_AN_ANSWER, Layout, answer_name, find_files, read_puzzles
+from cogniload_repro.outputs.layout import Layout, answer_name, find_files, read_puzzles
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
 from cogniload_repro.outputs.settings import SETTINGS, take_settings
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_text
 from cogniload_repro.schemas import OUTPUTS
 
-#: How the prompt was perturbed; such answers are told apart as those of a model of their own, "MODEL (NAME)".
+#: How the prompt was perturbed; such answers are those of a model of their own, "MODEL (NAME)".
 PERTURBATION = "perturbation"
 #: Reasoning that a source keeps in a column of its own; it is put in front of the response, as the paper scores both.
 REASONING = "reasoning"
@@ -57,16 +57,18 @@ class Rejected(NamedTuple):
     model: str | None = None
 
 
-def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
+def read_outputs(
+    source: str | Path | Layout, catalog: Catalog, *, model: str | None = None
+) -> Iterator[Output | Rejected]:
     """Read the responses of a file or folder, one by one, in the order of paths and rows.
 
     Parameters
     ----------
-    source : path
-        A JSONL, CSV or Parquet file with the columns of the outputs table, and perhaps those of `OPTIONAL` (JSONL and
-        CSV may be compressed, ending in .gz or .zst), an output file of OpenAI's batch endpoint or of Anthropic's, a
-        sample log of lm-evaluation-harness, a log of Inspect (.eval or .json), or a folder of such files, or of
-        answers in the authors' layout.
+    source : path or Layout
+        A table with the columns of the outputs table, and perhaps those of `OPTIONAL`: JSONL, CSV, TSV or a JSON array
+        (each perhaps compressed: .gz, .zst, .bz2, .xz), Parquet or Arrow. Or results of a batch of OpenAI, Anthropic or
+        Gemini, a sample log of lm-evaluation-harness, a log of Inspect (.eval or .json), a folder of such files, or of
+        answers in the authors' layout. Or the files of a folder, as `find_files` has sorted them.
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
     model : str, optional
@@ -82,11 +84,7 @@ def read_outputs(source: str | Path, catalog: Catalog, *, model: str | None = No
     ValueError
         If there is no such source, it holds no outputs, or none of a model that is to be called otherwise.
     """
-    yield from read_layout(find_files(Path(source)), catalog, model=model)
-
-
-def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -> Iterator[Output | Rejected]:
-    """Read the responses of a source whose files have been found; see `read_outputs`."""
+    layout = source if isinstance(source, Layout) else find_files(Path(source))
     naming = _Naming.read(model)
     seen: dict[str, set[int]] = defaultdict(set)
     texts = _Texts(layout, catalog)
@@ -105,7 +103,7 @@ def read_layout(layout: Layout, catalog: Catalog, *, model: str | None = None) -
 
 @dataclass
 class _Naming:
-    """The name of models that have none, or another name for one of them."""
+    """The name of rows without a model, or another name for one model."""
 
     default: str | None = None
     old: str | None = None
@@ -137,7 +135,6 @@ def _reject(layout: Layout, path: Path, entry: Entry, refusal: Refusal, model: s
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
-    yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
     yield from read_puzzles(layout, catalog)
     for path in layout.tables:
         yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, *OPTIONAL]))
@@ -147,8 +144,7 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
             yield path, Entry(0, {"model": model, "name": answer_name(path), "response": content})
         else:
             yield path, Entry(0, None, content)
-    for path in layout.others:
-        yield path, Entry(0, None, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"))
+    yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
 
 
 def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
@@ -158,7 +154,7 @@ def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
         if fields["name"] is None:
             return (
                 UNKNOWN_PUZZLE,
-                f"no known puzzle has the text {text[:60]!r}...; give its name, or put puzzles.jsonl beside it",
+                f"no known puzzle has the text {text[:60]!r}...; give its name, or put puzzles.jsonl next to it",
             )
     return None
 

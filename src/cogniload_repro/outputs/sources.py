@@ -1,45 +1,65 @@
-"""Where outputs come from: a local path, an https:// or hf:// address, an archive -> a local file or folder."""
+"""Where outputs come from: a local path, an https:// or hf:// address, an archive -> a local file or folder.
 
+A server is a stranger. What it sends is bounded in size, and is appended to nothing but the rest of the same version of
+the same file.
+"""
+
+import gzip
 import hashlib
 import os
 import re
-from collections.abc import Callable
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-import pooch
+import requests
+from requests.adapters import BaseAdapter
+from requests.exceptions import InvalidSchema, TooManyRedirects
+from tqdm import tqdm
+from urllib3.exceptions import HTTPError
 
-from cogniload_repro.escapes import without_secrets
+from cogniload_repro.escapes import without_queries, without_secrets
 from cogniload_repro.outputs.archives import is_archive, unpack
-from cogniload_repro.outputs.downloads import LOOPBACK, Downloader
-from cogniload_repro.outputs.layout import CONTAINERS, answer_name
+from cogniload_repro.outputs.layout import CONTAINERS, answer_name, walk
 from cogniload_repro.outputs.rows import Rejected
 from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.records import bound, over_limit, unpacked_limit
 
 _HUB = "https://huggingface.co"
 _HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_COMMIT, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")  # servers on this machine, which plain http may reach
+_CHUNK_BYTES, _MAX_REDIRECTS = 1 << 16, 20
+_HTML_STARTS = (b"<!doctype html", b"<html")
+_RANGE, _LENGTH = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)"), re.compile(r"\d{1,18}")
 
 
 class LocalSource(NamedTuple):
-    """A source on this machine: the file or folder, how tables call it, what its archive could not give.
+    """A source on this machine: the file or folder, how tables call it, what its archives could not give.
 
-    The note says that a file fetched earlier is used, since when it is there, and how another is had.
+    The note says that a file fetched earlier is used, since when it is there, and how to get another; ``inner`` are the
+    archives in the folder, and where they were unpacked.
     """
 
     path: Path
     label: str
-    refused: list[Rejected]
+    refused: Sequence[Rejected] = ()
     note: str = ""
+    inner: Mapping[Path, Path] = {}
 
 
-def open_source(
-    source: str | Path, cache: str | Path, make_downloader: Callable[..., Downloader] = Downloader
-) -> LocalSource:
-    """Bring a source to this machine: fetch it, compare its sum, unpack it.
+def local_source(source: str | Path | LocalSource) -> LocalSource:
+    """Return a path as a source that is called by its own name."""
+    return source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
+
+
+def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None] | None = None) -> LocalSource:
+    """Bring a source to this machine: fetch it, compare its sum, unpack it and the archives in it, one level deep.
 
     Parameters
     ----------
@@ -48,8 +68,8 @@ def open_source(
         and the file's sum in hexadecimal, which is compared then; with it the hub's address may name a branch.
     cache : path
         Folder for what is fetched and unpacked; what is there already is not fetched again.
-    make_downloader : function
-        Makes the downloader from the path of its part file, and whether plain http will do.
+    fetch : function, optional
+        `download`, perhaps with other options.
 
     Raises
     ------
@@ -64,23 +84,30 @@ def open_source(
         )
     if len(urlsplit(address).scheme) > 1:
         label = without_secrets(address)
-        path, note = _fetch(address, sha256, Path(cache), make_downloader)
+        path, note = _fetch(address, sha256, Path(cache), fetch or download)
     else:
         path, label, note = Path(address), Path(address).name, ""
         if sha256 and not path.is_file():
             raise ValueError(
                 f"{path} is no file whose SHA-256 sum could be compared; correct the path or leave out #sha256="
             )
-        if sha256 and pooch.file_hash(path) != sha256:
+        if sha256 and _hash(path) != sha256:
             raise ValueError(f"{path} does not have the SHA-256 sum {sha256}; it was changed or damaged")
-    if not (path.is_file() and is_archive(path)):
-        return LocalSource(path, label, [], note)
-    folder, refused = unpack(path, Path(cache))
-    whole = next((row for row in refused if row.file == path.name), None)
-    if whole and not any(entry.is_file() and not entry.name.startswith(".") for entry in folder.rglob("*")):
-        detail = " ".join(whole.detail.split())
-        raise ValueError(f"{label} cannot be unpacked ({detail}); delete {path} and fetch it again")
-    return LocalSource(_unwrap(folder), label, refused, note)
+    refused: list[Rejected] = []
+    if path.is_file() and is_archive(path):
+        folder, refused = unpack(path, Path(cache))
+        whole = next((row for row in refused if row.file == path.name), None)
+        if whole and not walk(folder, []):
+            detail = " ".join(whole.detail.split())
+            raise ValueError(f"{label} cannot be unpacked ({detail}); delete {path} and fetch it again")
+        path = _unwrap(folder)
+    inner = dict[Path, Path]()
+    for archive in filter(is_archive, walk(path, []) if path.is_dir() else ()):
+        used = sum(file.stat().st_size for folder in inner.values() for file in walk(folder, []))
+        inner[archive], rows = unpack(archive, Path(cache), unpacked_limit() - used)
+        above = archive.relative_to(path).parent
+        refused += [row._replace(file=(above / row.file).as_posix()) for row in rows]
+    return LocalSource(path, label, refused, note, inner)
 
 
 def resolve_address(address: str) -> str:
@@ -106,39 +133,194 @@ def resolve_address(address: str) -> str:
     return f"{hub}/datasets/{parts['owner']}/{parts['name']}/resolve/{parts['revision']}/{quote(parts['path'])}"
 
 
-def _fetch(address: str, sha256: str, cache: Path, make_downloader: Callable[..., Downloader]) -> tuple[Path, str]:
+def download(
+    url: str, path: Path, *, allow_http: bool = False, attempts: int = 5, pause_s: float = 1.0, timeout_s: float = 60.0
+) -> None:
+    """Fetch a file; what an interrupted call has left beside it is continued, if the server has the same version.
+
+    Parameters
+    ----------
+    url : str
+    path : Path
+    allow_http : bool
+        Whether plain http will do, as the file's sum is compared afterwards. Otherwise it is used for servers on this
+        machine only, and no redirection leads to it from elsewhere.
+    attempts : int
+        How often to ask before giving up.
+    pause_s, timeout_s : float
+        Seconds before the second attempt, doubled before each further one; seconds without a byte that end an attempt.
+
+    Raises
+    ------
+    ValueError
+        If the server refuses, sends a web page or too much (`records.unpacked_limit`), or keeps failing; what has come
+        is kept in the last case.
+    """
+    part = path.with_name(f".{path.name}.part")
+    session = _Session(allow_http or urlsplit(url).scheme == "http", anywhere=allow_http)
+    for attempt in range(attempts):
+        time.sleep(pause_s * 2 ** (attempt - 1) if attempt else 0)
+        try:
+            _fetch_rest(session, url, part, timeout_s)
+            _mark(part).unlink(missing_ok=True)
+            os.replace(part, path)
+            return
+        except (ValueError, TooManyRedirects) as error:  # what no second attempt mends
+            _mark(part).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
+            raise ValueError(f"{without_secrets(url)}: {_describe(error)}; check the address") from None
+        except (requests.RequestException, HTTPError, _TransientError) as error:
+            failure = error
+    raise ValueError(
+        f"{without_secrets(url)} could not be fetched in {attempts} attempts ({_describe(failure)}); "
+        "run the command again later, it continues where it stopped"
+    )
+
+
+class _TransientError(Exception):
+    """The server has failed in a way that may pass."""
+
+
+class _Session(requests.Session):
+    """Reads nothing of a redirection but its headers, and refuses plain http but where it is allowed."""
+
+    def __init__(self, allow_http: bool, *, anywhere: bool):
+        super().__init__()
+        self.max_redirects = _MAX_REDIRECTS
+        self.hooks["response"].append(_drop_body)
+        self._allow_http, self._anywhere = allow_http, anywhere
+
+    def get_adapter(self, url: str) -> BaseAdapter:
+        parts = urlsplit(url)
+        if parts.scheme == "http" and not (self._anywhere or (self._allow_http and parts.hostname in _LOOPBACK)):
+            raise InvalidSchema(f"it is redirected to plain http ({parts.hostname}); add #sha256=, or use https://")
+        return super().get_adapter(url)
+
+
+def _drop_body(response: requests.Response, **_: object) -> None:
+    if response.is_redirect:
+        response.raw.close()
+        response.raw = None
+
+
+def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: float) -> None:
+    """Fetch what the part file lacks; beside it stand the first answer's total size and version."""
+    told, version = "", ""
+    if part.exists() and _mark(part).exists():
+        told, _, version = _mark(part).read_text(encoding="utf-8").partition(" ")
+    start = part.stat().st_size if version else 0
+    headers = {"Accept-Encoding": "identity"}
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": version}
+    with session.get(url, headers=headers, stream=True, timeout=timeout_s) as response:
+        status, found = response.status_code, _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        is_rest = start and found and int(found[1]) == start and _version(response) == version
+        if status == 416 or (status == 206 and not (is_rest and found and found[2] in (told, "*"))):
+            _mark(part).unlink(missing_ok=True)  # the next attempt begins anew
+            raise _TransientError("the server sent another part than was asked for, or of another version")
+        if status in (408, 429) or status >= 500:
+            raise _TransientError(f"the server answered {status} {str(response.reason or '')[:100]}")
+        if status not in (200, 206):
+            raise ValueError(f"the server answered {status} {str(response.reason or '')[:100]}")
+        encoding = response.headers.get("Content-Encoding", "identity").lower() or "identity"
+        if encoding not in ("identity", "gzip", "x-gzip"):
+            raise ValueError(f"it comes compressed as {encoding[:20]!r}")
+        if status == 200:
+            start, told = 0, _read_length(response)
+            _mark(part).unlink(missing_ok=True)
+            if version := _version(response):
+                _mark(part).write_text(f"{told} {version}", encoding="utf-8")
+        _append(response, part, start, int(told) if told else None)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+    if encoding != "identity" and not urlsplit(url).path.lower().endswith((".gz", ".tgz")):
+        _decompress(part, without_secrets(url))  # though the server was asked not to compress
+    with part.open("rb") as file:
+        if is_page or file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
+            raise ValueError("it gives a web page instead of data")
+
+
+def _mark(part: Path) -> Path:
+    return part.with_name(f"{part.name}.version")
+
+
+def _version(response: requests.Response) -> str:
+    """Return the server's mark of the version; "" if there is none that tells bytes apart."""
+    version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    return "" if version.startswith("W/") else version
+
+
+def _read_length(response: requests.Response) -> str:
+    """Return the digits of the whole file's size, "" where the server does not give it."""
+    length = response.headers.get("Content-Length")
+    if length is None or "chunked" in response.headers.get("Transfer-Encoding", "").lower():
+        return ""
+    if not _LENGTH.fullmatch(length):
+        raise ValueError(f"the server gives a length of {length[:40]!r}")
+    return length
+
+
+def _append(response: requests.Response, part: Path, size: int, total: int | None) -> None:
+    limit = unpacked_limit()
+    with (
+        part.open("r+b" if size else "wb") as file,
+        tqdm(total=total, initial=size, desc="download", unit="B", unit_scale=True, disable=None) as progress,
+    ):
+        file.seek(size)
+        file.truncate()
+        while max(size, total or 0) <= limit and (chunk := response.raw.read1(_CHUNK_BYTES, decode_content=False)):
+            file.write(chunk)
+            size += len(chunk)
+            progress.update(len(chunk))
+    if max(size, total or 0) > limit:
+        raise ValueError(over_limit("it", "is larger"))
+    if total is not None and size != total:
+        raise _TransientError(f"connection closed at {size:,} of {total:,} bytes")
+
+
+def _decompress(part: Path, shown: str) -> None:
+    plain = part.with_name(f"{part.name}.plain")
+    try:
+        with bound(gzip.open(part), shown) as packed, plain.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+        os.replace(plain, part)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _TransientError(f"corrupt download: {error}") from None
+    finally:
+        plain.unlink(missing_ok=True)
+        _mark(part).unlink(missing_ok=True)  # of the packed file
+
+
+def _describe(error: Exception) -> str:
+    return without_queries(" ".join(str(error).split()))[:500]
+
+
+def _fetch(address: str, sha256: str, cache: Path, fetch: Callable[..., None]) -> tuple[Path, str]:
     url, shown = resolve_address(address), without_secrets(address)
     parts = urlsplit(url)
     hub = _HF.fullmatch(address)
     if hub and not sha256 and not _COMMIT.fullmatch(hub["revision"]):
-        raise ValueError(
-            f"{shown}: what {hub['revision']!r} names can change; write the commit's 40 digits after the @ "
-            "(they stand in the history of the dataset's files), or add #sha256="
-        )
-    if parts.scheme == "http" and not sha256 and parts.hostname not in LOOPBACK:
+        raise ValueError(f"{shown}: {hub['revision']!r} can move; pin a 40-digit commit after @, or add #sha256=")
+    if parts.scheme == "http" and not sha256 and parts.hostname not in _LOOPBACK:
         raise ValueError(f"{shown}: plain http can be changed on its way; use https:// or add #sha256=")
     name = re.sub(r"[^\w.-]", "_", parts.path.rpartition("/")[2]) or "download"
-    name = f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{name[-100:]}"
+    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{name[-100:]}"
     cache.mkdir(parents=True, exist_ok=True)
-    for stale in cache.glob("tmp*"):  # pooch's place holder, of a run that was killed
-        if stale.is_file() and not stale.stat().st_size:
-            stale.unlink()
-    pooch.get_logger().setLevel("WARNING")
-    fetch = make_downloader(cache / f".{name}.part", any_route=bool(sha256))
-    kept = cache / name
-    kept_s = kept.stat().st_mtime if kept.exists() else 0.0
-    try:
-        path = Path(pooch.retrieve(url, f"sha256:{sha256}" if sha256 else None, name, cache, downloader=fetch))
-    except ValueError as error:
-        if "known hash" not in str(error):
-            raise
-        raise ValueError(
-            f"{shown} does not have the SHA-256 sum {sha256}; it was changed or damaged, and is not used"
-        ) from None
-    if sha256 or not kept_s:
+    if path.exists() and not sha256:
+        since = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
+        return path, f"{shown} was fetched on {since} and is kept; delete {path} to fetch it again"
+    if path.exists() and _hash(path) == sha256:
         return path, ""
-    since = datetime.fromtimestamp(kept_s).isoformat(" ", "minutes")
-    return path, f"{shown} was fetched on {since} and is kept; delete {path} to fetch it again"
+    path.unlink(missing_ok=True)
+    fetch(url, path, allow_http=bool(sha256))
+    if sha256 and _hash(path) != sha256:
+        path.unlink()
+        raise ValueError(f"{shown} does not have the SHA-256 sum {sha256}; it was changed or damaged, and is not used")
+    return path, ""
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unwrap(folder: Path) -> Path:
