@@ -60,7 +60,6 @@ def test_the_picture_comes_back(chapter):
 _FIGURES = {
     "05_glm": "slopes",
     "07_aic": "curve-gain",
-    "08_errors": "error-shares",
     "09_tokens": "prompt-lengths",
     "10_conclusions": "fingerprints",
 }

@@ -12,7 +12,6 @@ from cogniload_repro.presentation.inline import write_json
 from cogniload_repro.presentation.interactive import (
     accuracy_data,
     answering_figure,
-    error_data,
     length_data,
     span_data,
 )
@@ -40,20 +39,6 @@ def test_the_numbers_are_the_pictures(cells, name):
         ):
             assert (names[place], level, n, correct) == (row["model"], row[panel.across], row["total"], row["correct"])
             assert (accuracy, low, high) == pytest.approx((row["accuracy"], row["low"], row["high"]), abs=5e-5)
-
-
-def test_errors_are_shares_of_all_answers(cells):
-    """A panel a type; its counts are those of the cells, and with the right answers they make up all."""
-    kinds = ["valid_logic", "poi_logic", "last_logic", "other", "ctx"]
-    data = error_data(cells, {kind: kind.replace("_", "-") for kind in kinds}, "N")
-    names = [model["name"] for model in data["models"]]
-    sums = cells.groupby(["model", "N"])[["total", "correct", *kinds]].sum()
-    for kind, panel in zip(kinds, data["panels"], strict=True):
-        assert panel["count"] == kind
-        told = {(names[place], level): (n, k) for place, level, n, k, *_ in panel["rows"]}
-        assert told == {key: (row["total"], row[kind]) for key, row in sums.iterrows()}
-    assert (sums[["correct", *kinds]].sum(axis=1) == sums["total"]).all()
-    assert data["most"] == max(row[4] for panel in data["panels"] for row in panel["rows"])
 
 
 def test_spans_are_the_numbers_of_the_picture():

@@ -18,7 +18,7 @@ from cogniload_repro.presentation.robustness_figures import Scale
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.prompts.comparison import LARGEST_Z
 from cogniload_repro.published import INTERVAL_ALPHA
-from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
+from cogniload_repro.statistics.accuracy import evenly_asked, order_models
 
 #: What stands for the mathematics of a label; what is longer comes first.
 _LETTERS = {r"\mathrm": "", "_{50}": "50", r"\beta": "β", r"\rho": "ρ", "^2": "²", "_": " ", "$": "", "{": "", "}": ""}
@@ -36,18 +36,6 @@ def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, 
         fixed = {panel.at: panel.level} if panel.at else {}
         panels.append(_course(shown, places, panel.across, title) | {"fixed": fixed})
     return _figure(places, _share(cells), panels) | {"up": "Mean accuracy", "counted": "Right", "most": 1}
-
-
-def error_data(cells: pd.DataFrame, kinds: Mapping[str, str], load: str) -> dict[str, Any]:
-    """Return the shares of answers that are wrong in each way along one load: a panel a kind (column and title)."""
-    cells = evenly_asked(cells)
-    places = _place(cells.loc[cells["total"] > 0, "model"])
-    panels = []
-    for kind, title in kinds.items():
-        shown = accuracy_by(cells.assign(correct=cells[kind]), "model", load)
-        panels.append(_course(shown, places, load, title) | {"fixed": {}, "count": kind})
-    most = max((row[4] for panel in panels for row in panel["rows"]), default=1)
-    return _figure(places, _share(cells), panels) | {"up": "Share of answers", "counted": "Of this type", "most": most}
 
 
 def span_data(spans: pd.DataFrame, scales: Mapping[str, Scale]) -> dict[str, Any]:

@@ -55,8 +55,6 @@ CURVE = {
 #: Colour scale of residuals, in percentage points either way.
 RESIDUAL_LIMIT = 30
 _BLUE, _RED = "#1861d3", "#ab3f00"
-_PRODUCTS = {"dN": r"$d \times N$", "drho": r"$d \times \rho$", "Nrho": r"$N \times \rho$"}
-_SYMBOLS = {"rho": r"$\rho$", "N": "$N$", "d": "$d$"}
 
 
 def draw_fingerprints(intervals: pd.DataFrame, cells: pd.DataFrame, note: str) -> Figure:
@@ -271,47 +269,6 @@ def draw_surfaces(cells: pd.DataFrame, note: str, formula: str = QUADRATIC) -> F
         figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
         bar.tick_params(labelsize=7)
         bar.set_title("observed less fitted accuracy (percentage points)", size=7.5, pad=2)
-        write_note(figure, note)
-    return figure
-
-
-def draw_slope_counts(counts: pd.DataFrame, note: str) -> Figure:
-    """Draw how many models have a significant interaction of either sign at each level of the third load.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        As `interactions.count_slopes` returns it.
-    note : str
-        Where the cells come from, written below.
-
-    Returns
-    -------
-    Figure
-        One panel a product: bars upwards for positive slopes, downwards for negative ones; pale at the raw level, full
-        after Holm's correction. The first level of each panel is where Table 3 tests, outside the grid.
-    """
-    height = 2.9
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH_IN, height))
-        axes = figure.subplots(1, counts["term"].nunique(), sharey=True, squeeze=False)[0]
-        figure.subplots_adjust(left=0.08, right=0.99, top=0.9, bottom=0.85 / height, wspace=0.06)
-        for ax, (term, own) in zip(axes, counts.groupby("term", sort=False), strict=True):
-            own = own.reset_index(drop=True)
-            third = own["third"].iloc[0]
-            for sign, color, way in (("positive", _BLUE, 1), ("negative", _RED, -1)):
-                ax.bar(own.index, way * own[sign], color=color, alpha=0.35, width=0.8)
-                ax.bar(own.index, way * own[f"{sign}_holm"], color=color, width=0.8)
-            labels = [f"{100 * level:g}%" if third == "rho" else f"{level:g}" for level in own["level"]]
-            labels[0] += "*"
-            ax.set_xticks(own.index, labels, size=7.5)
-            ax.axhline(0, color="0.3", linewidth=0.8)
-            ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle=":")
-            ax.set_title(_PRODUCTS[str(term)], size=9.5, pad=3)
-            ax.set_xlabel(f"at {_SYMBOLS[third]} =", size=8.5)
-            ax.grid(visible=False, axis="x")
-        axes[0].yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-        axes[0].set_ylabel("models: negative | positive", size=8.5)
         write_note(figure, note)
     return figure
 
