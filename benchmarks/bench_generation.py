@@ -102,7 +102,7 @@ def measure_editions(repeats: int) -> dict[str, float]:
     figures : dict of str to float
         For each edition the ratio over all puzzles together, and the largest over one length and difficulty.
     """
-    editions = [resolve_edition(name) for name in ("port", "elixir-1.14", "elixir-1.16", "elixir-1.17")]
+    editions = [resolve_edition(name) for name in ("python", "elixir-1.14", "elixir-1.16", "elixir-1.17")]
 
     def draw(edition: Edition, N: int, d: int, with_text: bool) -> None:
         for puzzle_id in range(FIRST_ID, FIRST_ID + max(1, 1_000 // N)):

@@ -24,8 +24,8 @@ def test_paper_grid_is_140_cells_in_chain_order():
 @pytest.mark.parametrize(
     ("rounding", "at_50", "at_250"),
     [
-        ("paper", [3, 5, 13, 25, 38, 45, 48], [13, 25, 63, 125, 188, 225, 238]),
-        ("port", [2, 5, 12, 25, 38, 45, 48], [12, 25, 62, 125, 188, 225, 238]),
+        ("half-up", [3, 5, 13, 25, 38, 45, 48], [13, 25, 63, 125, 188, 225, 238]),
+        ("half-even", [2, 5, 12, 25, 38, 45, 48], [12, 25, 62, 125, 188, 225, 238]),
     ],
 )
 def test_needles_of_the_paper_grid(rounding, at_50, at_250):
@@ -46,7 +46,7 @@ def test_paper_rounding_takes_decimal_halves_up(N, ratio_pct):
 @given(SIZES, RATIOS)
 def test_port_rounding_is_the_released_expression(N, ratio_pct):
     """The port's rule is Python's own expression, product first."""
-    assert count_needles(N, ratio_pct, "port") == max(1, min(N, round(N * ratio_pct / 100)))
+    assert count_needles(N, ratio_pct, "half-even") == max(1, min(N, round(N * ratio_pct / 100)))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_named_grids_take_the_rounding():
     """The rounding rule reaches every cell of a named grid."""
     assert grid_cells("paper") == PAPER_GRID
     assert grid_cells("mini") == MINI_GRID
-    assert {cell.rounding for cell in grid_cells("paper", "port")} == {"port"}
+    assert {cell.rounding for cell in grid_cells("paper", "half-even")} == {"half-even"}
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,22 @@
 """Cells of the puzzle grid: N statements, nominal needle ratio, intrinsic difficulty d."""
 
+import logging
 import math
 import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from numbers import Real
 from typing import Any
 
-ROUNDINGS = ("paper", "port")
+_LOG = logging.getLogger(__name__)
+
+ROUNDINGS = ("half-up", "half-even")
+#: Former names, accepted for one release.
+OLD_ROUNDINGS = {"paper": "half-up", "port": "half-even"}
 
 #: A puzzle of more statements takes too long to be drawn, and has no name.
 MAX_STATEMENTS = 1_000_000
@@ -28,7 +34,7 @@ class Cell:
         Nominal share of needles in percent, 0 to 100.
     d : int
         Intrinsic difficulty, 1 to 12.
-    rounding : {"paper", "port"}
+    rounding : {"half-up", "half-even"}
         Rule for the number of needles, see `count_needles`.
 
     Raises
@@ -40,7 +46,7 @@ class Cell:
     N: int
     ratio_pct: float
     d: int
-    rounding: str = "paper"
+    rounding: str = "half-up"
 
     def __post_init__(self):
         object.__setattr__(self, "N", check_count("N", self.N, 1, MAX_STATEMENTS))
@@ -50,6 +56,7 @@ class Cell:
             raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
         exact = int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct)
         object.__setattr__(self, "ratio_pct", exact)
+        object.__setattr__(self, "rounding", renamed("rounding", self.rounding, OLD_ROUNDINGS))
         if self.rounding not in ROUNDINGS:
             raise ValueError(f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
 
@@ -67,6 +74,19 @@ class Cell:
     def rho(self) -> float:
         """Actual share of needles, a fraction: the covariate of the regressions."""
         return self.needles / self.N
+
+
+def renamed(option: str, value: Any, new_names: dict[str, str]) -> Any:
+    """Return the present name of an option's value; a former one is accepted for one release, with a notice."""
+    new = new_names.get(value, value) if isinstance(value, str) else value
+    if new != value:
+        _notice(option, value, new)
+    return new
+
+
+@cache
+def _notice(option: str, old: str, new: str) -> None:
+    _LOG.warning("%s %s is now called %s; the former name goes with the next release.", option, old, new)
 
 
 def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -87,14 +107,14 @@ def check_count(name: str, value: Any, low: int, high: int | None = None) -> int
     return number
 
 
-def count_needles(N: int, ratio_pct: float, rounding: str = "paper") -> int:
+def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
     """Return the number of needles among `N` statements, from 1 to `N`.
 
-    The product N * ratio_pct comes first, then the division by 100. ``paper`` rounds halves up, which the
-    published regressions need; a ratio with decimals counts as the decimal number that it prints as.
-    ``port`` rounds halves to even in floating point, as the authors' Python code does.
+    The product N * ratio_pct comes first, then the division by 100. ``half-up`` is what the published regressions
+    need; a ratio with decimals counts as the decimal number that it prints as. ``half-even`` rounds in floating point,
+    as the authors' Python code does.
     """
-    if rounding == "port":
+    if renamed("rounding", rounding, OLD_ROUNDINGS) == "half-even":
         nearest = round(N * ratio_pct / 100)
     else:
         nearest = math.floor(N * Fraction(str(ratio_pct)) / 100 + Fraction(1, 2))
@@ -111,11 +131,11 @@ _AXES = {
 }
 
 #: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
-PAPER_GRID = _cross(*_AXES["paper"], "paper")
-MINI_GRID = _cross(*_AXES["mini"], "paper")
+PAPER_GRID = _cross(*_AXES["paper"], "half-up")
+MINI_GRID = _cross(*_AXES["mini"], "half-up")
 
 
-def grid_cells(grid: str, rounding: str = "paper") -> tuple[Cell, ...]:
+def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     """Return the cells of a named or written grid: N outermost, then ratio_pct, then d.
 
     Parameters
@@ -124,7 +144,7 @@ def grid_cells(grid: str, rounding: str = "paper") -> tuple[Cell, ...]:
         ``paper``, ``mini``, or the three axes ``N=``, ``ratio=`` and ``d=`` in any order. Values and axes are
         separated by spaces, commas, colons or semicolons: ``N=20,50 ratio=5,50 d=1,3`` and
         ``N=20:50,ratio=5,d=3`` are both read. Values keep their order, which the id chain depends on.
-    rounding : {"paper", "port"}
+    rounding : {"half-up", "half-even"}
         Rule for the number of needles, see `count_needles`.
 
     Raises

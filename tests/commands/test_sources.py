@@ -5,9 +5,9 @@ from click.testing import CliRunner
 
 from cogniload_repro.cli import main
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.puzzles import folders as puzzle_folders
+from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles import verify
-from cogniload_repro.puzzles.folders import write_set
+from cogniload_repro.puzzles.sets import write_set
 
 SMALL = ("--grid", "N=8 ratio=50 d=2", "--per-cell", "3", "--jobs", "1")
 
@@ -47,7 +47,7 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
         (("--per-cell", "0"), "0 is not in the range"),
         (("--seed", "-1"), "-1 is not in the range"),
         (("--format", "csv"), "'csv' is not one of"),
-        (("--scheme", "default"), "'default' is not one of"),
+        (("--id-scheme", "default"), "'default' is not one of"),
         (("--out", __file__), "is a file"),
     ],
 )
@@ -89,7 +89,7 @@ def small(tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_verify_counts_and_names(small, jobs):
     """Bad puzzles are named in order, counted at the end, and the exit code tells."""
-    assert run("verify", small, "--jobs", 1)[:2] == (0, "3 puzzles: 3 right; 3 drawn by edition port\n")
+    assert run("verify", small, "--jobs", 1)[:2] == (0, "3 puzzles: 3 right; 3 drawn by edition python\n")
     first, *rest = small.read_text("utf-8").splitlines()
     damaged = first.replace("\\n7. ", "\\n9. ")
     small.write_text("\n".join([damaged, *rest, "{", rest[0]]), "utf-8")
@@ -98,7 +98,7 @@ def test_verify_counts_and_names(small, jobs):
     assert code == 1
     labels = [line.partition(": ")[0] for line in said.splitlines()]
     assert labels == [name, "puzzles.jsonl, line 4", again, "5 puzzles"]
-    assert said.endswith("\n5 puzzles: 2 right, 1 mismatch, 2 unparsable; 3 drawn by edition port\n")
+    assert said.endswith("\n5 puzzles: 2 right, 1 mismatch, 2 unparsable; 3 drawn by edition python\n")
 
 
 def test_verify_suspects_another_generator(small):
@@ -131,7 +131,7 @@ def test_verify_refuses_what_it_cannot_read(tmp_path, name):
 @pytest.mark.parametrize(
     ("module", "function", "arguments", "words"),
     [
-        (puzzle_folders, "write_set", ("puzzles", *SMALL, "--out", "x"), "the same command goes on from here"),
+        (puzzle_sets, "write_set", ("puzzles", *SMALL, "--out", "x"), "the same command goes on from here"),
         (verify, "verify_set", ("verify", "--jobs", "1"), "nothing was changed"),
     ],
 )

@@ -18,7 +18,7 @@ from cogniload_repro.companions.protocol import (
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.puzzles.folders import write_set
+from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import fit
@@ -76,7 +76,7 @@ def test_boxes_nest():
     assert list(boxed_answers(r"\boxed{a{b}c} \boxed{} \boxed{x")) == ["a{b}c", ""]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "jsonl", "layout"])
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "release"])
 def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
     """Every puzzle has one query, from which it comes back; its partner is another one of its cell."""
     write_set(tmp_path, kind, CELLS, 3, 5)

@@ -68,7 +68,7 @@ def test_what_cannot_be_asked_is_refused():
     """Elixir's puzzles beyond its default set, unknown forms and grids: a sentence each."""
     elixir = resolve_edition("elixir-1.14")
     assert len(list(draw_puzzles(Cell(20, 50, 1), 0, 2, edition=elixir))) == 2
-    with pytest.raises(ValueError, match=r"default set only.*take edition port"):
+    with pytest.raises(ValueError, match=r"default set only.*take edition python"):
         list(draw_puzzles(Cell(20, 50, 1), 0, 2, seed=7, edition=elixir))
     with pytest.raises(ValueError, match="choose one of: paper, mini, short, adaptive"):
         plan_form("long")

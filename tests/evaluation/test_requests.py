@@ -18,7 +18,7 @@ from cogniload_repro.evaluation.requests import Sampling
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
-from cogniload_repro.puzzles.folders import write_set
+from cogniload_repro.puzzles.sets import write_set
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
 

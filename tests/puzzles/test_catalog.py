@@ -3,18 +3,25 @@
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.grid import PAPER_GRID, Cell
+from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles.catalog import (
+    SAMPLE,
     Catalog,
     PuzzleName,
     check_row,
+    choose_edition,
+    describe_fits,
     draw_named,
+    find_edition,
+    is_drawn_by,
     nominal_ratio,
     parse_name,
     puzzle_row,
     read_catalog,
 )
-from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
+from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table
 
@@ -35,7 +42,7 @@ def test_other_names_are_none(name):
     assert parse_name(name) is None
 
 
-@pytest.mark.parametrize("cell", [*PAPER_GRID, Cell(50, 5, 1, "port"), Cell(250, 25, 1, "port")])
+@pytest.mark.parametrize("cell", [*PAPER_GRID, Cell(50, 5, 1, "half-even"), Cell(250, 25, 1, "half-even")])
 def test_every_cell_is_found_again_from_its_needles(cell):
     """The nominal ratio follows from N and the needles, under both roundings."""
     assert nominal_ratio(cell.N, cell.needles) == cell.ratio_pct
@@ -61,6 +68,8 @@ def test_a_puzzle_is_drawn_again_from_its_name():
         ("20_13_1_770487_red", "d is 13"),
         ("20_1_21_770487_red", "needles is 21"),
         ("hello", "not of the form"),
+        ("1000000_12_1000000_5_red", "of more than 2,500 statements are not drawn from their names"),
+        ("2501_1_1_5_red", "of more than 2,500 statements"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name, reason):
@@ -98,6 +107,53 @@ def test_a_row_that_contradicts_itself_is_refused(changes):
     """Name, columns and the answer that follows from the text must agree."""
     with pytest.raises(ValueError, match=r"by the text|its name another|of the form|text has no|outside the|ratio_pct"):
         check_row(draw_named(NAME) | changes)
+
+
+@pytest.mark.parametrize("edition", ["python", "elixir-1.14", "elixir"])
+@pytest.mark.parametrize("request_", [(4, 10, 2, 123_456), (20, 1, 1, 770_487), (30, 7, 20, 123_457)])
+def test_the_true_domain_is_accepted_in_any_order(edition, request_):
+    """Every edition's own row passes, whether its text has all of the values or not."""
+    row = puzzle_row(draw_puzzle(*request_, edition=edition))
+    assert check_row(row) == row
+    assert check_row({**row, "domain": row["domain"][::-1]})["domain"] == row["domain"][::-1]
+
+
+def change_domain(domain, others, kind):
+    """A domain that is not the puzzle's."""
+    return {
+        "clause": [*domain, "wearing red"],
+        "other word": [*domain[:-1], "the"],
+        "twice": [*domain, domain[0]],
+        "twice instead": [*domain[:-1], domain[0]],
+        "too many": [*domain, *others[:1]],
+        "too few": domain[:-1],
+        "another": [*domain[:-1], *others[:1]],
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["clause", "other word", "twice", "twice instead", "too many", "too few", "another"])
+@pytest.mark.parametrize("edition", ["python", "elixir"])
+@pytest.mark.parametrize("request_", [(4, 10, 2, 123_456), (20, 1, 1, 770_487)])
+def test_any_other_domain_is_refused(edition, request_, kind):
+    """A domain that is not the drawn one could turn correct answers wrong."""
+    puzzle = draw_puzzle(*request_, edition=edition)
+    row, found = puzzle_row(puzzle), [value for value in puzzle.domains[puzzle.category] if value in puzzle.text]
+    domain = [*found, *(value for value in row["domain"] if value not in found)]
+    others = [value for value in ontology().values[puzzle.category] if value not in domain]
+    if not others and kind in ("too many", "another"):
+        pytest.skip("all values of the category are in the domain")
+    with pytest.raises(ValueError, match=r"domain"):
+        check_row({**row, "domain": change_domain(domain, others, kind)})
+
+
+def test_a_long_name_is_drawn_if_its_text_is_known():
+    """The bound is on names alone; a text that could not be so long does not lift it."""
+    puzzle = draw_puzzle(2_600, 1, 5, 100_007)
+    assert draw_named(puzzle.name, text=puzzle.text) == puzzle_row(puzzle)
+    assert is_drawn_by(PORT, parse_name(puzzle.name), puzzle.text)
+    with pytest.raises(ValueError, match="not drawn from their names"):
+        draw_named(puzzle.name, text="short")
+    assert find_edition(["1000000_12_1000000_5_red"]) == []
 
 
 def test_a_catalog_numbers_its_puzzles():
@@ -168,3 +224,58 @@ def test_a_table_that_holds_a_puzzle_twice_can_be_added_to():
     assert catalog.table().column("name").to_pylist() == [NAME, NAME, other.name]
     with pytest.raises(ValueError, match="another puzzle of this name"):
         catalog.add({**draw_named(NAME), "text": "changed"})
+
+
+CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
+
+
+@pytest.fixture(scope="module", params=EDITIONS, ids=str)
+def drawn(request):
+    """Return an edition, and texts that it draws, by name."""
+    puzzles = draw_grid(CELLS, 3, 11, edition=request.param)
+    return request.param, {puzzle.name: puzzle.text for puzzle in puzzles}
+
+
+def test_edition_is_found_by_names_and_by_texts(drawn):
+    """Solutions alone tell the edition that drew a set; texts leave no other that fits by chance."""
+    edition, texts = drawn
+    by_name, by_text = find_edition(texts), find_edition(texts, texts)
+    assert choose_edition(by_name) == choose_edition(by_text) == edition
+    assert by_name[0][1:] == by_text[0][1:] == (len(texts), len(texts))
+    for fit in by_text[1:]:
+        assert fit.fitting <= next(one.fitting for one in by_name if one.edition == fit.edition) < len(texts)
+        assert fit.fitting == sum(is_drawn_by(fit.edition, parse_name(name), texts[name]) for name in texts)
+
+
+def test_ports_puzzles_are_drawn_once():
+    """Where the port fits everything, no other edition is tried."""
+    names = [puzzle.name for puzzle in draw_grid(CELLS, 1, 3)]
+    assert [(fit.edition, fit.fitting, fit.tried) for fit in find_edition(names)] == [(PORT, 12, 12)]
+
+
+def test_names_of_several_editions_are_refused_with_counts():
+    """A mixture fits no edition; the refusal tells how many names fit each."""
+    elixir = resolve_edition("elixir")
+    names = [puzzle.name for edition in (PORT, elixir) for puzzle in draw_grid(CELLS, 2, 3, edition=edition)]
+    fits = find_edition(names)
+    assert {fit.edition for fit in fits} == set(EDITIONS)
+    assert {fit.edition for fit in fits[:2]} == {PORT, elixir}
+    with pytest.raises(ValueError, match=r"no edition fits all names, .* of 48: give the edition with --edition"):
+        choose_edition(fits)
+    assert describe_fits(fits[:1]) == f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
+    assert describe_fits([]) == ""
+
+
+def test_what_cannot_be_drawn_fits_nothing():
+    """Names of another form, and names that nothing draws, are left out; without any other, the port is left."""
+    assert find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
+    assert find_edition(["20_1_1_770487_red", "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
+    assert choose_edition([]) == PORT
+    assert not is_drawn_by(resolve_edition("elixir"), parse_name("20_13_1_770487_red"))
+
+
+def test_of_many_names_a_part_is_tried():
+    """Of more names than the sample a part spread over all of them is drawn again."""
+    names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
+    (fit,) = find_edition(names)
+    assert fit == (PORT, SAMPLE, SAMPLE)

@@ -1,6 +1,7 @@
 import pytest
 
 from cogniload_repro.commands.puzzles import puzzles
+from cogniload_repro.grid import Cell, _notice
 from cogniload_repro.puzzles.editions import EDITIONS, KEY_ORDERS, NAMES, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import CATEGORIES
@@ -8,16 +9,28 @@ from cogniload_repro.puzzles.ontology import CATEGORIES
 
 def test_names_stand_for_editions():
     """`elixir` is the last version; each version has the order of keys that was usual with it."""
-    assert resolve_edition("elixir") == resolve_edition("elixir-1.17") == resolve_edition("elixir", "file")
+    assert resolve_edition("elixir") == resolve_edition("elixir-1.17") == resolve_edition("elixir", "ontology")
     assert [str(resolve_edition(name)) for name in NAMES] == [*NAMES[:-1], "elixir-1.17"]
-    assert str(resolve_edition("elixir-1.17", "term")) == "elixir-1.17 with key order term"
+    assert str(resolve_edition("elixir-1.17", "alphabetical")) == "elixir-1.17 with key order alphabetical"
     assert resolve_edition(PORT) is PORT
     assert len(set(map(str, EDITIONS))) == len(EDITIONS) == 1 + 3 * 2
 
 
+def test_former_names_are_accepted_with_a_notice(caplog):
+    """Names of the last release stand for the present ones, in functions and options."""
+    _notice.cache_clear()
+    assert resolve_edition("port") == PORT
+    assert resolve_edition("elixir", "term") == resolve_edition("elixir", "alphabetical")
+    assert Cell(50, 5, 1, "port") == Cell(50, 5, 1, "half-even")
+    option = next(option for option in puzzles.params if option.name == "kind")
+    assert option.type.convert("layout", option, None) == "release"
+    for words in ("edition port is now called python", "--format layout is now called release"):
+        assert words in caplog.text
+
+
 def test_orders_of_keys_hold_all_categories():
     """Both orders have the twelve categories; only the port keeps them as they were drawn."""
-    assert {"term": tuple(sorted(CATEGORIES)), "file": CATEGORIES} == KEY_ORDERS
+    assert {"alphabetical": tuple(sorted(CATEGORIES)), "ontology": CATEGORIES} == KEY_ORDERS
     drawn = ["hair", "location", "clothes_hat"]
     assert PORT.order_keys(drawn) == ([0, 1, 2], None)
     for order, names in KEY_ORDERS.items():
@@ -29,11 +42,11 @@ def test_orders_of_keys_hold_all_categories():
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (("elixir-1.18",), "edition is 'elixir-1.18'; choose one of: port, elixir-1.14"),
+        (("elixir-1.18",), "edition is 'elixir-1.18'; choose one of: python, elixir-1.14"),
         ((None,), "edition is None"),
-        (("elixir", "drawn"), "key_order is 'drawn' for edition elixir-1.17; choose one of: term, file"),
-        (("port", "file"), "for edition port; .*for an Elixir edition only"),
-        ((PORT, "file"), "for edition port"),
+        (("elixir", "drawn"), "key_order is 'drawn' for edition elixir-1.17; choose one of: alphabetical, ontology"),
+        (("python", "ontology"), "for edition python; .*for an Elixir edition only"),
+        ((PORT, "ontology"), "for edition python"),
     ],
 )
 def test_unknown_editions_are_refused(choice, message):

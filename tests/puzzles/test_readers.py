@@ -4,22 +4,24 @@ import shutil
 import pytest
 
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.puzzles.folders import write_set
-from cogniload_repro.puzzles.readers import Files, Unreadable, count_set, find_sets, read_row, read_set
+from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.readers import count_set, find_sets, read_row, read_set, release_row
+from cogniload_repro.puzzles.sets import write_set
 
 CELLS = grid_cells("N=8 ratio=50 d=2")
 NAME = "20_1_1_770487_red"
 
 
 def test_every_format_is_found_and_counted(tmp_path):
-    """Tables come before the layout; only the number of JSON lines is not known beforehand."""
-    for kind in ("layout", "jsonl", "parquet"):
+    """Tables come before the release; only the number of JSON lines is not known beforehand."""
+    for kind in ("release", "jsonl", "parquet"):
         write_set(tmp_path, kind, CELLS, 3)
     places = find_sets(tmp_path)
     assert places == [tmp_path / "puzzles.parquet", tmp_path / "puzzles.jsonl", tmp_path]
     assert find_sets(tmp_path / "puzzles.jsonl") == places[1:2]
     assert [count_set(place) for place in places] == [3, None, 3]
-    assert [[read_row(item)["name"] for _, item in read_set(place)] for place in places[:2]] == [
+    assert [[read_row(item.fields)["name"] for item in read_set(place)] for place in places[:2]] == [
         [row["name"] for row in map(json.loads, places[1].read_text("utf-8").splitlines())]
     ] * 2
 
@@ -47,51 +49,101 @@ def test_a_row_without_a_puzzles_name_keeps_its_own():
     assert read_row({"id": 5, "text": "T"})["name"] == ""
 
 
-def test_the_layout_may_do_without_metadata(tmp_path):
+def test_the_release_may_do_without_metadata(tmp_path):
     """Where no puzzle has metadata none is missing; where one has, all are expected to."""
-    write_set(tmp_path, "layout", CELLS, 3)
+    write_set(tmp_path, "release", CELLS, 3)
     states = sorted((tmp_path / "meta").rglob("*.json"))
     states[0].unlink()
-    assert [type(item) for _, item in read_set(tmp_path)].count(Unreadable) == 1
+    assert [item.error for item in read_set(tmp_path)].count("it has no _state.json") == 1
     shutil.rmtree(tmp_path / "meta")
-    items = [item for _, item in read_set(tmp_path)]
-    assert [type(item) for item in items] == [Files] * 3
-    assert all(read_row(item).keys() == {"name", "text"} for item in items)
+    items = list(read_set(tmp_path))
+    assert [(item.error, item.fields["state"]) for item in items] == [("", {})] * 3
 
 
 def test_rows_are_labelled_by_where_they_stand(tmp_path):
-    """Lines count as in the file, blank ones too; files of the layout stand under their name."""
+    """Lines count as in the file, blank ones too; files of the release stand under their name."""
     (tmp_path / "some.jsonl").write_text('{}\n\n{"text": "T"}\n[]\n')
     labels = [f"some.jsonl, line {number}" for number in (1, 3, 4)]
     found = list(read_set(tmp_path / "some.jsonl"))
-    assert [label for label, _ in found] == labels
-    assert found[-1][1] == Unreadable(labels[-1], "wrong type: a JSON object is needed, not list")
-    write_set(tmp_path / "layout", "layout", CELLS, 1)
-    ((label, item),) = read_set(tmp_path / "layout")
-    assert label == item.text.stem
+    assert [item.where for item in found] == labels
+    assert found[-1].error == "wrong type: a JSON object is needed, not list"
+    write_set(tmp_path / "release", "release", CELLS, 1)
+    (item,) = read_set(tmp_path / "release")
+    assert item.where == item.fields["name"]
 
 
 @pytest.mark.parametrize(("state", "reason"), [("[]", "not a JSON object"), ("{}", "lack poi, category_defaults")])
 def test_metadata_without_their_keys_are_refused(tmp_path, state, reason):
     """A state that is no JSON object, or lacks what describes the puzzle, makes it unreadable."""
-    write_set(tmp_path, "layout", CELLS, 1)
+    write_set(tmp_path, "release", CELLS, 1)
     next((tmp_path / "meta").rglob("*.json")).write_text(state)
-    ((_, item),) = read_set(tmp_path)
-    assert reason in read_row(item).reason
+    (item,) = read_set(tmp_path)
+    assert reason in item.error
 
 
-def test_layout_files_are_read_with_universal_newlines(tmp_path):
+def test_release_files_are_read_with_universal_newlines(tmp_path):
     """A text with CRLF is the one with LF; a newline at its end stays."""
-    write_set(tmp_path, "layout", CELLS, 1)
-    ((_, item),) = read_set(tmp_path)
-    text = item.text.read_bytes()
-    item.text.write_bytes(text.replace(b"\n", b"\r\n") + b"\r\n")
-    assert read_row(item)["text"].encode() == text + b"\n"
+    write_set(tmp_path, "release", CELLS, 1)
+    path = next((tmp_path / "exp").rglob("*.txt"))
+    text = path.read_bytes()
+    path.write_bytes(text.replace(b"\n", b"\r\n") + b"\r\n")
+    (item,) = read_set(tmp_path)
+    assert item.fields["text"].encode() == text + b"\n"
 
 
 def test_a_file_of_another_encoding_is_one_unreadable_item(tmp_path):
     """What to do is said once for the file, not for every line."""
     (tmp_path / "some.jsonl").write_bytes('{"text": "T"}\n'.encode("utf-16"))
-    assert list(read_set(tmp_path / "some.jsonl")) == [
-        ("some.jsonl", Unreadable("some.jsonl", "the file is UTF-16; save it as UTF-8"))
-    ]
+    assert list(read_set(tmp_path / "some.jsonl")) == [("some.jsonl", {}, "the file is UTF-16; save it as UTF-8")]
+
+
+def state_of(puzzle, **changes):
+    """The authors' metadata of a puzzle, as JSON."""
+    keys = {
+        "poi": puzzle.poi,
+        "category_defaults": puzzle.domains,
+        "needles": puzzle.needles,
+        "difficulty": puzzle.d,
+        "num_statements": puzzle.N,
+    }
+    return json.dumps({key: value for key, value in {**keys, **changes}.items() if value is not None})
+
+
+def test_the_authors_files_give_the_same_row():
+    """Text and metadata of a puzzle hold all that its name tells."""
+    puzzle = draw_puzzle(20, 3, 5, 4)
+    assert release_row(puzzle.name, puzzle.text + "\n", state_of(puzzle)) == {
+        **puzzle_row(puzzle),
+        "text": puzzle.text + "\n",
+    }
+
+
+def test_the_released_counter_of_needles_is_no_contradiction():
+    """The released program's metadata hold the needles that are left at the end, which are none."""
+    puzzle = draw_puzzle(20, 3, 5, 4)
+    assert release_row(puzzle.name, puzzle.text, state_of(puzzle, needles=0))["needles"] == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"poi": None}, "lack poi"),
+        ({"poi": 3}, "another type"),
+        ({"poi": ""}, "poi is 'Janet' by the text"),
+        ({"needles": 6}, r"N, d, needles = \(20, 3, 6\)"),
+        ({"category_defaults": {}}, "lack"),
+        ({"category_defaults": []}, "lack a list of values"),
+    ],
+)
+def test_metadata_that_contradict_the_name_are_refused(changes, reason):
+    """A lost or changed key is an error that names it."""
+    puzzle = draw_puzzle(20, 3, 5, 4)
+    with pytest.raises(ValueError, match=reason):
+        release_row(puzzle.name, puzzle.text, state_of(puzzle, **changes))
+
+
+def test_metadata_that_are_no_json_are_refused():
+    """A broken file is an error like any other."""
+    puzzle = draw_puzzle(20, 3, 5, 4)
+    with pytest.raises(ValueError, match="Expecting"):
+        release_row(puzzle.name, puzzle.text, "{")

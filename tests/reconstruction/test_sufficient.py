@@ -205,7 +205,7 @@ def test_one_row_of_table_2_contradicts_tables_4_to_6():
     "rho",
     [
         GRID["ratio_pct"].to_numpy() / 100,
-        np.array([Cell(N, r, d, "port").rho for N, d, r in GRID[["N", "d", "ratio_pct"]].to_numpy().tolist()]),
+        np.array([Cell(N, r, d, "half-even").rho for N, d, r in GRID[["N", "d", "ratio_pct"]].to_numpy().tolist()]),
     ],
     ids=["nominal ratio", "halves to even"],
 )

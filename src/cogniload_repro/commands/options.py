@@ -1,7 +1,7 @@
 """Options that several commands share, and how a command ends when it is stopped by hand."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from cogniload_repro.escapes import for_terminal
+from cogniload_repro.grid import renamed
 
 
 class _OrEmpty(click.Choice):
@@ -18,6 +19,18 @@ class _OrEmpty(click.Choice):
     def convert(self, value, param, ctx):
         """Return one of the choices, or nothing."""
         return value if value == "" else super().convert(value, param, ctx)
+
+
+class Renamed(click.Choice):
+    """A choice of which some values had another name, still accepted for one release."""
+
+    def __init__(self, choices: Sequence[str], former: dict[str, str]):
+        super().__init__(choices)
+        self.former = former
+
+    def convert(self, value, param, ctx):
+        """Return one of the choices."""
+        return super().convert(renamed(param.opts[0] if param else "value", value, self.former), param, ctx)
 
 
 BUILD = click.option(
@@ -51,7 +64,7 @@ GRID = click.option(
 )
 #: Names that functions take, written out so that `--help` need not import them; a test holds them together.
 READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention", "answer_only"])
-EDITIONS = click.Choice(["port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"])
+EDITIONS = Renamed(["python", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"], {"port": "python"})
 PERTURBATION = click.Choice(
     ["baseline", "not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal",
      "snake_vertical", "interleave_line", "interleave_word", "interleave_symbol", "reverse_sentences", "reverse_words",
@@ -59,7 +72,7 @@ PERTURBATION = click.Choice(
 )  # fmt: skip
 KEY_ORDER = click.option(
     "--key-order",
-    type=click.Choice(["term", "file"]),
+    type=Renamed(["alphabetical", "ontology"], {"term": "alphabetical", "file": "ontology"}),
     help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
     "ontology (from 26; usual with 1.16 and later).",
 )

@@ -5,13 +5,22 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import EDITIONS, JOBS, KEY_ORDER, PERTURBATION, ended_by_hand, say, takes_source
+from cogniload_repro.commands.options import (
+    EDITIONS,
+    JOBS,
+    KEY_ORDER,
+    PERTURBATION,
+    Renamed,
+    ended_by_hand,
+    say,
+    takes_source,
+)
 from cogniload_repro.escapes import for_terminal
 
 
 @click.command()
 @click.option("--grid", default="paper", show_default=True, help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.")
-@click.option("--per-cell", type=click.IntRange(min=1), default=100, show_default=True, help="Puzzles a cell.")
+@click.option("--per-cell", type=click.IntRange(min=1), default=100, show_default=True, help="Puzzles per cell.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -21,23 +30,25 @@ from cogniload_repro.escapes import for_terminal
 )
 @click.option(
     "--rounding",
-    type=click.Choice(["paper", "port"]),
-    default="paper",
+    type=Renamed(["half-up", "half-even"], {"paper": "half-up", "port": "half-even"}),
+    default="half-up",
     show_default=True,
-    help="Halves of a needle up (as in the paper's data), or to even (as in the released port).",
+    help="Rounding of N × ratio at .5: half up (the paper's data) or half to even (the released port).",
 )
 @click.option(
+    "--id-scheme",
     "--scheme",
+    "scheme",
     type=click.Choice(["chain", "spawn"]),
     default="chain",
     show_default=True,
     help="Ids along the authors' chain (drawn by one process, but for the default set), or independent of order, for "
-    "new experiments.",
+    "new experiments. (--scheme is the former name.)",
 )
 @click.option(
     "--edition",
     type=EDITIONS,
-    default="port",
+    default="python",
     show_default=True,
     help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15, 1.16, or 1.17 and later (elixir) "
     "run it.",
@@ -46,11 +57,15 @@ from cogniload_repro.escapes import for_terminal
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["parquet", "jsonl", "layout", "openai-batch", "chat", "lm-eval", "huggingface"]),
+    type=Renamed(
+        ["parquet", "jsonl", "release", "openai-batch", "chat", "lm-eval", "huggingface"], {"layout": "release"}
+    ),
     default="parquet",
     show_default=True,
-    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release. The others are puzzles.parquet and, "
-    "for asking a model: requests-*.jsonl of OpenAI's batch endpoint; chat.jsonl with messages; a task folder of "
+    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release: the same texts, and ten of the "
+    "sixteen keys of each _state.json, in which needles and hays are the puzzle's and not what is left of them (0). "
+    "The others are puzzles.parquet and, for asking a model: requests-*.jsonl of OpenAI's batch endpoint; chat.jsonl "
+    "with messages; a task folder of "
     "lm-evaluation-harness; or the card of a Hugging Face data set.",
 )
 @click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
@@ -89,7 +104,7 @@ from cogniload_repro.escapes import for_terminal
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Puzzles a query, of which the last one is scored.",
+    help="Puzzles per query, of which the last is scored.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 @JOBS
@@ -113,7 +128,8 @@ def puzzles(
 ) -> None:
     """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
-    The same command goes on where it was stopped; a folder with another set is refused. A grid names its statements
+    The same command completes a set that was stopped: a table is drawn anew, the release's files are kept. A folder
+    with another set is refused. A grid names its statements
     N, nominal needle ratios in percent and difficulties d from 1 to 12.
 
     \b
@@ -123,12 +139,12 @@ def puzzles(
       cogniload puzzles --edition elixir --out sets/elixir
       cogniload puzzles --per-cell 10 --format openai-batch --model gpt-5-nano --effort medium --out sets/requests
       cogniload puzzles --per-cell 10 --format chat --perturb rail_fence --out sets/rails
-      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --scheme spawn --seed 7 --out sets/long
+      cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn --seed 7 --out sets/long
     """
     from cogniload_repro.companions.protocol import name_condition
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
-    from cogniload_repro.puzzles.folders import KINDS, write_set
+    from cogniload_repro.puzzles.sets import FORMATS, write_set
 
     chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
     name_condition(perturbation, overload)
@@ -139,7 +155,7 @@ def puzzles(
         )
     if bool(model.strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
-    table = kind if kind in KINDS else "parquet"
+    table = kind if kind in FORMATS else "parquet"
     with (
         ended_by_hand("the same command goes on from here"),
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
@@ -188,9 +204,9 @@ def _write_queries(
 def verify(source: Path, redraw: bool, jobs: int) -> None:
     """Solve every puzzle of SOURCE from its text and report mismatches.
 
-    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the authors' layout. The edition of the
-    generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or editions are
-    mixed, and 2 when nothing can be read.
+    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the format of the authors' release. The
+    edition of the generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or
+    editions are mixed, and 2 when nothing can be read.
 
     \b
     Examples:
@@ -200,7 +216,7 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     from collections import Counter
 
     from cogniload_repro.puzzles.readers import count_set, find_sets
-    from cogniload_repro.puzzles.verify import ANOTHER_TEXT, VERDICTS, verify_set
+    from cogniload_repro.puzzles.verify import ANOTHER_TEXT, PUZZLE_VERDICTS, verify_set
 
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
@@ -216,7 +232,7 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
             if verdict.verdict != "right":
                 line = f"{verdict.name}: {verdict.verdict}: {verdict.detail}"
                 tqdm.write(for_terminal(line).replace("\n", "\\n"))
-    found = {word: counts[word] for word in VERDICTS if counts[word]}
+    found = {word: counts[word] for word in PUZZLE_VERDICTS if counts[word]}
     total = sum(found.values())
     verdicts = ", ".join(f"{count:,} {word}" for word, count in found.items())
     origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())

@@ -16,7 +16,7 @@ import pandas as pd
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
-from cogniload_repro.puzzles.readers import Item, Unreadable, find_sets, read_row, read_set
+from cogniload_repro.puzzles.readers import Item, find_sets, read_row, read_set
 from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
@@ -139,7 +139,7 @@ def list_queries(folder: str | Path, perturbation: str | None = None, overload: 
         Puzzles per query, the puzzle itself last.
     """
     condition, needed = name_condition(perturbation, overload), count_per_query(perturbation, overload)
-    read = (_read_puzzle(where, item) for place in find_sets(folder) for where, item in read_set(place))
+    read = (_read_puzzle(item) for place in find_sets(folder) for item in read_set(place))
     if not condition:
         yield from (Query(name, "", text) for name, text in read)
         return
@@ -216,11 +216,11 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _read_puzzle(where: str, item: Item) -> tuple[str, str]:
+def _read_puzzle(item: Item) -> tuple[str, str]:
     """Return the name and the text of one puzzle of a set."""
-    row = read_row(item)
-    if isinstance(row, Unreadable):
-        raise ValueError(f"{where}: {row.reason}; mend or remove it")
+    row = read_row(item.fields)
+    if item.error:
+        raise ValueError(f"{item.where}: {item.error}; mend or remove it")
     if not parse_name(row["name"]) or "text" not in row:
-        raise ValueError(f"{where}: no text with a name such as 20_3_10_123456_red; a query needs both")
+        raise ValueError(f"{item.where}: no text with a name such as 20_3_10_123456_red; a query needs both")
     return row["name"], row["text"]

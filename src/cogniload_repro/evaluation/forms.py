@@ -82,7 +82,7 @@ def _ids(cell: Cell, seed: int, edition: Edition, count: int) -> list[int]:
     if edition != PORT:
         raise ValueError(
             f"edition {edition} has the puzzles of its default set only: seed {SEED}, the paper's cells with its "
-            f"rounding, {PUZZLES_PER_CELL} per cell; for others take edition port"
+            f"rounding, {PUZZLES_PER_CELL} per cell; for others take edition {PORT}"
         )
     return [*known, *spawn_ids((cell,), count, seed)][:count]
 

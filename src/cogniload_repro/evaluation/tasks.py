@@ -55,7 +55,7 @@ def cogniload(
     per_cell: int = 10,
     seed: int = SEED,
     rounding: str = ROUNDING,
-    edition: str = "port",
+    edition: str = "python",
     perturb: str | None = None,
     overload: int = 1,
     effort: str = EFFORT,

@@ -13,9 +13,8 @@ from cogniload_repro.outputs.imports import NamedPuzzles, Report
 from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.rows import DUPLICATE, Output, Rejected, read_outputs
 from cogniload_repro.outputs.sources import LocalSource, local_source
-from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.catalog import Catalog, describe_fits
 from cogniload_repro.puzzles.editions import Edition
-from cogniload_repro.puzzles.origin import describe_fits
 from cogniload_repro.statistics.accuracy import order_models
 
 _CELL = ["N", "ratio_pct", "d"]

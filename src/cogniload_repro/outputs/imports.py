@@ -18,9 +18,17 @@ from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
 from cogniload_repro.outputs.settings import SettingsTally
 from cogniload_repro.outputs.sources import LocalSource, local_source
-from cogniload_repro.puzzles.catalog import Catalog, draw_named, parse_name, read_catalog
-from cogniload_repro.puzzles.editions import Edition
-from cogniload_repro.puzzles.origin import Fit, choose_edition, describe_fits, find_edition
+from cogniload_repro.puzzles.catalog import (
+    Catalog,
+    EditionMatch,
+    choose_edition,
+    describe_fits,
+    draw_named,
+    find_edition,
+    parse_name,
+    read_catalog,
+)
+from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.records import read_text
 from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
 from cogniload_repro.storage import (
@@ -38,8 +46,6 @@ from cogniload_repro.storage import (
 BUFFER_CHARS = 64_000_000
 #: More rejected rows than this end an import: they are kept in memory, and such a source is none.
 MAX_REJECTED_ROWS = 1_000_000
-#: Statements of the longest puzzle that is drawn from its name alone, forty times as many as the paper's longest.
-MAX_NAMED_N = 10_000
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class NamedPuzzles:
     """
 
     def __init__(self, layout: Layout, catalog: Catalog, edition: Edition | None = None):
-        self.fits: list[Fit] = []
+        self.fits: list[EditionMatch] = []
         self._layout, self._catalog, self._edition = layout, catalog, edition
         catalog.draw = self.draw
 
@@ -110,18 +116,13 @@ class NamedPuzzles:
             If it is no puzzle's name or too long a puzzle, the names of the source fit no edition, or the drawn puzzle
             has another solution or another text than the source says.
         """
-        parts = parse_name(name)
-        if parts is not None and parts.N > MAX_NAMED_N:
-            raise ValueError(
-                f"puzzles of more than {MAX_NAMED_N:,} statements are not drawn from their names; add puzzles.jsonl"
-            )
-        if self._edition is None and parts is not None:
+        if self._edition is None and parse_name(name) is not None:
             if not self.fits:
                 texts = dict(self._read_names())
                 self.fits = find_edition(texts, {one: text for one, text in texts.items() if text is not None})
             self._edition = choose_edition(self.fits)
-        row = draw_named(name, self._edition) if self._edition else draw_named(name)
         text = self._read_text(name)
+        row = draw_named(name, self._edition or PORT, text)
         if text is not None and text.strip() != row["text"].strip():
             raise ValueError(f"its text is not the one that edition {self._edition} draws; add its metadata")
         return row
@@ -133,9 +134,7 @@ class NamedPuzzles:
         rows = (entry.fields or {} for entry in tables)
         for name, said in chain(((row.get("name"), row.get("text")) for row in rows), named):
             if isinstance(name, str) and name not in self._catalog:
-                parts = parse_name(name)
-                if parts is not None and parts.N <= MAX_NAMED_N:
-                    yield name, said if isinstance(said, str) else self._read_text(name)
+                yield name, said if isinstance(said, str) else self._read_text(name)
 
     def _read_text(self, name: str) -> str | None:
         path = self._layout.texts.get(name)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 from cogniload_repro.outputs.readers import COMPRESSED, is_table, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
-from cogniload_repro.puzzles.release import STATE, name_state, release_row
+from cogniload_repro.puzzles.readers import STATE, name_state, release_row
 from cogniload_repro.records import UNREADABLE, Entry, Refusal, read_text
 from cogniload_repro.schemas import PUZZLES
 

@@ -14,8 +14,7 @@ from cogniload_repro.presentation.fragments import Fragment, show_picture, show_
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN
 from cogniload_repro.puzzles.measure import REASONS, Measures, count_failures, profile_places
 from cogniload_repro.puzzles.ontology import ontology
-from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.puzzles.statement import Statement
+from cogniload_repro.puzzles.puzzle import Puzzle, Statement
 
 _PANEL_IN, _FOOT_IN = 1.6, 0.85
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -1,4 +1,4 @@
-"""Puzzles by name: drawn ones, those that a source brings, and those of which only the name is known."""
+"""Puzzles by name: drawn ones, those that a source brings, those of which only the name is known, and their edition."""
 
 import math
 import re
@@ -10,11 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
-from cogniload_repro.puzzles.editions import PORT, Edition
-from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
+from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
+from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.puzzles.text import parse_puzzle
 from cogniload_repro.schemas import PUZZLES
+
+#: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's longest.
+MAX_NAMED_STATEMENTS = 2_500
+
+#: So many puzzles are drawn again under editions that may not be theirs.
+SAMPLE = 1_400
 
 # numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
 _NAME = re.compile(r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)", re.ASCII)
@@ -44,10 +51,7 @@ def parse_name(name: str) -> PuzzleName | None:
 
 
 def nominal_ratio(N: int, needles: int) -> float:
-    """Return the paper's ratio (%) that gives this many needles, under `paper` rounding or else `port`.
-
-    Where no ratio of the paper does, it is the actual one, 100 * needles / N.
-    """
+    """Return the paper's ratio (%) that gives this many needles, under one of the roundings; or the actual one."""
     for rounding in ROUNDINGS:
         for ratio_pct in _NOMINAL_RATIOS:
             if count_needles(N, ratio_pct, rounding) == needles:
@@ -73,21 +77,32 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     }
 
 
-def draw_named(name: str, edition: Edition = PORT) -> dict:
+def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> dict:
     """Draw again the puzzle of this name under an edition of the generator, and return its row.
 
     Raises
     ------
     ValueError
-        If it is no puzzle's name, its numbers are impossible, or the drawn puzzle has another solution.
+        If it is no puzzle's name, asks for more than 2,500 statements without a text that may be so long, its numbers
+        are impossible, or the drawn puzzle has another solution.
     """
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    if _is_too_long(parts, text):
+        raise ValueError(
+            f"puzzles of more than {MAX_NAMED_STATEMENTS:,} statements are not drawn from their names; "
+            "add puzzles.jsonl"
+        )
     puzzle = draw_puzzle(*parts[:4], edition=edition)
     if puzzle.solution != parts.gold:
         raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
     return puzzle_row(puzzle)
+
+
+def _is_too_long(parts: PuzzleName, text: str | None) -> bool:
+    """Return whether a name asks for more statements than it may, or than the text can have."""
+    return parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N
 
 
 def check_row(row: Mapping) -> dict:
@@ -114,7 +129,8 @@ def check_row(row: Mapping) -> dict:
     others = [f"{key} {puzzle[key]!r}" for key, value in parts._asdict().items() if puzzle[key] != value]
     if others:
         raise ValueError(f"the row says {', '.join(others)}, its name another")
-    if contradictions := list(find_contradictions(parse_puzzle(puzzle["text"]), puzzle)):
+    read = parse_puzzle(puzzle["text"])
+    if contradictions := [*find_contradictions(read, puzzle), *_check_domain(read, puzzle)]:
         raise ValueError("; ".join(contradictions))
     return puzzle
 
@@ -143,11 +159,38 @@ def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
             yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
     if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
         yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
-    domain = stated.get("domain", puzzle.domains[puzzle.category])
+    found = puzzle.domains[puzzle.category]
+    domain = stated.get("domain", found)
     if not isinstance(domain, list):
         yield f"the row's domain is {domain!r}, not a list"
-    elif strangers := [value for value in puzzle.domains[puzzle.category] if value not in domain]:
-        yield f"the text has {', '.join(strangers)} outside the domain"
+    elif missing := [value for value in found if value not in domain]:
+        yield f"the text has {', '.join(missing)} outside the domain"
+    elif unknown := [value for value in domain if value not in ontology().values[puzzle.category]]:
+        yield f"the domain has {', '.join(map(str, unknown))}, no values of {puzzle.category}"
+    elif len(set(domain)) < len(domain):
+        yield "the domain has a value twice"
+
+
+def _check_domain(read: Puzzle, row: Mapping) -> Iterator[str]:
+    """Tell where a domain is not the one that d, the text and the edition that draws it imply.
+
+    The text has all values of most puzzles, and only then is nothing to be drawn. The text of another generator fixes
+    their number only.
+    """
+    domain, found = row["domain"], read.domains[read.category]
+    size = max(domain_size(read.category, read.d), len(found))
+    if len(domain) != size:
+        yield f"the domain has {len(domain)} values, a puzzle of difficulty {read.d} has {size} of {read.category}"
+    elif len(found) < size:
+        for edition in EDITIONS:
+            try:
+                drawn = draw_puzzle(read.N, read.d, read.needles, row["puzzle_id"], edition=edition)
+            except ValueError:
+                continue
+            if drawn.text == read.text:
+                if set(drawn.domains[read.category]) != set(domain):
+                    yield "the domain differs from the one drawn from the puzzle's id"
+                return
 
 
 def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
@@ -270,3 +313,79 @@ def read_catalog(path: str | Path) -> Catalog:
 def rows_table(rows: Iterable[Mapping]) -> pa.Table:
     """Return rows as a puzzles table."""
     return pa.Table.from_pylist(list(rows), PUZZLES)
+
+
+class EditionMatch(NamedTuple):
+    """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
+
+    edition: Edition
+    fitting: int
+    tried: int
+
+    def __str__(self) -> str:
+        return f"{self.edition}: {self.fitting:,} of {self.tried:,}"
+
+
+def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -> list[EditionMatch]:
+    """Draw puzzles again under one edition after the other; return how many each reproduces, the best first.
+
+    The port comes first, then Elixir under the usual orders of keys, then under the others; editions after those among
+    which one fits everything are not tried. By name alone, a wrong edition fits where the solution is the same by
+    chance. Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text,
+    or the prompt around it, is in ``texts`` fits only if the drawn text is in it.
+    """
+    parsed, texts = {name: parts for name in sorted(set(names)) if (parts := parse_name(name))}, texts or {}
+    known = list(parsed)[:: max(1, -(-len(parsed) // SAMPLE))]
+    drawn: dict[Edition, set[str]] = {}
+    for group in _EDITION_GROUPS:
+        for edition in group:
+            drawn[edition] = {name for name in known if is_drawn_by(edition, parsed[name], texts.get(name))}
+        if max(map(len, drawn.values())) == len(known):
+            break
+    tried = len(set().union(*drawn.values()))
+    fits = [EditionMatch(edition, len(own), tried) for edition, own in drawn.items()]
+    return sorted(fits, key=lambda fit: -fit.fitting) if tried else []
+
+
+def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) -> bool:
+    """Return whether an edition draws this puzzle from its name: its solution, and its text if one is given."""
+    if _is_too_long(parts, text):
+        return False
+    try:
+        puzzle = draw_puzzle(*parts[:4], edition=edition)
+    except ValueError:
+        return False
+    return puzzle.solution == parts.gold and (text is None or puzzle.text.strip() in text)
+
+
+def describe_fits(fits: list[EditionMatch]) -> str:
+    """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
+    if not fits:
+        return ""
+    start = "names fit edition" if fits[0].fitting == fits[0].tried else "no edition fits all names,"
+    return f"{start} {'; '.join(map(str, fits))}"
+
+
+def choose_edition(fits: list[EditionMatch]) -> Edition:
+    """Return the edition that fits everything, or else the only one that fits most; the port where nothing was tried.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    whole = [fit for fit in fits if fit.fitting == fit.tried]
+    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
+    if not fits:
+        return PORT
+    if not whole and len(most) != 1:
+        raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
+    return (whole or most)[0].edition
+
+
+#: The editions in the order in which they are tried.
+_EDITION_GROUPS = (
+    [PORT],
+    [edition for edition in EDITIONS if edition != PORT and edition.has_usual_order],
+    [edition for edition in EDITIONS if not edition.has_usual_order],
+)

@@ -4,12 +4,10 @@ Rules and wording are the same in all. An edition has its own random draws, and 
 map in the original, a list in the port.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from cogniload_repro.puzzles.elixir import Elixir
-from cogniload_repro.puzzles.mersenne import Attempt, FreeValues, Mersenne
+from cogniload_repro.grid import renamed
+from cogniload_repro.puzzles.draws import Elixir, Mersenne
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
 #: Elixir itself, which stands for its latest version.
@@ -17,45 +15,19 @@ _LATEST = {"elixir": "elixir-1.17"}
 
 #: The order in which Erlang lists the keys of a small map: alphabetical up to OTP 25, then as first met in the script,
 #: which is the order of the ontology. Below, the order with the release of Erlang that was current.
-KEY_ORDERS = {"term": tuple(sorted(CATEGORIES)), "file": CATEGORIES}
-_USUAL_ORDER = {"elixir-1.14": "term", "elixir-1.16": "file", "elixir-1.17": "file"}
+KEY_ORDERS = {"alphabetical": tuple(sorted(CATEGORIES)), "ontology": CATEGORIES}
+_USUAL_ORDER = {"elixir-1.14": "alphabetical", "elixir-1.16": "ontology", "elixir-1.17": "ontology"}
 
-NAMES = ("port", *_USUAL_ORDER, *_LATEST)
+NAMES = ("python", *_USUAL_ORDER, *_LATEST)
 
-
-class Draws(Protocol):
-    """Random draws of an edition: `mersenne.Mersenne` or `elixir.Elixir`, which describe the methods."""
-
-    def seed(self, seed: int) -> None:
-        """Start anew from a seed."""
-
-    def between(self, low: int, high: int) -> int:
-        """Draw a whole number of a range, both ends included."""
-
-    def below(self, n: int) -> int:
-        """Draw a whole number from 0 to n - 1."""
-
-    def sample(self, population: Sequence, count: int) -> list:
-        """Draw members without replacement."""
-
-    def shuffle(self, *lists: list) -> None:
-        """Shuffle lists in place, one after another."""
-
-    def attempts(self, poi: int, others: Sequence[int], free: list[FreeValues]) -> Attempt:
-        """Give the function that draws one attempt at a statement."""
+#: Former names, accepted for one release.
+OLD_NAMES = {"port": "python"}
+OLD_KEY_ORDERS = {"term": "alphabetical", "file": "ontology"}
 
 
 @dataclass(frozen=True)
 class Edition:
-    """One edition of the generator, see `resolve_edition`.
-
-    Attributes
-    ----------
-    name : str
-        ``port``, or ``elixir-`` and a version.
-    key_order : {"term", "file"} or None
-        None for the port, which keeps categories in the order in which they were drawn.
-    """
+    """One edition of the generator: ``python`` or ``elixir-VERSION``, and for Elixir the order of keys."""
 
     name: str
     key_order: str | None
@@ -71,22 +43,19 @@ class Edition:
     @property
     def categories(self) -> tuple[str, ...]:
         """All twelve categories in the order that the puzzle's are drawn from."""
-        return KEY_ORDERS[self.key_order or "file"]
+        return KEY_ORDERS[self.key_order or "ontology"]
 
-    def draws(self) -> Draws:
+    def draws(self) -> Mersenne | Elixir:
         """Return the random draws of this edition, to be seeded."""
         return Elixir(self.name.removeprefix("elixir-")) if self.key_order else Mersenne()
 
     def order_keys(self, categories: list[str]) -> tuple[list[int], list[int] | None]:
-        """Return the places of drawn categories in the order of keys, and each place's rank in it.
-
-        None instead of ranks where the order is the drawn one, so that nothing is to be sorted.
-        """
-        places = list(range(len(categories)))
+        """Return the indices of drawn categories in the order of keys, and their ranks (None: as drawn)."""
+        indices = list(range(len(categories)))
         if not self.key_order:
-            return places, None
+            return indices, None
         ranks = [self.categories.index(category) for category in categories]
-        return sorted(places, key=ranks.__getitem__), ranks
+        return sorted(indices, key=ranks.__getitem__), ranks
 
 
 def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edition:
@@ -94,11 +63,11 @@ def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edi
 
     Parameters
     ----------
-    edition : {"port", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"}
+    edition : {"python", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"}
         A version stands also for those after it that draw alike; without one it is the last.
-    key_order : {"term", "file"}, optional
+    key_order : {"alphabetical", "ontology"}, optional
         Order of the keys of maps: alphabetical, as with Erlang's OTP up to 25, or that of the ontology, as from 26.
-        By default ``term`` for 1.14 and ``file`` for later versions. The port has no such choice.
+        By default alphabetical for 1.14, the ontology's for later versions. The port has no such choice.
 
     Raises
     ------
@@ -109,12 +78,13 @@ def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edi
         if key_order is None:
             return edition
         edition = edition.name
+    edition, key_order = renamed("edition", edition, OLD_NAMES), renamed("key order", key_order, OLD_KEY_ORDERS)
     name = _LATEST.get(edition, edition)
     if name not in NAMES:
         raise ValueError(f"edition is {edition!r}; choose one of: {', '.join(NAMES)}")
     if key_order is None:
         return Edition(name, _USUAL_ORDER.get(name))
-    if name == "port" or key_order not in KEY_ORDERS:
+    if name == "python" or key_order not in KEY_ORDERS:
         raise ValueError(
             f"key_order is {key_order!r} for edition {name}; "
             f"choose one of: {', '.join(KEY_ORDERS)}, for an Elixir edition only"
@@ -122,7 +92,7 @@ def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edi
     return Edition(name, key_order)
 
 
-PORT = resolve_edition("port")
+PORT = resolve_edition("python")
 
 #: All editions, the likeliest first: with the usual order of keys, then with the other one.
 EDITIONS = (

@@ -4,38 +4,17 @@ Byte for byte what the authors' released Python code draws; every choice below k
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import NamedTuple, cast
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
-from cogniload_repro.puzzles.editions import PORT, Draws, Edition, resolve_edition
+from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, Setting, StuckError
+from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
-from cogniload_repro.puzzles.puzzle import Move, Puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
 
 #: The chain's ids are drawn from this range, both ends included.
 FIRST_ID, LAST_ID = 100_000, 999_999
 
-#: A statement that fails more often than this in a row stops the puzzle.
-MAX_FAILURES = 50
-
 Request = tuple[int, int, int, int]
-
-
-class Failure(NamedTuple):
-    """An attempt at a statement that was not allowed.
-
-    Attributes
-    ----------
-    place : int
-        How many statements stand before the one that was attempted.
-    move : Move
-    after : list of list of int
-        Everybody's values, had it been allowed.
-    """
-
-    place: int
-    move: Move
-    after: list[list[int]]
 
 
 def draw_puzzle(
@@ -122,14 +101,6 @@ def draw_grid(
     return _follow_chain(chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition, key_order))
 
 
-def draw_ids(
-    cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int, *, edition: str | Edition = PORT
-) -> list[int]:
-    """Return only the ids of `draw_grid`, in its order; every puzzle has to be drawn to find the next id."""
-    puzzles = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
-    return [puzzle.puzzle_id for puzzle in puzzles if puzzle.puzzle_id is not None]
-
-
 def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition) -> Iterator[Puzzle]:
     draws = edition.draws()
     draws.seed(seed)
@@ -139,7 +110,7 @@ def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: 
 
 
 def _draw(
-    draws: Draws,
+    draws: Mersenne | Elixir,
     edition: Edition,
     N: int,
     d: int,
@@ -156,12 +127,12 @@ def _draw(
     if d == 1:
         drawn += draws.sample([person for person in people if person not in drawn], 1)
     poi = draws.below(len(drawn))
-    domains = {category: _draw_domain(draws, ontology().values[category], d) for category in categories}
+    domains = {category: draws.sample(ontology().values[category], domain_size(category, d)) for category in categories}
     sizes = [len(values) for values in domains.values()]
     start = [[i % size for size in sizes] for i in range(len(drawn))]
     try:
-        moves, states = _draw_moves(draws, ranks, sizes, start, poi, N, needles, failed)
-    except _StuckError as stuck:
+        moves, states = draws.moves(Setting(N, needles, poi, start, sizes, ranks, failed))
+    except StuckError as stuck:
         raise ValueError(
             f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "
             f"{MAX_FAILURES + 1} attempts in a row; take another puzzle_id or seed"
@@ -177,82 +148,6 @@ def _draw(
     return Puzzle(drawn, drawn[poi], category, solution, domains, needles, puzzle_id, start, lines, moves)
 
 
-def _draw_domain(draws: Draws, values: tuple[str, ...], d: int) -> list[str]:
-    """Draw the values that a category takes in one puzzle."""
-    return draws.sample(values, min(len(values), 3 if d == 1 else d + 1))
-
-
-class _StuckError(Exception):
-    """No statement was allowed in a whole row of attempts; holds the statement's number."""
-
-
-@cache
-def _free_values(size: int) -> list[list[tuple[int, int, list[int]]]]:
-    """Table of the places of a domain that differ from two given ones: count, bits of the count, places.
-
-    Domains have three values or more, so one is always left.
-    """
-    places = range(size)
-    free = [[[at for at in places if at not in (one, two)] for two in places] for one in places]
-    return [[(len(left), len(left).bit_length(), left) for left in row] for row in free]
-
-
-def _draw_moves(
-    draws: Draws,
-    ranks: list[int] | None,
-    sizes: list[int],
-    states: list[list[int]],
-    poi: int,
-    N: int,
-    needles: int,
-    failed: list[Failure] | None = None,
-) -> tuple[list[Move], list[list[int]]]:
-    """Draw all statements; return them and the final states.
-
-    Lists of values are replaced, never changed, so that moves can keep them. Two checks of the released code are
-    implied by the others: nobody can become equal to the person of interest through a hay, whose updates avoid that
-    person's values; and when nobody is equal after a needle, not everybody is.
-    """
-    others = [person for person in range(len(states)) if person != poi]
-    attempt, shuffle = draws.attempts(poi, others, [_free_values(size) for size in sizes]), draws.shuffle
-    n_others = len(others)
-    moves: list[tuple] = []
-    left, needles_left, failures = N, needles, 0
-    while left:
-        person, conditions, updates, moved = attempt(needles_left / left, states)
-        before, poi_before, after = states[person], states[poi], states[:]
-        after[person] = moved
-        first = conditions[0]
-        wanted = before[first]
-        i = affected = 0
-        for state in states:
-            if state[first] == wanted:
-                for place in conditions:
-                    if state[place] != before[place]:
-                        break
-                else:
-                    affected += 1
-                    if i != person:
-                        after[i] = state = state[:]
-                        for place in updates:
-                            state[place] = moved[place]
-            i += 1  # noqa: SIM113
-        is_needle = person == poi
-        if affected > n_others or after.count(moved) > 1 if is_needle else after[poi] is not poi_before:
-            failures += 1
-            if failed is not None:
-                failed.append(Failure(N - left, Move(person, before, conditions, moved, updates), after))
-            if failures > MAX_FAILURES:
-                raise _StuckError(N - left + 1)
-            continue
-        failures = 0
-        if ranks:
-            # keys of a map: in the order of the map, not in that in which they were drawn
-            conditions.sort(key=ranks.__getitem__)
-            updates.sort(key=ranks.__getitem__)
-        shuffle(conditions, updates)
-        moves.append((person, before, conditions, moved, updates))
-        states = after
-        left -= 1
-        needles_left -= is_needle
-    return cast("list[Move]", moves), states
+def domain_size(category: str, d: int) -> int:
+    """Return how many values of a category a puzzle has: d + 1, at least three, at most all."""
+    return min(len(ontology().values[category]), max(3, d + 1))

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
 from cogniload_repro.puzzles.editions import PORT, Edition
-from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_ids
+from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID
 from cogniload_repro.storage import DATA
 
-#: The default set: the paper's grid along the chain, `paper` rounding.
+#: The default set: the paper's grid along the chain, halves rounded up.
 SEED = 42
 PUZZLES_PER_CELL = 100
 
@@ -33,16 +32,6 @@ _HEADER = "N,ratio_pct,d,puzzle_ids"
 _STREAM = 1
 
 
-def write_manifest(edition: Edition = PORT, path: str | Path | None = None) -> Path:
-    """Draw the default set of an edition along the chain and write its ids, by default where they are looked for."""
-    ids = draw_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition)
-    lines = [_HEADER]
-    for i, cell in enumerate(PAPER_GRID):
-        own = ids[i * PUZZLES_PER_CELL : (i + 1) * PUZZLES_PER_CELL]
-        lines.append(f"{cell.N},{cell.ratio_pct},{cell.d},{' '.join(map(str, own))}")
-    return write_whole(path or find_manifest(edition), "\n".join(lines) + "\n")
-
-
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
     """Read the ids of the default set by cell, in the order of the chain.
 
@@ -53,9 +42,7 @@ def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
     """
     header, *lines = Path(path).read_text(encoding="utf-8").splitlines() or [""]
     if header != _HEADER or len(lines) != len(PAPER_GRID):
-        raise ValueError(
-            f"{path}: not a header {_HEADER} and {len(PAPER_GRID)} lines; make it again with write_manifest"
-        )
+        raise ValueError(f"{path}: not a header {_HEADER} and {len(PAPER_GRID)} lines; restore the committed file")
     ids = {}
     for number, (cell, line) in enumerate(zip(PAPER_GRID, lines, strict=True), 2):
         key, _, words = line.rpartition(",")
@@ -64,7 +51,7 @@ def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
         if key != f"{cell.N},{cell.ratio_pct},{cell.d}" or not whole:
             raise ValueError(
                 f"{path}: line {number} does not hold {PUZZLES_PER_CELL} six-digit ids of the cell "
-                f"{cell.N},{cell.ratio_pct},{cell.d}; make it again with write_manifest"
+                f"{cell.N},{cell.ratio_pct},{cell.d}; restore the committed file"
             )
         ids[cell] = numbers
     return ids

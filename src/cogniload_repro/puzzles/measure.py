@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from cogniload_repro.puzzles.catalog import find_edition
+from cogniload_repro.puzzles.draws import Failure, Move
 from cogniload_repro.puzzles.editions import PORT, Edition
-from cogniload_repro.puzzles.generate import Failure, draw_puzzle
+from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ontology import CATEGORIES
-from cogniload_repro.puzzles.origin import find_edition
-from cogniload_repro.puzzles.puzzle import Move, Puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle
 
 #: Why an attempt fails, in the order of the checks.
 REASONS = ("hay reaches the PoI", "needle reaches everybody", "somebody equals the PoI")
@@ -80,10 +81,10 @@ def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
         if (drawn := _draw_again(row, edition)) is None:
             continue
         puzzle, failed = drawn
-        number, history = len(puzzles), list(replay_places(puzzle))
+        number, history = len(puzzles), list(puzzle.replay())
         puzzles.append((row.N, row.d, row.ratio_pct, *_measure_cast(puzzle, history)))
         statements += [(number, *found) for found in _measure_statements(puzzle, history)]
-        failures += [(number, *_measure_failure(puzzle, failure, history[failure.place])) for failure in failed]
+        failures += [(number, *_measure_failure(puzzle, failure, history[failure.index])) for failure in failed]
     cast = pd.DataFrame(puzzles, columns=_PUZZLES)
     parts = (
         pd.DataFrame(rows, columns=names).astype({"puzzle": int, "needle": bool}).join(cast[CELL], on="puzzle")
@@ -92,32 +93,10 @@ def measure_puzzles(table: pd.DataFrame, per_cell: int) -> Measures:
     return Measures(cast, next(parts), next(parts), len(chosen), edition)
 
 
-def replay_places(puzzle: Puzzle) -> Iterator[States]:
-    """Yield everybody's values, as places in the domains, at the start and after each statement of a drawn puzzle.
-
-    A person's list is replaced, never changed.
-    """
-    states = puzzle.start
-    yield states
-    for _, before, conditions, after, updates in puzzle.moves:
-        moved = []
-        for state in states:
-            for place in conditions:
-                if state[place] != before[place]:
-                    break
-            else:
-                state = state[:]
-                for place in updates:
-                    state[place] = after[place]
-            moved.append(state)
-        states = moved
-        yield states
-
-
 def merged_after(puzzle: Puzzle) -> int | None:
     """Return after which statement all people but the PoI are in one state, and stay so; None if they never are."""
     poi = puzzle.people.index(puzzle.poi)
-    for number, states in enumerate(replay_places(puzzle)):
+    for number, states in enumerate(puzzle.replay()):
         if len(set(map(tuple, states[:poi] + states[poi + 1 :]))) == 1:
             return number
     return None
@@ -285,10 +264,21 @@ def _repeat_chance(move: Move, poi_state: list[int], place: int, size: int, poi:
 
 
 def _measure_failure(puzzle: Puzzle, failure: Failure, states: States) -> tuple:
-    place, move, after = failure
+    place, move = failure
     poi = puzzle.people.index(puzzle.poi)
+    after = [_follow(move, state) for state in states]
     needle, others = move.reference == poi, len(after) - 1
     alike = after.count(after[poi]) - 1 if needle else 0
     everybody = all(state[at] == move.before[at] for state in states for at in move.conditions)
     reason = REASONS[0] if not needle else REASONS[1] if everybody else REASONS[2]
     return place, needle, len(move.conditions), len(move.updates), reason, alike, others
+
+
+def _follow(move: Move, state: list[int]) -> list[int]:
+    """Return a state after a statement, had it been allowed."""
+    if any(state[at] != move.before[at] for at in move.conditions):
+        return state
+    state = state[:]
+    for at in move.updates:
+        state[at] = move.after[at]
+    return state

@@ -86,34 +86,19 @@ MISPRINTS = {"recent_listen": {"reagea": "reaggea"}}
 
 @dataclass(frozen=True)
 class Ontology:
-    """Names and values that puzzles are drawn from, in printed order.
-
-    Attributes
-    ----------
-    people : tuple of str
-        The 159 first names.
-    values : dict of str to tuple of str
-        Values by category, keys in the order of `CATEGORIES`.
-    """
+    """The 159 first names, and the values by category, in printed order; categories in that of `CATEGORIES`."""
 
     people: tuple[str, ...]
     values: dict[str, tuple[str, ...]]
 
 
 def read_ontology(path: str | Path) -> Ontology:
-    """Read an ontology file and set its misprint right, in the same position.
-
-    Parameters
-    ----------
-    path : path
-        JSON with ``people`` (list) and ``categories`` (twelve lists), as printed in Appendix G.
+    """Read an ontology file as printed in Appendix G, and correct its misprint in the same position.
 
     Raises
     ------
     ValueError
         If the file is not JSON, or lacks people or one of the twelve categories.
-    OSError
-        If the file cannot be read.
     """
     try:
         printed = json.loads(Path(path).read_text(encoding="utf-8"))

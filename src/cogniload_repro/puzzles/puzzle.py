@@ -1,12 +1,13 @@
 """A puzzle: what was drawn or read, in numbers; its text, its statements in words, its states."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
-from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.statement import State, Statement, clauses, replay
+from cogniload_repro.puzzles.draws import Move
+from cogniload_repro.puzzles.draws import State as Values
+from cogniload_repro.puzzles.ontology import PHRASES, ontology
 
 INSTRUCTION = (
     "Solve this logic puzzle. You MUST finalize your response with a single sentence about the asked "
@@ -14,18 +15,24 @@ INSTRUCTION = (
     "Solve the puzzle by reasoning through the statements in a strictly sequential order :"
 )
 
+Facts = tuple[tuple[str, str], ...]
+State = dict[str, str]
 
-class Move(NamedTuple):
-    """A statement in numbers: which person, which categories, which values.
 
-    Categories are places in the puzzle's list of categories, values are places in the domain.
+class Statement(NamedTuple):
+    """One rule: everybody who meets all conditions takes all updates (paper, section 2.1.3).
+
+    Facts are pairs of category and value in the order of the wording. ``reference`` is the person whose values the
+    conditions were taken from; None when read from a text, which does not name anybody.
     """
 
-    reference: int | None
-    before: Sequence[int] | dict[int, int]
-    conditions: list[int]
-    after: Sequence[int] | dict[int, int]
-    updates: list[int]
+    conditions: Facts
+    updates: Facts
+    reference: str | None = None
+
+    def holds(self, state: State) -> bool:
+        """Return whether a person in this state meets every condition."""
+        return all(state[category] == value for category, value in self.conditions)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +54,7 @@ class Puzzle:
     puzzle_id : int or None
         The seed it was drawn from; None when read from a text.
     start : list of list of int
-        Initial value of each person and category, as places in the domains.
+        Initial value of each person and category, as indices into the domains.
     lines : list of (int, list of int)
         Initial lines of the text: the person and the order of the categories.
     moves : list of Move
@@ -63,7 +70,7 @@ class Puzzle:
     domains: dict[str, list[str]]
     needles: int
     puzzle_id: int | None
-    start: list[list[int]]
+    start: list[Values]
     lines: list[tuple[int, list[int]]]
     moves: list[Move]
     instruction: str = INSTRUCTION
@@ -115,8 +122,8 @@ class Puzzle:
         facts = [[(category, value) for value in values] for category, values in self.domains.items()]
         return [
             Statement(
-                tuple([facts[place][before[place]] for place in conditions]),
-                tuple([facts[place][after[place]] for place in updates]),
+                tuple([facts[at][before[at]] for at in conditions]),
+                tuple([facts[at][after[at]] for at in updates]),
                 None if reference is None else self.people[reference],
             )
             for reference, before, conditions, after, updates in self.moves
@@ -125,14 +132,40 @@ class Puzzle:
     @property
     def initial_states(self) -> dict[str, State]:
         """Everybody's state before the first statement, people without an initial line included."""
-        return {
-            person: {category: values[at] for (category, values), at in zip(self.domains.items(), places, strict=True)}
-            for person, places in zip(self.people, self.start, strict=True)
-        }
+        return next(self.states())
+
+    def replay(self) -> Iterator[list[Values]]:
+        """Yield everybody's values, as indices into the domains, at the start and after each statement.
+
+        The list of somebody to whom a statement applies is replaced; nothing is changed, so snapshots may be kept.
+        """
+        states = self.start
+        yield states
+        for _, before, conditions, after, updates in self.moves:
+            states = states[:]
+            for person, state in enumerate(states):
+                for at in conditions:
+                    if state[at] != before[at]:
+                        break
+                else:
+                    states[person] = state = state[:]
+                    for at in updates:
+                        state[at] = after[at]
+            yield states
 
     def states(self) -> Iterator[dict[str, State]]:
         """Yield everybody's state at the start and after each statement: N + 1 snapshots, oldest first."""
-        return replay(self.initial_states, self.statements)
+        domains = self.domains.items()
+        states: dict[str, State] = {}
+        seen: list[Values] = []
+        for values in self.replay():
+            for i, state in enumerate(values):
+                if not seen or state is not seen[i]:
+                    states[self.people[i]] = {
+                        category: words[at] for (category, words), at in zip(domains, state, strict=True)
+                    }
+            seen = values
+            yield dict(states)
 
     @cached_property
     def text(self) -> str:
@@ -143,14 +176,23 @@ class Puzzle:
         )
         join = " and ".join
         lines = [
-            f"{self.people[person]} {join([initial[place][self.start[person][place]] for place in order])}."
+            f"{self.people[person]} {join([initial[at][self.start[person][at]] for at in order])}."
             for person, order in self.lines
         ]
         for number, (_, before, conditions, after, updates) in enumerate(self.moves, 1):
             lines.append(
-                f"{number}. The people {join([condition[place][before[place]] for place in conditions])} "
-                f"{join([update[place][after[place]] for place in updates])}"
+                f"{number}. The people {join([condition[at][before[at]] for at in conditions])} "
+                f"{join([update[at][after[at]] for at in updates])}"
             )
         question = PHRASES[self.category].question.replace("{}", self.poi)
         parts = [self.instruction, "\n".join(lines), question]
         return "\n\n".join(part for part in parts if part)
+
+
+@cache
+def clauses(kind: str) -> dict[str, dict[str, str]]:
+    """Return the wording of every value, by category and value; `kind` is initial, condition or update."""
+    return {
+        category: {value: getattr(PHRASES[category], kind).replace("{}", value) for value in values}
+        for category, values in ontology().values.items()
+    }

@@ -1,13 +1,17 @@
-"""Sets of puzzles read one by one, whoever wrote them: Parquet, JSONL, or the folders of the authors' release."""
+"""Sets of puzzles read one by one, whoever wrote them: Parquet, JSONL, or the folders of the authors' release.
 
-from collections.abc import Iterator
+In the release a puzzle is a text ``exp/**/NAME.txt`` with metadata ``meta/**/NAME_state.json``.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.release import STATE, name_state, parse_state
+from cogniload_repro.puzzles.catalog import check_row, nominal_ratio, parse_name
+from cogniload_repro.puzzles.text import read_question
 from cogniload_repro.records import decode_batch, read_json_lines
 from cogniload_repro.storage import open_parquet
 
@@ -28,22 +32,17 @@ COLUMNS = {
 _NAMES = ("name", "puzzle_name", "id", "puzzle_id", "filename", "file_name", "file")
 _BATCH_ROWS = 32
 
-
-class Unreadable(NamedTuple):
-    """A puzzle that cannot be read: its name, or where it stands, and the reason."""
-
-    name: str
-    reason: str
+#: How the names of metadata files end, and what they must say.
+STATE = "_state.json"
+_STATE_KEYS = ("poi", "category_defaults", "needles", "difficulty", "num_statements")
 
 
-class Files(NamedTuple):
-    """The files of one puzzle of the layout; there may be no metadata."""
+class Item(NamedTuple):
+    """A puzzle of a set: where it stands, its fields as they were found, or why it cannot be read."""
 
-    text: Path
-    state: Path | None
-
-
-Item = dict | Unreadable | Files
+    where: str
+    fields: dict
+    error: str = ""
 
 
 def find_sets(source: str | Path) -> list[Path]:
@@ -68,39 +67,36 @@ def find_sets(source: str | Path) -> list[Path]:
     return found
 
 
-def read_set(path: Path) -> Iterator[tuple[str, Item]]:
-    """Yield the puzzles of one place of `find_sets`, those that cannot be read too, each after where it stands.
+def read_set(path: Path) -> Iterator[Item]:
+    """Yield the puzzles of one place of `find_sets`, those that cannot be read too.
 
-    A row stands in a file and row or line, such as ``puzzles.jsonl, line 3``, files under their name.
+    A row stands in a file and row or line, such as ``puzzles.jsonl, line 3``, files under their name. Files bring
+    ``name`` and ``text``, and their metadata whole, as ``state``.
     """
     if path.is_dir():
-        yield from ((item.text.stem if isinstance(item, Files) else item.name, item) for item in _layout_files(path))
-    else:
-        yield from (_parquet_rows if path.suffix == ".parquet" else _json_rows)(path)
+        return _read_release(path)
+    return _read_parquet(path) if path.suffix == ".parquet" else _read_json(path)
 
 
 def count_set(path: Path) -> int | None:
     """Return the number of puzzles at one place of `find_sets`; None where only reading it tells."""
     if path.is_dir():
-        return sum(1 for _ in _layout_files(path))
+        return sum(1 for _ in (path / "exp").rglob("*.txt"))
     if path.suffix != ".parquet":
         return None
     with open_parquet(path) as file:
         return file.metadata.num_rows
 
 
-def read_row(item: Item) -> dict | Unreadable:
-    """Return an item's puzzle under the names of the puzzles table: ``name`` and the `COLUMNS` that it has.
+def read_row(fields: Mapping) -> dict:
+    """Return an item's fields under the names of the puzzles table: ``name`` and the `COLUMNS` that it has.
 
     Objects inside a row count as part of it, a name may be that of a file, and numbers may be written as text.
-    Files bring their metadata whole, as ``state``.
     """
-    if isinstance(item, Unreadable):
-        return item
-    if isinstance(item, Files):
-        return _read_files(item)
-    parts = [item, *(value for value in item.values() if isinstance(value, dict))]
-    row: dict[str, object] = {"name": _find_name(item)}
+    if "state" in fields:
+        return dict(fields)
+    parts = [fields, *(value for value in fields.values() if isinstance(value, dict))]
+    row: dict[str, object] = {"name": _find_name(fields)}
     for column, names in COLUMNS.items():
         found = [part[name] for name in names for part in parts if part.get(name) is not None]
         if found:
@@ -114,64 +110,115 @@ def _as_number(value: object) -> object:
     return value
 
 
-def _find_name(item: dict) -> str:
+def _find_name(fields: Mapping) -> str:
     """Return what names a row: a puzzle's name, be it that of a file, before anything else."""
-    names = [value for column in _NAMES if isinstance(value := item.get(column), str)]
+    names = [value for column in _NAMES if isinstance(value := fields.get(column), str)]
     stems = [PurePath(name).name.removesuffix(".txt") for name in names]
     return next((stem for stem in stems if parse_name(stem)), names[0] if names else "")
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[str, Item]]:
+def _read_parquet(path: Path) -> Iterator[Item]:
     with open_parquet(path) as file:
         if not set(COLUMNS["text"]) & set(file.schema_arrow.names):
             raise ValueError(
                 f"{path} has no column {', '.join(COLUMNS['text'][:-1])} or {COLUMNS['text'][-1]}, but "
                 f"{', '.join(file.schema_arrow.names)}; give a table of puzzles, or rename the column of texts"
             )
-        first = 0
+        first = 1
         for group in range(file.num_row_groups):
             done, rows = 0, file.metadata.row_group(group).num_rows
             try:
                 for batch in file.iter_batches(_BATCH_ROWS, [group]):
                     for fields in decode_batch(batch):
+                        where = f"{path.name}, row {first + done}"
+                        yield Item(where, fields) if isinstance(fields, dict) else Item(where, {}, ": ".join(fields))
                         done += 1
-                        label = f"{path.name}, row {first + done}"
-                        yield label, fields if isinstance(fields, dict) else Unreadable(label, ": ".join(fields))
             except (pa.ArrowException, OSError) as error:
-                for number in range(first + done, first + rows):
-                    label = f"{path.name}, row {number + 1}"
-                    yield label, Unreadable(label, f"the file is damaged here: {error}")
+                for row in range(first + done, first + rows):
+                    yield Item(f"{path.name}, row {row}", {}, f"the file is damaged here: {error}")
             first += rows
 
 
-def _json_rows(path: Path) -> Iterator[tuple[str, Item]]:
+def _read_json(path: Path) -> Iterator[Item]:
     try:
         for row, fields, refusal in read_json_lines(path):
-            label = f"{path.name}, line {row}"
-            yield label, Unreadable(label, ": ".join(refusal)) if refusal else fields or {}
+            yield Item(f"{path.name}, line {row}", fields or {}, ": ".join(refusal or ()))
     except UnicodeError as error:
-        yield path.name, Unreadable(path.name, str(error))
+        yield Item(path.name, {}, str(error))
 
 
-def _layout_files(folder: Path) -> Iterator[Files | Unreadable]:
+def _read_release(folder: Path) -> Iterator[Item]:
     """Pair texts and metadata by name; where some puzzle has metadata, all need them."""
     states = {name_state(path): path for path in (folder / "meta").rglob(f"*{STATE}")}
     texts = sorted((folder / "exp").rglob("*.txt"))
     for path in texts:
-        lacks = states and path.stem not in states
-        yield Unreadable(path.stem, f"it has no {STATE}") if lacks else Files(path, states.get(path.stem))
+        name = path.stem
+        if states and name not in states:
+            yield Item(name, {}, f"it has no {STATE}")
+            continue
+        try:
+            fields: dict = {"name": name, "text": path.read_text(encoding="utf-8"), "state": {}}
+            if name in states:
+                path = states[name]
+                fields["state"] = _parse_state(path.read_text(encoding="utf-8"))
+            yield Item(name, fields)
+        except (OSError, ValueError) as error:
+            yield Item(name, {}, f"{path.name}: {error}")
     for name in sorted(states.keys() - {path.stem for path in texts}):
-        yield Unreadable(name, "it has metadata and no text")
+        yield Item(name, {}, "it has metadata and no text")
 
 
-def _read_files(files: Files) -> dict | Unreadable:
-    row: dict = {"name": files.text.stem}
-    path = files.text
+def name_state(path: PurePath) -> str:
+    """Return the name of the puzzle that a metadata file is about."""
+    return path.name.removesuffix(STATE)
+
+
+def _parse_state(metadata: str) -> dict:
     try:
-        row["text"] = path.read_text(encoding="utf-8")
-        if files.state:
-            path = files.state
-            row["state"] = parse_state(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        return Unreadable(row["name"], f"{path.name}: {error}")
-    return row
+        state = json.loads(metadata)
+    except RecursionError as error:
+        raise ValueError(f"the metadata are nested too deeply ({error})") from None
+    if not isinstance(state, dict):
+        raise ValueError("the metadata are not a JSON object")
+    if missing := [key for key in _STATE_KEYS if key not in state]:
+        raise ValueError(f"the metadata lack {', '.join(missing)}")
+    return state
+
+
+def spent_counters(state: Mapping) -> set[str]:
+    """Return which of needles and hays say nothing: the released program writes what is left of them at the end, 0."""
+    return {key for key in ("needles", "hays") if state.get(key) == 0}
+
+
+def release_row(name: str, text: str, metadata: str) -> dict:
+    """Return a puzzle of the release as a row of the puzzles table.
+
+    Raises
+    ------
+    ValueError
+        If the metadata are not JSON, lack a key, or contradict the name or the text.
+    """
+    parts = parse_name(name)
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    state = _parse_state(metadata)
+    said = state["num_statements"], state["difficulty"], state["needles"]
+    named = parts.N, parts.d, 0 if "needles" in spent_counters(state) else parts.needles
+    if said != named:
+        raise ValueError(f"the metadata say N, d, needles = {said}, the name {tuple(parts[:3])}")
+    _, category = read_question(text.rstrip().rpartition("\n")[2])
+    domains = state["category_defaults"]
+    domain = domains.get(category) if isinstance(domains, dict) else None
+    if not isinstance(domain, list):
+        raise ValueError(f"the metadata lack a list of values of {category}")
+    row = {
+        **parts._asdict(),
+        "name": name,
+        "ratio_pct": nominal_ratio(parts.N, parts.needles),
+        "rho": parts.needles / parts.N,
+        "text": text,
+        "poi": state["poi"],
+        "category": category,
+        "domain": domain,
+    }
+    return check_row(row)

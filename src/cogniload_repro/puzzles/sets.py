@@ -1,4 +1,4 @@
-"""Sets of puzzles: drawn in order by several processes, in bounded memory, and written as Parquet or JSONL."""
+"""Sets of puzzles: drawn in order by several processes, in bounded memory, and written in one of three formats."""
 
 import json
 import logging
@@ -14,18 +14,28 @@ import pyarrow as pa
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
-from cogniload_repro.grid import Cell, check_count
-from cogniload_repro.puzzles.catalog import puzzle_row
-from cogniload_repro.puzzles.editions import PORT, Edition
+from cogniload_repro.files import write_whole
+from cogniload_repro.grid import OLD_ROUNDINGS, Cell, check_count, renamed
+from cogniload_repro.puzzles.catalog import parse_name, puzzle_row
+from cogniload_repro.puzzles.editions import OLD_NAMES, PORT, Edition
 from cogniload_repro.puzzles.generate import Request, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, known_ids
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import replacing, table_writer
+from cogniload_repro.storage import remove_parts, replacing, table_writer
 
 _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+#: How a set may be written, and the file that it is in; the authors' release is folders.
+FORMATS = {"parquet": "puzzles.parquet", "jsonl": "puzzles.jsonl", "release": "exp"}
+OLD_FORMATS = {"layout": "release"}
+
+#: File in a folder that says which set it holds.
+_NOTE = Path(".puzzles", "set.json")
+
+Watch = Callable[[int], object]
 
 #: What is in memory, and in a row group, at a time: so many puzzles, or as many as have so many characters.
 BATCH = 500
@@ -36,6 +46,149 @@ _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
 
 
+def write_set(
+    folder: str | Path,
+    kind: str,
+    cells: Iterable[Cell],
+    puzzles_per_cell: int = PUZZLES_PER_CELL,
+    seed: int = SEED,
+    *,
+    scheme: str = "chain",
+    edition: Edition = PORT,
+    jobs: int = 1,
+    watch: Watch = lambda count: None,
+) -> int:
+    """Write a set into a folder without puzzles or with this set; return its number of puzzles.
+
+    The files are the same byte for byte however often the writing stopped, and for any `jobs`. A table appears when it
+    is complete. In the authors' release, texts go to ``exp/cogniload/NAME.txt``, states to
+    ``meta/cogniload/NAME_state.json``, each file is whole at any time, and those that are there are not drawn again.
+
+    Parameters
+    ----------
+    folder : path
+    kind : {"parquet", "jsonl", "release"}
+    cells, puzzles_per_cell, seed, scheme, edition, jobs
+        As for `draw_rows`.
+    watch : function of an int, optional
+        Called with the number of puzzles that are there more than before.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds another set, or an argument is out of range.
+    """
+    folder, cells, kind = Path(folder), tuple(cells), renamed("format", kind, OLD_FORMATS)
+    if kind not in FORMATS:
+        raise ValueError(f"format is {kind!r}; choose one of: {', '.join(FORMATS)}")
+    _claim(folder, cells, puzzles_per_cell, seed, scheme, edition)
+    remove_parts(folder)
+    if kind == "release":
+        _write_release(
+            folder, partial(draw_set, _release_files, cells, puzzles_per_cell, seed, scheme, edition, jobs), watch
+        )
+    elif (path := folder / FORMATS[kind]).exists():
+        watch(puzzles_per_cell * len(cells))
+    else:
+        drawn = draw_rows(cells, puzzles_per_cell, seed, scheme=scheme, edition=edition, jobs=jobs)
+        rows = (row for row in drawn if not watch(1) or True)
+        if kind == "jsonl":
+            write_jsonl(path, rows)
+        else:
+            write_parquet(path, rows, describe_set(cells, seed, scheme, "cogniload puzzles", edition))
+    return puzzles_per_cell * len(cells)
+
+
+def _claim(
+    folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: int, scheme: str, edition: Edition
+) -> None:
+    """Make sure that a folder holds this set or none, and note which one it is."""
+    plan = {
+        "cells": [[cell.N, cell.ratio_pct, cell.d] for cell in cells],
+        "rounding": " ".join(sorted({cell.rounding for cell in cells})),
+        "puzzles_per_cell": check_count("puzzles_per_cell", puzzles_per_cell, 1),
+        "seed": check_count("seed", seed, 0),
+        "scheme": scheme,
+        "edition": str(edition),
+    }
+    known_ids(cells, puzzles_per_cell, seed, scheme, edition)
+    note = folder / _NOTE
+    if not note.exists():
+        for name in (*FORMATS.values(), "meta"):
+            if (folder / name).exists():
+                raise ValueError(f"{folder} has {name} of a set that nothing describes; choose another folder")
+        write_whole(note, json.dumps(plan) + "\n")
+        return
+    try:
+        found = dict(json.loads(note.read_bytes()))
+    except (ValueError, TypeError):
+        raise ValueError(f"{note} is damaged, so the set in {folder} is unknown; choose another folder") from None
+    for key, names in (("rounding", OLD_ROUNDINGS), ("edition", OLD_NAMES)):
+        found[key] = names.get(str(found.get(key)), found.get(key))
+    for key, value in plan.items():
+        if found.get(key) != value:
+            other = "other cells" if key == "cells" else f"{key} {found.get(key)} instead of {value}"
+            raise ValueError(f"{folder} holds another set, with {other}; choose another folder")
+
+
+def _write_release(folder: Path, draw: Callable[..., Iterator], watch: Watch) -> None:
+    """Write the puzzles of which a file is missing."""
+    texts, states = folder / "exp" / "cogniload", folder / "meta" / "cogniload"
+    remove_parts(texts)
+    remove_parts(states)
+    names = (path.stem for path in texts.glob("*.txt") if (states / f"{path.stem}_state.json").exists())
+    present = {parts[:4] for parts in map(parse_name, names) if parts}
+
+    def skip(request: Request) -> bool:
+        watch(request in present)
+        return request in present
+
+    for _, (name, text, state) in draw(skip):
+        write_whole(states / f"{name}_state.json", state)
+        write_whole(texts / f"{name}.txt", text)
+        watch(1)
+
+
+def _release_files(puzzle: Puzzle) -> tuple[str, str, str]:
+    return puzzle.name, puzzle.text, release_state(puzzle)
+
+
+def release_state(puzzle: Puzzle) -> str:
+    """Return a puzzle's metadata as JSON, under ten of the sixteen keys of the authors' ``_state.json``.
+
+    ``category_defaults`` are the domains, ``statements`` the texts without numbers, newest first. ``history`` holds for
+    each person the states one after the other, newest first: one more at each statement that applied. ``needles``
+    and ``hays`` are the puzzle's; the released programs write what is left of them at the end, which is 0.
+    """
+    facts = [
+        [f"{json.dumps(category)}: {json.dumps(value)}" for value in values]
+        for category, values in puzzle.domains.items()
+    ]
+    history: list[list[str]] = [[] for _ in puzzle.people]
+    seen: list = [None] * len(history)
+    for states in puzzle.replay():
+        for past, old, state in zip(history, seen, states, strict=True):
+            if state is not old:
+                past.append(f"{{{', '.join([fact[at] for fact, at in zip(facts, state, strict=True)])}}}")
+        seen = states
+    lines = puzzle.text.split("\n\n")[-2].split("\n")[len(puzzle.lines) :]
+    state = {
+        "people": puzzle.people,
+        "poi": puzzle.poi,
+        "categories": puzzle.categories,
+        "category_defaults": puzzle.domains,
+        "needles": puzzle.needles,
+        "hays": puzzle.hays,
+        "difficulty": puzzle.d,
+        "num_statements": puzzle.N,
+        "statements": [line.partition(". ")[2] for line in reversed(lines)],
+    }
+    pasts = (
+        f"{json.dumps(person)}: [{', '.join(past[::-1])}]" for person, past in zip(puzzle.people, history, strict=True)
+    )
+    return f'{json.dumps(state)[:-1]}, "history": {{{", ".join(pasts)}}}}}'
+
+
 def draw_rows(
     cells: Iterable[Cell],
     puzzles_per_cell: int = PUZZLES_PER_CELL,
@@ -44,30 +197,17 @@ def draw_rows(
     scheme: str = "chain",
     edition: Edition = PORT,
     jobs: int = 1,
-    skip: int = 0,
 ) -> Iterator[dict]:
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
 
-    Parameters
-    ----------
-    cells : iterable of Cell
-    puzzles_per_cell, seed : int
-        At least 1, and not negative.
-    scheme : {"chain", "spawn", "default"}
-        Where the ids come from, see `known_ids`.
-    edition : Edition
-        Which edition of the generator draws.
-    jobs : int
-        Number of processes. A chain whose ids are not known is drawn by one.
-    skip : int
-        Leave out so many of the first rows.
+    ``scheme`` is where the ids come from, see `known_ids`. A chain whose ids are not known is drawn by one process.
 
     Raises
     ------
     ValueError
         If an argument is out of range.
     """
-    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, edition, jobs, lambda place, _: place < skip)
+    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, edition, jobs)
     return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in drawn)
 
 
@@ -79,13 +219,13 @@ def draw_set(
     scheme: str,
     edition: Edition,
     jobs: int,
-    skip: Callable[[int, Request], bool],
+    skip: Callable[[Request], bool] = lambda request: False,
 ) -> Iterator[tuple[Cell, T]]:
     """Draw a set in order; yield each puzzle's cell, and what a function of a module made of it where it was drawn.
 
-    The other arguments are those of `draw_rows`. `skip` is asked with each puzzle's place and its request (N, d,
-    needles, puzzle_id), and those for which it is true are left out. A chain that comes back to an id of its own cell
-    goes round from there, which is logged at its end.
+    The other arguments are those of `draw_rows`. `skip` is asked with each puzzle's (N, d, needles, puzzle_id), and
+    those for which it is true are left out. A chain that comes back to an id of its own cell goes round from there,
+    which is logged at its end.
     """
     cells = tuple(cells)
     ids = known_ids(cells, puzzles_per_cell, seed, scheme, edition)
@@ -93,9 +233,9 @@ def draw_set(
     if ids is None:
         seen = set()
         chain = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
-        for place, (cell, puzzle) in enumerate(zip(planned, chain, strict=True)):
+        for cell, puzzle in zip(planned, chain, strict=True):
             seen.add(request := (cell.N, cell.d, cell.needles, cast("int", puzzle.puzzle_id)))  # drawn: it has one
-            if not skip(place, request):
+            if not skip(request):
                 yield cell, convert(puzzle)
         if repeats := len(cells) * puzzles_per_cell - len(seen):
             _LOG.warning(
@@ -103,7 +243,7 @@ def draw_set(
             )
         return
     requests = ((cell, (cell.N, cell.d, cell.needles, one)) for cell, one in zip(planned, ids, strict=True))
-    wanted, asked = tee(pair for place, pair in enumerate(requests) if not skip(place, pair[1]))
+    wanted, asked = tee(pair for pair in requests if not skip(pair[1]))
     chunks = cut((request for _, request in asked), _CHUNK, lambda request: request[0], _CHUNK_STATEMENTS)
     drawn = map_batches(partial(_draw_chunk, convert, edition), chunks, jobs)
     for (cell, _), puzzle in zip(wanted, drawn, strict=True):

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import groupby, islice
+from itertools import groupby, pairwise
 
+from cogniload_repro.puzzles.draws import Move
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.puzzle import Move, Puzzle
-from cogniload_repro.puzzles.statement import Facts, Statement, clauses, replay
+from cogniload_repro.puzzles.puzzle import Facts, Puzzle, clauses
 
 
 class AmbiguousPuzzleError(ValueError):
@@ -66,55 +66,34 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     >>> puzzle.solution
     'white'
     """
-    instruction, initial, statements, (number, poi, category) = read_text(text)
-    start = {person: dict(facts) for person, facts in initial.items()}
-    if category not in start.get(poi, ()):
+    instruction, body, number, question = _split_text(text)
+    initial, statements = _read_body(body)
+    with _line(number):
+        poi, category = read_question(question)
+    if category not in dict(initial.get(poi, ())):
         raise AmbiguousPuzzleError(
             f"line {number}: the question asks for {category} of {poi}, which no initial line tells; "
             "add the line or ask for something else"
         )
-    needles = 0
-    states = start
-    for statement, after in zip(statements, islice(replay(start, statements), 1, None), strict=True):
-        needles += statement.holds(states[poi])
-        states = after
-    solution = states[poi][category]
-    return _encode(initial, statements, (poi, category, solution), needles, puzzle_id, instruction)
-
-
-def _encode(
-    initial: dict[str, Facts],
-    statements: list[Statement],
-    asked: tuple[str, str, str],
-    needles: int,
-    puzzle_id: int | None,
-    instruction: str,
-) -> Puzzle:
-    """Build the puzzle: categories as in the first line, values and people as they occur."""
-    places = {category: place for place, (category, _) in enumerate(next(iter(initial.values())))}
-    values: dict[str, dict[str, int]] = {category: {} for category in places}
+    places = {name: place for place, (name, _) in enumerate(next(iter(initial.values())))}
+    values: dict[str, dict[str, int]] = {name: {} for name in places}
 
     def encode(facts: Facts) -> dict[int, int]:
         return {places[name]: values[name].setdefault(value, len(values[name])) for name, value in facts}
 
     coded = [encode(facts) for facts in initial.values()]
     moves = []
-    for statement in statements:
-        before, after = encode(statement.conditions), encode(statement.updates)
+    for conditions, updates in statements:
+        before, after = encode(conditions), encode(updates)
         moves.append(Move(None, before, list(before), after, list(after)))
-    return Puzzle(
-        people=list(initial),
-        poi=asked[0],
-        category=asked[1],
-        solution=asked[2],
-        domains={category: list(seen) for category, seen in values.items()},
-        needles=needles,
-        puzzle_id=puzzle_id,
-        start=[[places_of[place] for place in range(len(places))] for places_of in coded],
-        lines=[(person, list(places_of)) for person, places_of in enumerate(coded)],
-        moves=moves,
-        instruction=instruction,
-    )
+    people, domains = list(initial), {name: list(seen) for name, seen in values.items()}
+    start = [[line[place] for place in range(len(places))] for line in coded]
+    lines = [(person, list(line)) for person, line in enumerate(coded)]
+    puzzle = Puzzle(people, poi, category, "", domains, 0, puzzle_id, start, lines, moves, instruction)
+    states = [everybody[people.index(poi)] for everybody in puzzle.replay()]
+    needles = sum(new is not old for old, new in pairwise(states))
+    solution = domains[category][states[-1][places[category]]]
+    return Puzzle(people, poi, category, solution, domains, needles, puzzle_id, start, lines, moves, instruction)
 
 
 @cache
@@ -125,42 +104,8 @@ def _facts(kind: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def read_initial(line: str) -> tuple[str, Facts]:
-    """Read an initial line: a name and what holds for the person at the start.
-
-    Raises
-    ------
-    ValueError
-        If the line is cut short, or holds an unknown clause or one category twice.
-    """
-    person, _, rest = line.partition(" ")
-    if not rest.endswith("."):
-        raise ValueError(f"{line[:80]!r} is no initial line; write a name, clauses and a full stop")
-    return person, _read_clauses("initial", rest[:-1])
-
-
-def read_statement(line: str) -> Statement:
-    """Read a statement without its number.
-
-    Raises
-    ------
-    ValueError
-        If it is not worded as the benchmark words them, or holds one category twice on a side.
-    """
-    parts = _STATEMENT.fullmatch(line)
-    if not parts:
-        raise ValueError(f"{line[:80]!r} is no statement; write 'The people', conditions and updates")
-    return Statement(_read_clauses("condition", parts[1]), _read_clauses("update", parts[2]))
-
-
 def read_question(line: str) -> tuple[str, str]:
-    """Read the question: the person and the category asked about (Appendix D.2 tells them apart by start and end).
-
-    Raises
-    ------
-    ValueError
-        If it is none of the benchmark's twelve questions.
-    """
+    """Read the question: the person and the category asked about (Appendix D.2), by its start and end."""
     for category, phrases in PHRASES.items():
         before, after = phrases.question.split("{}")
         person = line.removeprefix(before).removesuffix(after)
@@ -186,30 +131,6 @@ def _read_clauses(kind: str, text: str) -> Facts:
     return facts
 
 
-def read_text(text: str) -> tuple[str, dict[str, Facts], list[Statement], tuple[int, str, str]]:
-    """Read a whole puzzle.
-
-    Returns
-    -------
-    instruction : str
-        Whatever stands before the initial lines, perhaps nothing.
-    initial : dict of str to facts
-        By person, in the order of the lines.
-    statements : list of Statement
-    question : (int, str, str)
-        Its line number, the person and the category asked about.
-
-    Raises
-    ------
-    ValueError
-        If a line cannot be read or contradicts another; the message names it.
-    """
-    instruction, body, number, question = _split_text(text)
-    initial, statements = _read_body(body)
-    with _line(number):
-        return instruction, initial, statements, (number, *read_question(question))
-
-
 @contextmanager
 def _line(number: int) -> Iterator[None]:
     """Name the line in the message of an error."""
@@ -233,28 +154,37 @@ def _split_text(text: str) -> tuple[str, list[tuple[int, str]], int, str]:
     return "\n".join(lines[first - 1 : last]), body, *question[0]
 
 
-def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[Statement]]:
+def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[tuple[Facts, Facts]]]:
     """Read initial lines and statements, and check that they speak of the same categories."""
     initial: dict[str, Facts] = {}
-    statements: list[Statement] = []
+    statements: list[tuple[Facts, Facts]] = []
     for number, line in body:
         with _line(number):
             counted = re.match(r"(\d+)\. ", line, re.ASCII)
             if counted:
                 if counted[1] != str(len(statements) + 1):
                     raise ValueError(f"statement {counted[1]} where {len(statements) + 1} is due; restore it")
-                statements.append(read_statement(line[counted.end() :]))
-                facts = statements[-1].conditions + statements[-1].updates
+                statements.append(_read_statement(line[counted.end() :]))
+                facts = statements[-1][0] + statements[-1][1]
             else:
-                if statements:
-                    raise ValueError(f"{line[:80]!r} stands among the statements; number it")
-                person, facts = read_initial(line)
+                person, _, rest = line.partition(" ")
+                if statements or not rest.endswith("."):
+                    wanted = "number it" if statements else "write a name, clauses and a full stop"
+                    raise ValueError(f"{line[:80]!r} is no initial line and no statement; {wanted}")
                 if person in initial:
                     raise ValueError(f"a second initial line for {person}; keep one")
-                initial[person] = facts
+                initial[person] = facts = _read_clauses("initial", rest[:-1])
             expected = dict(next(iter(initial.values()), ()))
             if not dict(facts).keys() <= expected.keys() or not (counted or len(facts) == len(expected)):
                 raise ValueError("other categories than in the first initial line; give everybody the same")
     if not initial or not statements:
         raise ValueError("the text has no initial lines or no statements; give the whole text of a puzzle")
     return initial, statements
+
+
+def _read_statement(line: str) -> tuple[Facts, Facts]:
+    """Read the conditions and updates of a statement without its number."""
+    parts = _STATEMENT.fullmatch(line)
+    if not parts:
+        raise ValueError(f"{line[:80]!r} is no statement; write 'The people', conditions and updates")
+    return _read_clauses("condition", parts[1]), _read_clauses("update", parts[2])

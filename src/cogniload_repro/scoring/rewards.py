@@ -6,8 +6,7 @@ The paper proposes its puzzles for reinforcement learning on verifiable rewards,
 from collections.abc import Iterable
 from itertools import takewhile
 
-from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.puzzles.statement import State
+from cogniload_repro.puzzles.puzzle import Puzzle, State
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
 

@@ -2,10 +2,11 @@ import csv
 import hashlib
 import json
 import math
+import random
 import shutil
 import struct
 import subprocess
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.grid import count_needles
-from cogniload_repro.puzzles import elixir
-from cogniload_repro.puzzles.elixir import VERSIONS, Elixir
-from cogniload_repro.puzzles.exs1024 import draw_words
+from cogniload_repro.puzzles.draws import _UNIT, Elixir, Mersenne, Setting, StuckError, _seed_words, draw_words
+from cogniload_repro.puzzles.editions import EDITIONS
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 SEEDS = st.integers(0, 2**21 - 1)
+VERSIONS = ("1.14", "1.16", "1.17")
 
 
 def seeded(version, seed):
@@ -62,13 +63,13 @@ def expected_lines(lines):
         words = line.partition(" =")[0].split(" ")
         name, numbers = words[0], [int(word) for word in words[1:]]
         if name == "needles":
-            yield f"{line.partition('=')[0]}= {count_needles(*numbers, 'paper')}"
+            yield f"{line.partition('=')[0]}= {count_needles(*numbers)}"
             continue
         if name == "seed":
             draws.seed(*numbers)
             drawn = []
         elif name == "uniform":
-            drawn = struct.unpack(">Q", struct.pack(">d", draws.between(0, 2**64 - 1) * elixir._UNIT))
+            drawn = struct.unpack(">Q", struct.pack(">d", draws.between(0, 2**64 - 1) * _UNIT))
         elif name == "random":
             drawn = [draws.below(*numbers)]
         elif name == "range":
@@ -146,7 +147,7 @@ def test_steps_saved_do_not_change_what_is_drawn(seed, n, count):
     assert draws.between(0, 2**64 - 1) == next(words)
 
 
-@pytest.mark.parametrize("total", [1, 5])
+@pytest.mark.parametrize("n", [1, 5])
 def test_every_element_is_taken_alike(n):
     """Over many seeds each of twelve elements is taken about equally often, under every version."""
     for version in VERSIONS:
@@ -169,11 +170,10 @@ class FixedWords(Elixir):
     def seed(self, seed):
         super().seed(seed)
         self._words = chain(self.first, self._words)
-        self._take = self._make_take(self._words)
 
 
 @pytest.mark.parametrize("words", [[0, 1], [2**63, 0], [2**64 - 1, 1]])
-@pytest.mark.parametrize(("total", "count"), [(1, 1), (5, 1)])
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (5, 1)])
 def test_logarithm_of_zero_is_one_sentence(words, n, count):
     """Where Elixir 1.17 would stop at the logarithm of 0, one sentence tells so; earlier versions go on."""
     draws = FixedWords("1.17", words)
@@ -194,3 +194,47 @@ def test_equal_numbers_keep_the_order_of_a_stable_sort():
         draws.seed(5)
         draws.shuffle(items := [0, 1, 2])
         assert items == order
+
+
+def test_words_are_those_of_the_plain_recurrence():
+    """Sixteen at a time, words are those that the definition gives one by one."""
+    mask = 2**64 - 1
+    state, used, plain = _seed_words(770_487), [], []
+    for _ in range(1000):
+        if len(state) == 1:
+            state, used = state + used, []
+        first, second = state[0], state[1]
+        second ^= second << 31 & mask
+        second ^= second >> 11
+        first ^= first >> 30
+        used.append(state[0])
+        state = [first ^ second, *state[2:]]
+        plain.append((first ^ second) * 1181783497276652981 & mask)
+    assert list(islice(draw_words(770_487), 1000)) == plain
+    assert list(islice(draw_words(770_487 + 2**21), 10)) == plain[:10]
+
+
+@given(SEEDS, st.integers(1, 12), st.integers(1, 200), st.data())
+def test_mersenne_draws_are_those_of_random(seed, size, large, data):
+    """Numbers, samples and orders are those of `random.Random`, one after the other."""
+    draws, theirs = Mersenne(), random.Random(seed)
+    draws.seed(seed)
+    count = data.draw(st.integers(0, size))
+    assert draws.below(large) == theirs.randrange(large)
+    assert draws.sample(range(size), count) == theirs.sample(range(size), count)
+    assert draws.sample(range(159), size) == theirs.sample(range(159), size)
+    ours, items = list(range(size)), list(range(size))
+    draws.shuffle(ours)
+    theirs.shuffle(items)
+    assert ours == items
+    assert draws.between(5, 900_000) == theirs.randint(5, 900_000)
+
+
+@pytest.mark.parametrize("edition", EDITIONS, ids=str)
+def test_statement_is_given_up_after_51_attempts(edition):
+    """Where two people are equal no statement is allowed, and the 51st failure in a row stops."""
+    draws, failed = edition.draws(), []
+    draws.seed(3)
+    with pytest.raises(StuckError, match=r"^1$"):
+        draws.moves(Setting(6, 3, 0, [[0], [0]], [3], failed=failed))
+    assert len(failed) == 51
