@@ -7,6 +7,7 @@ import statsmodels.api as sm
 from scipy.stats import chi2
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, QUADRATIC, X
 from cogniload_repro.statistics.fits import fit
 from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table, spread_terms
@@ -65,3 +66,12 @@ def test_terms_stand_under_the_papers_symbols_and_others_under_their_own():
     assert wide["status"].to_dict() == {"QwQ-32B": "ok", "o3-2025-04-16": "no prompt_mean"}
     assert [name for name in wide if name.startswith("beta_")] == ["beta_0", "beta_d", "beta_np.sqrt(prompt_mean)"]
     assert wide.loc["o3-2025-04-16"].drop("status").isna().all()
+
+
+def test_tables_of_a_partial_grid_have_p_values():
+    """On a part of the grid nothing is identified, but a table of one reconstruction has the p-values of its fits."""
+    cells = load_cells(models=["QwQ-32B"])
+    cells = cells[cells["N"].isin([20, 50]) & cells["ratio_pct"].isin([5, 50, 95])]
+    assert glm_table(cells).filter(like="p_").notna().all(axis=None)
+    assert interactions_table(cells).filter(like="p_").notna().all(axis=None)
+    assert aic_table(cells)["p_lr"].notna().all()

@@ -43,6 +43,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """
     cells = as_one_table(cells)
     fits = fit(cells, QUADRATIC)
+    fits["p"] = fits["p"].fillna(fits["p_min"])  # of one table, identified or not
     criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
     points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
@@ -58,12 +59,11 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     """
     cells = as_one_table(cells)
     full = fit(cells, INTERACTIONS)
-    tests = [
-        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term)[["model", "term", "lr_p"]]
-        for term in PRODUCTS
-    ]
-    products = full.merge(pd.concat(tests), on=["model", "term"])
-    return spread_terms(products.assign(p=products["lr_p"]))
+    tests = pd.concat(
+        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCTS
+    )
+    products = full.merge(tests[["model", "term", "lr_p", "lr_p_min"]], on=["model", "term"])
+    return spread_terms(products.assign(p=products["lr_p"].fillna(products["lr_p_min"])))
 
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": compared["model"],
-            "p_lr": compared["lr_p"],
+            "p_lr": compared["lr_p"].fillna(compared["lr_p_min"]),
             "aic_linear": compared["aic"],
             "aic_quadratic": compared["against_aic"],
             "status": compared["against_status"].where(compared["status"] == "ok", compared["status"]),
