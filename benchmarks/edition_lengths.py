@@ -20,7 +20,7 @@ import pandas as pd
 from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.prompts.comparison import REFERENCES, compare_prompts
+from cogniload_repro.prompts.comparison import compare_prompts
 from cogniload_repro.prompts.counts import KEYS, count_prompts, prompt_statistics
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
@@ -30,7 +30,7 @@ from cogniload_repro.storage import DATA
 #: Seed of the further sets; their ids are independent of order.
 SEED = 7
 PER_CELL = 100
-MODEL = REFERENCES[PER_CELL]
+MODEL = "DeepSeek-R1-Distill-Llama-70B"
 COLUMNS = ["set", "puzzles", "N", "d", "printed", "counted", "se", "overhead", "z"]
 
 

@@ -41,19 +41,16 @@ def test_implied_accuracy_is_the_models():
         ("chance", "QwQ-32B", {}),
         ("nominal ratio", "QwQ-32B", {}),
         ("overflows left out", "Phi-4-reasoning", {}),
-        ("overflows read", "Phi-4-reasoning", {"read": 0.6}),
-        ("smaller budget", "QwQ-32B", {"budget": 20_000}),
+        ("overflows scored", "Phi-4-reasoning", {"scored": 0.6}),
         ("answers unread", "QwQ-32B", {"unread": 0.2}),
-        ("left out and unread", "Phi-4-reasoning", {"unread": 0.2}),
-        ("read and unread", "Phi-4-reasoning", {"read": 0.6, "unread": 0.2}),
+        ("scored and unread", "Phi-4-reasoning", {"scored": 0.6, "unread": 0.2}),
     ],
 )
 def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
     """A row made by one rule is explained by it, what it was made with is found, and simpler rules are further away."""
     own = CELLS[CELLS["model"] == model].reset_index(drop=True)
     ordered = GRID.merge(own.drop(columns=["rho", "needles"]), how="left")
-    kept = versions._share_within(versions._join_lengths(ordered), fitted["budget"]) if "budget" in fitted else 1
-    right = (ordered["correct"] * kept + fitted.get("read", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
+    right = (ordered["correct"] + fitted.get("scored", 0) * ordered["ctx"]) * (1 - fitted.get("unread", 0))
     changed = ordered.assign(
         correct=np.round(right).astype(int),
         total=ordered["total"] - ("left out" in truth) * ordered["ctx"],

@@ -6,7 +6,7 @@ import pytest
 
 from cogniload_repro.companions.load import cell_loads
 from cogniload_repro.evaluation.planning import read_designs
-from cogniload_repro.presentation.companion_figures import draw_designs, draw_drift, draw_growth, draw_loads
+from cogniload_repro.presentation.companion_figures import draw_designs, draw_growth, draw_loads
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.storage import DATA
 
@@ -70,28 +70,12 @@ def test_growth_is_drawn_at_its_factor():
     assert "Two puzzles" in texts(figure)
 
 
-def test_drift_ends_where_the_nearest_explanation_leaves_it():
-    """Models stand by how far their rows moved; a distance too small for the scale is drawn whole, in sight."""
-    rows = pd.DataFrame({"model": MODELS, "distance": [4.0, 90.0]})
-    figure = draw_drift(rows, pd.Series({MODELS[0]: 0.01, MODELS[1]: 70.0}), "Reconstructed")
-    (ax,) = figure.axes
-    before, after = (dict(zip(line.get_ydata(), line.get_xdata(), strict=True)) for line in ax.lines)
-    assert (before, after[1]) == ({0: 4.0, 1: 90.0}, 70.0)
-    assert ax.get_xlim()[0] < after[0] <= 0.1
-    assert "Reconstructed" in texts(figure)
-
-
 @pytest.mark.parametrize("name", ["$$", "$x^2$", "$\\frac$", "#1", "a_b^"])
 def test_a_model_of_any_name_is_drawn_letter_by_letter(tmp_path, name):
     """No name is set as a formula, and none stops the picture."""
     cells = pd.DataFrame({"model": name, "N": [20, 50], "total": 10, "correct": [9, 3]})
     thresholds = pd.DataFrame({"model": [name], "slope": [-1.0], "critical_load": [1000.0]})
     loads = draw_loads(cells, pd.Series([5.0, 8.0]), thresholds, [name], "Note $$.")
-    rows = pd.DataFrame({"model": [name], "distance": [4.0]})
-    drift = draw_drift(rows, pd.Series({name: 1.0}), "Note $$.")
     save_figure(loads, tmp_path / "loads")
-    save_figure(drift, tmp_path / "drift")
-    labels = [loads.axes[0].title, drift.axes[0].get_yticklabels()[0]]
-    assert [label.get_text() for label in labels] == [name, name]
-    assert not any(label.get_parse_math() for label in labels)
-    assert np.isfinite(drift.axes[0].lines[0].get_xdata()).all()
+    assert loads.axes[0].title.get_text() == name
+    assert not loads.axes[0].title.get_parse_math()

@@ -3,7 +3,6 @@
 import re
 
 import pandas as pd
-import pytest
 
 from cogniload_repro.fidelity.ledger import COLUMNS, VERDICTS
 from cogniload_repro.presentation import verdicts
@@ -56,10 +55,8 @@ def test_scoreboard_adds_up():
         "within",
         "",
     )
-    board = _table(verdicts.show_scoreboard(_checks(*_ROWS, counted), "board"))
-    assert board.set_index("Where")["Within sampling error"].to_dict() == {
-        "Table 2": "0", "Table 4": "0", "Prose": "0", "Table 7": "1"
-    }  # fmt: skip
+    board = verdicts.scoreboard(_checks(*_ROWS, counted)).groupby("Where")["Within sampling error"].sum()
+    assert board.to_dict() == {"Table 2": 0, "Table 4": 0, "Prose": 0, "Table 7": 1}
 
 
 def test_a_table_lists_what_is_not_exact():
@@ -78,47 +75,32 @@ def test_claims_keep_their_verdicts():
     """Each statement of the prose stands beside its own verdict, found by its id; places choose the rows."""
     claims = load_claims()
     rows = [
-        (
-            "prose",
-            row.model,
-            row.quantity,
-            f"{row.id}: {row.condition}",
-            "derived",
-            row.value,
-            0.0,
-            f"of {row.id}",
-            "exact",
-            "",
-        )
+        ("prose", row.model, row.quantity, f"{row.id}: {row.condition}", "derived", row.value, 0.0, f"of {row.id}",
+         "exact", "")
         for row in claims.itertuples()
-    ]
-    shown = _table(verdicts.show_claims(_checks(*rows[::-1]), "App. F", "App. C"))
+    ]  # fmt: skip
+    listed = verdicts.list_claims(_checks(*rows[::-1]), "App. F", "App. C")
     own = claims[claims["location"].str.startswith(("App. F", "App. C"))]
-    assert list(shown["Recomputed"]) == [f"of {claim}" for claim in own["id"]]
-    assert list(shown["Statement"]) == list(own["claim"])
-
-
-@pytest.mark.parametrize("count", [0, verdicts.LONGEST + 1])
-def test_lists_are_neither_empty_tables_nor_endless(count):
-    """Nothing to list says so; a list too long for a page says where the rest is."""
-    rows = [("table4", "QwQ-32B", "ctx", f"d={n}", "input", "2", 3.0, "3", "unit", "") for n in range(count)]
-    shown = verdicts.show_differences(_checks(*rows))
-    if count:
-        assert len(_table(shown)) == verdicts.LONGEST
-        assert "fidelity.csv" in shown.markdown
-    else:
-        assert shown.markdown == "None."
+    assert list(listed["Recomputed"]) == [f"of {claim}" for claim in own["id"]]
+    assert list(listed["Statement"]) == list(own["claim"])
+    shown = _table(verdicts.show_claims(_checks(*rows), "App. F"))
+    assert list(shown["Statement"]) == list(claims.loc[claims["location"].str.startswith("App. F"), "claim"])
 
 
 def test_what_cannot_be_computed_is_gathered_by_its_reason():
     """Each table and reason has one line; few models are named, many are counted."""
     rows = [("table4", f"m{n}", "ctx", "d=1", "input", "2", None, "", "not_computable", "no outputs") for n in range(9)]
     rows += [(*rows[0][:1], "m0", "ctx", "d=3", *rows[0][4:-1], "two cells only")] * 2
-    listed = _table(verdicts.show_unknown(_checks(*rows, _ROWS[0])))
+    listed = verdicts.list_unknown(_checks(*rows, _ROWS[0]))
     assert listed.to_numpy().tolist() == [
-        ["Table 4", "9", "9 models", "no outputs"], ["Table 4", "2", "m0", "two cells only"],
+        ["Table 4", 9, "9 models", "no outputs"], ["Table 4", 2, "m0", "two cells only"],
     ]  # fmt: skip
-    assert verdicts.show_unknown(_checks(_ROWS[0])).markdown == "None."
+    assert verdicts.list_unknown(_checks(_ROWS[0])).empty
+
+
+def test_differences_are_what_is_computed_and_not_exact():
+    """Numbers one unit apart and others that differ are listed, those not computable are not."""
+    assert verdicts.list_differences(_checks(*_ROWS))["Quantity"].tolist() == ["beta_d", "ecl50"]
 
 
 def test_stars_points_and_prose_are_no_tests_of_their_own():

@@ -1,4 +1,4 @@
-"""Printed prompt lengths against counted ones: constants, departures, pairs."""
+"""Printed prompt lengths against counted ones: constants and departures."""
 
 import numpy as np
 import pandas as pd
@@ -84,28 +84,6 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
     assert set(own["cells"]) == {len(clean)}
 
 
-def test_pairs_share_the_sampling_error(llama):
-    """Tokenizers that differ by the same tokens in every puzzle of a length leave no error but rounding."""
-    digits = {20: 11, 50: 41, 100: 92, 250: 392}
-    pairs = prompt_lengths.compare_to_reference(llama.assign(qwen=llama["llama3"] + llama["N"].map(digits)))
-    assert set(pairs["reference"]) == {LLAMA}
-    np.testing.assert_allclose(pairs["se"], np.sqrt(1 / 6))
-    summary = prompt_lengths.summarize_prompts(pairs).set_index("model")
-    assert summary.loc["QwQ-32B", "overhead"] == pytest.approx(5)
-    assert summary["chi2"].max() == pytest.approx(0, abs=1e-18)
-    assert summary.loc["Qwen3-1.7B", "cells"] == 19  # where an answer is missing, the puzzles differ
-    assert summary.loc["Qwen3-8B", "cells"] == 20
-
-
-def test_pairs_find_the_wrong_tokenizer(llama):
-    """A tokenizer that is one percent off, within the sampling error, fails against a model of the same puzzles."""
-    near = llama.assign(qwen=(1.01 * llama["llama3"]).round())
-    alone = prompt_lengths.summarize_prompts(prompt_lengths.compare_prompts(near)).set_index(["model", "quantity"])
-    pairs = prompt_lengths.summarize_prompts(prompt_lengths.compare_to_reference(near)).set_index("model")
-    assert pairs.loc["QwQ-32B", "chi2"] > 10 * alone.loc[("QwQ-32B", "prompt_mean"), "chi2"]
-    assert pairs.loc["QwQ-32B", "p"] < 1e-9
-
-
 def test_a_partial_grid_compares_nothing(llama):
     """Where ratios of the paper are missing, printed means are means over other puzzles."""
     mini = {(cell.N, cell.d, float(cell.ratio_pct)) for cell in MINI_GRID}
@@ -115,7 +93,6 @@ def test_a_partial_grid_compares_nothing(llama):
     for counts in (part, llama.drop(columns="llama3")):
         compared = prompt_lengths.compare_prompts(counts)
         assert compared.empty
-        assert prompt_lengths.compare_to_reference(counts).empty
         assert prompt_lengths.summarize_prompts(compared).empty
         assert prompt_lengths.prompt_rows(compared).empty
 
@@ -178,16 +155,3 @@ def test_models_without_counts_are_named(llama):
     assert "Llama 3" not in missing
     assert "QwQ-32B" in missing["Qwen"]
     assert missing[""] == ["EXAONE-Deep-32B"]
-
-
-def test_printed_prompts_of_two_models_are_compared_level_by_level():
-    """Equal texts differ by a constant in mean and percentile; tails of Phi-4-reasoning-plus grow, not its kin's."""
-    same = prompt_lengths.compare_printed("Phi-4-reasoning", "DeepSeek-R1-Distill-Llama-70B")
-    assert same["mean"].between(221, 222).all()
-    assert same["p90"].between(221, 222).all()
-    other = prompt_lengths.compare_printed("Phi-4-reasoning-plus", "Phi-4-reasoning")
-    assert len(other) > 15
-    long = other[other["N"] == 250].set_index("d")
-    assert (long.loc[[5, 7, 10], "p90"] > 3 * long.loc[[5, 7, 10], "mean"]).all()
-    assert long["tail"].idxmax() == 10
-    assert long["tail_reference"].idxmin() == 10

@@ -126,11 +126,11 @@ def test_words_of_puzzles_are_few(encodings):
 
 
 def test_statistics_are_those_of_the_puzzles():
-    """n, mean and 90th percentile are the set's own, for each N and d apart."""
+    """Total, mean and 90th percentile are the set's own, for each N and d apart."""
     first = lengths(np.random.default_rng(1))
     counts = pd.concat([first, first.assign(d=5, tiny=2 * first["tiny"])])
     three, five = tokens.prompt_statistics(counts, "tiny").itertuples(index=False)
-    assert (three.N, three.d, three.n) == (50, 3, 700)
+    assert (three.N, three.d, three.total) == (50, 3, 700)
     assert three.mean == first["tiny"].mean()
     assert three.p90 == np.quantile(first["tiny"], 0.9)
     assert (five.d, five.mean, five.p90) == (5, 2 * three.mean, 2 * three.p90)

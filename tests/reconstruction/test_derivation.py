@@ -16,7 +16,7 @@ from cogniload_repro.reconstruction.derivation import (
     derive_each,
     deviations,
     lattice_step,
-    least_misfit,
+    least_deviation,
     missing_ratios,
     needle_shares,
 )
@@ -43,7 +43,7 @@ def test_readings_of_rho():
         assert even == up or (half and even == (exact - Fraction(1, 2)) / N)
         assert share == Fraction(int(ratio), 100)
     assert paper != port
-    with pytest.raises(ValueError, match="no reading 'up' of rho; choose one of: paper, port, nominal"):
+    with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are paper, port, nominal"):
         needle_shares("up")
 
 
@@ -61,13 +61,14 @@ def test_derived_rows_are_those_of_the_reconstructed_answers():
 
 def test_one_row_disagrees_and_no_other():
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
-    assert [one.model.name for one in derive_all("paper") if least_misfit(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
+    differing = [one.model.name for one in derive_all("paper") if least_deviation(one) > 1]
+    assert differing == ["DeepSeek-R1-Distill-Qwen-32B"]
 
 
 def test_favourable_rounding_mends_little():
-    """The least misfit is no larger than the misfit, and not far below it where the AICs are sharp."""
+    """The least deviation is no larger than the other, and not far below it where the AICs are sharp."""
     one = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]
-    assert 1 < least_misfit(one) <= one.misfit < least_misfit(one) + 0.2
+    assert 1 < least_deviation(one) <= one.max_deviation < least_deviation(one) + 0.2
 
 
 def test_ways_to_miss_puzzles():

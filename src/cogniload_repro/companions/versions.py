@@ -1,8 +1,8 @@
-"""What moved between the submission's table of regressions and the published one, and what could have moved it.
+"""What changed between the submission's table of regressions and the published one, and what could explain it.
 
 Sources: Table 3 of the anonymous submission (14 models, ``data/published/submission2025``) and Table 2 of the ICLR 2026
 paper (22 models). Thirteen models are in both. A printed row of coefficients fixes the fitted accuracy of every cell,
-and with the puzzles a cell its own standard errors, so rows are compared without any reconstructed count; only the
+and with the puzzles per cell its own standard errors, so rows are compared without any reconstructed count; only the
 explanations need counts.
 """
 
@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit
-from scipy.stats import chi2, norm
+from scipy.stats import chi2
 
 from cogniload_repro.published import load_table
-from cogniload_repro.scoring.verdict import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.statistics.design import GRID, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.storage import PUBLISHED
@@ -27,26 +26,22 @@ _X = X[:, QUADRATIC]
 #: Coefficients are printed to two decimals: the variance of what rounding takes away.
 _ROUNDING = np.eye(len(TERMS)) * 0.01**2 / 12
 
-#: What might lie between the two, each a rule switched while all else stays.
+#: What might explain a change, each a rule switched while all else stays.
 EXPLANATIONS = {
     "chance": "the same rules, other puzzles or answers",
     "nominal ratio": "the regression takes the nominal ratio, not the actual share of needles",
     "overflows left out": "answers beyond the context budget are not counted",
-    "overflows read": "answers beyond the budget are scored like the others, and the same share of them is right",
-    "smaller budget": "the context is smaller, and right answers that it would not have held are lost",
-    "answers unread": "the same share of right answers is not found in every cell",
-    "left out and unread": "overflows left out, and answers unread",
-    "read and unread": "overflows read, and answers unread",
+    "overflows scored": "answers beyond the budget are scored like the others, and the same share of them is correct",
+    "answers unread": "the scorer misses the same share of correct answers in every cell",
+    "scored and unread": "overflows scored, and answers unread",
 }
-#: What is fitted to a row, by explanation: shares of answers, or the decimal logarithm of a budget in tokens.
+#: Shares of answers that are fitted to a row, by explanation, and their ranges.
 _FITTED = {
-    "overflows read": ("read",),
-    "smaller budget": ("log_budget",),
+    "overflows scored": ("scored",),
     "answers unread": ("unread",),
-    "left out and unread": ("unread",),
-    "read and unread": ("read", "unread"),
+    "scored and unread": ("scored", "unread"),
 }
-_RANGES = {"read": (0.0, 1.0), "unread": (0.0, 0.9), "log_budget": (4.0, np.log10(CONTEXT_TOKENS - RESERVED_TOKENS))}
+_RANGES = {"scored": (0.0, 1.0), "unread": (0.0, 0.9)}
 
 
 def load_submission() -> pd.DataFrame:
@@ -64,7 +59,7 @@ def compare_rows() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model of both tables: model; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the
+        One row per model of both tables: model; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the
         difference in standard errors; accuracy_then and accuracy_now, the mean accuracy of the grid that each row
         implies; distance, the chi-square of all five differences together, rounding allowed for; p.
     """
@@ -88,18 +83,17 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     cells : DataFrame
-        The cells behind Table 2: model, N, d, ratio_pct, n, correct, ctx. Where they are reconstructed, so is the
+        The cells behind Table 2: model, N, d, ratio_pct, total, correct, ctx. Where they are reconstructed, so is the
         answer for "overflows left out", since the tables print overflows by d and by N only.
 
     Returns
     -------
     DataFrame
-        One row a model and explanation: model, explanation; read (share of overflows that are right), unread (share of
-        right answers that are lost) and budget (tokens), which bring the row nearest, NaN where they are not fitted;
+        One row per model and explanation: model, explanation; scored (share of overflows that are correct) and unread
+        (share of correct answers that the scorer misses), which bring the row nearest, NaN where they are not fitted;
         distance, the chi-square of the five coefficients, and p, with a degree of freedom less for each that is fitted.
     """
     then, rows = load_submission(), []
-    cells = _join_lengths(cells)
     for model in [name for name in then.index if name in set(cells["model"])]:
         own = GRID.merge(cells[cells["model"] == model].drop(columns=["rho", "needles"], errors="ignore"), how="left")
         old = then.loc[model, list(TERMS)].to_numpy(float)
@@ -108,8 +102,7 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
             distance = _distance(new - old, _covariance(old) + _covariance(new))
             p = chi2.sf(distance, len(TERMS) - len(fitted))
             rows.append({"model": model, "explanation": name} | fitted | {"distance": distance, "p": p})
-    table = pd.DataFrame(rows, columns=["model", "explanation", *_RANGES, "distance", "p"])
-    return table.assign(log_budget=10 ** table["log_budget"]).rename(columns={"log_budget": "budget"})
+    return pd.DataFrame(rows, columns=["model", "explanation", *_RANGES, "distance", "p"])
 
 
 def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
@@ -138,36 +131,10 @@ def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, 
     return refit(values), dict(zip(fitted, map(float, values), strict=True))
 
 
-def _count(
-    own: pd.DataFrame, left_out: bool, read: float = 0, unread: float = 0, log_budget: float | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return answers and right answers by cell under another rule."""
+def _count(own: pd.DataFrame, left_out: bool, scored: float = 0, unread: float = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return answers and correct answers by cell under another rule."""
     n, k, over = (own[column].to_numpy(float) for column in ("total", "correct", "ctx"))
-    within = 1 if log_budget is None else _share_within(own, 10**log_budget)
-    return n - over if left_out else n, (k * within + read * over) * (1 - unread)
-
-
-def _join_lengths(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells with the printed lengths of their model, N and d: output_mean, output_p90, prompt_mean (tokens)."""
-    keys, lengths = ["model", "N", "d"], ["output_mean", "output_p90", "prompt_mean"]
-    return cells.drop(columns=lengths, errors="ignore").merge(load_table("tokens")[keys + lengths], on=keys, how="left")
-
-
-def _share_within(own: pd.DataFrame, budget: float) -> np.ndarray:
-    """Return the share of a model's answers by cell that a smaller budget would hold, of those that the paper's does.
-
-    Lengths are lognormal with the means and 90th percentiles of Tables 7 to 10, alike over ratios; right answers count
-    as long as any, though they are shorter on average: the loss is an upper bound. Where no length is printed, nothing
-    is lost.
-    """
-    mean, tall, prompt = (own[column].to_numpy(float) for column in ("output_mean", "output_p90", "prompt_mean"))
-    z = norm.ppf(0.9)
-    sigma = (z - np.sqrt(np.maximum(z**2 - 2 * np.log(tall / mean), 0))).clip(0.05)
-    within = [
-        norm.cdf((np.log(np.maximum(limit - prompt, 1)) - np.log(mean) + sigma**2 / 2) / sigma)
-        for limit in (budget, CONTEXT_TOKENS - RESERVED_TOKENS)
-    ]
-    return np.nan_to_num(within[0] / within[1], nan=1.0).clip(0, 1)
+    return n - over if left_out else n, (k + scored * over) * (1 - unread)
 
 
 def _covariance(beta: np.ndarray) -> np.ndarray:

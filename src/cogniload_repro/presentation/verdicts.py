@@ -1,10 +1,11 @@
-"""What the comparison with the paper says, as pieces of the book's pages."""
+"""What the comparison with the paper says, as sentences and tables for pages."""
 
 import re
 
 import pandas as pd
 
-from cogniload_repro.fidelity.ledger import VERDICTS, scoreboard
+from cogniload_repro.fidelity.ledger import VERDICTS
+from cogniload_repro.fidelity.ledger import scoreboard as count_verdicts
 from cogniload_repro.presentation.fragments import Fragment, show_frame
 from cogniload_repro.published import load_claims
 
@@ -20,15 +21,17 @@ _COLUMNS = {
     "table": "Where", "model": "Model", "quantity": "Quantity", "condition": "Condition",
     "published": "Printed", "shown": "Recomputed", "kind": "Kind", "verdict": "Verdict",
 }  # fmt: skip
-#: Longer lists are cut on the page; the CSV file has them whole.
-LONGEST = 250
 #: More models than this are counted, not named.
 MOST_NAMED = 3
-_NONE = Fragment("None.", "<p>None.</p>")
+
+
+def title(table: str) -> str:
+    """Return the name of a table, or of the prose, as headings have it."""
+    return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
 
 
 def follows(checks: pd.DataFrame) -> pd.Series:
-    """Say of each number whether it follows from others that are checked too, so that it is no test of its own.
+    """Return whether each number follows from others that are checked too, so that it is no test of its own.
 
     Stars follow from a coefficient and its standard error, capacity points from the coefficients of their row, and what
     the prose says from the tables.
@@ -41,101 +44,60 @@ def follows(checks: pd.DataFrame) -> pd.Series:
 def summarise(checks: pd.DataFrame) -> str:
     """Return in a sentence or two what the numbers say that were not used in the reconstruction, each counted once."""
     own = checks[~follows(checks)]
-    derived = own.loc[(own["kind"] == "derived") & own["table"].isin(["table2", "table3", "table6"]), "verdict"]
-    lengths = own.loc[(own["kind"] == "independent") & own["condition"].str.endswith(", counted"), "verdict"]
+    counted = own["condition"].str.endswith(", counted")
+    groups = (
+        ((own["kind"] == "derived") & own["table"].isin(["table2", "table3", "table6"]), "exact",
+         "coefficients that were not used in the reconstruction are reproduced to the printed digit"),
+        (counted, "within", "printed prompt lengths agree with newly drawn puzzles within three standard errors"),
+        ((own["kind"] == "independent") & ~counted, "exact",
+         "printed numbers are reproduced to the printed digit from these outputs"),
+    )  # fmt: skip
     parts = []
-    if len(derived):
-        exact = (derived == "exact").sum()
-        parts.append(
-            f"{exact:,} of {len(derived):,} coefficients that were not used in the reconstruction are reproduced to "
-            f"the printed digit{_name_uncomputed(derived)}."
-        )
-    if len(lengths):
-        counts = lengths.value_counts()
-        parts.append(
-            f"Of {len(lengths):,} printed prompt lengths, {counts.get('within', 0):,} agree with newly drawn puzzles "
-            f"within three standard errors and {counts.get('differs', 0):,} differ{_name_uncomputed(lengths)}."
-        )
-    real = own.loc[(own["kind"] == "independent") & ~own["condition"].str.endswith(", counted"), "verdict"]
-    if len(real):
-        parts.append(
-            f"{(real == 'exact').sum():,} of {len(real):,} printed numbers are reproduced to the printed digit "
-            f"from these outputs{_name_uncomputed(real)}."
-        )
+    for chosen, verdict, words in groups:
+        counts = own.loc[chosen, "verdict"].value_counts()
+        if counts.sum():
+            differ = "differs" if counts.get("differs", 0) == 1 else "differ"
+            others = {"differs": differ, "not_computable": "cannot be computed here"}
+            rest = [f"{counts[name]:,} {what}" for name, what in others.items() if name in counts]
+            parts.append(f"{counts.get(verdict, 0):,} of {counts.sum():,} {words}{'; ' * bool(rest)}{', '.join(rest)}.")
     return " ".join(parts) or "These outputs test none of the printed numbers."
 
 
-def _name_uncomputed(verdicts: pd.Series) -> str:
-    unknown = (verdicts == "not_computable").sum()
-    return f"; {unknown:,} cannot be computed here" if unknown else ""
-
-
-def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
-    """Return one row a table and kind: the numbers printed there and how many have each verdict that is given.
-
-    ``name`` is the label for references: several chapters have a scoreboard.
-    """
-    board = scoreboard(checks)
-    if not board["within"].any():  # samples are compared only where tokenizers have been fetched
+def scoreboard(checks: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per table and kind: the numbers printed there and how many have each verdict that is given."""
+    board = count_verdicts(checks)
+    if not board["within"].any():  # samples are compared only where tokenizers have counted
         board = board.drop(columns="within")
-    board = board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
-    board["Where"] = board["Where"].map(title)
-    caption = "Printed numbers by table and kind, and how many of them are reproduced."
-    return show_frame(board, caption=caption, name=name)
+    board["table"] = board["table"].map(title)
+    return board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
 
 
-def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
-    """Return what became of one table's numbers: a sentence with counts, and each that came out otherwise."""
-    own = checks[checks["table"] == table]
-    parts = [_count(rows["verdict"], kind) for kind, rows in own.groupby("kind", sort=False)]
-    sentence = f"**{title(table)}**: {'; '.join(parts)}."
-    summary = Fragment(sentence, f"<p>{sentence}</p>")
-    missed = own[own["verdict"].isin(["unit", "differs"])]
-    return (
-        summary
-        if missed.empty
-        else summary + _listing(missed, f"{title(table)}: numbers that are not exact", f"verdicts-{table}")
-    )
-
-
-def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
+def list_claims(checks: pd.DataFrame, *locations: str) -> pd.DataFrame:
     """Return the numbers that the prose states at places whose names begin so, each with its verdict."""
     prose = checks[checks["table"] == "prose"]
     found = prose.assign(id=prose["condition"].str.split(":").str[0])[["id", "shown", "kind", "verdict"]]
     rows = load_claims().merge(found, on="id")
     rows = rows[rows["location"].str.startswith(locations)]
-    rows["verdict"] = rows["verdict"].str.replace("_", " ")
+    rows["verdict"] = rows["verdict"].map(WORDS).str.lower()
     rows["location"] = rows["location"].str.split(", ").str[0]  # the section, without a paragraph's title
     names = ["Where", "Statement", "Model", "Stated", "Recomputed", "Kind", "Verdict"]
-    listed = rows[["location", "claim", "model", "value", "shown", "kind", "verdict"]].set_axis(names, axis=1)
-    label = re.sub(r"[^a-z0-9]+", "-", locations[0].lower()).strip("-")
-    return show_frame(
-        listed, caption="Statements of the paper's prose, recomputed.", name=f"claims-{label}" if label else "claims"
-    )
+    return rows[["location", "claim", "model", "value", "shown", "kind", "verdict"]].set_axis(names, axis=1)
 
 
-def show_differences(checks: pd.DataFrame) -> Fragment:
+def list_differences(checks: pd.DataFrame) -> pd.DataFrame:
     """Return every number that could be computed and is not exact."""
-    return _listing(checks[checks["verdict"].isin(["unit", "differs"])], "Numbers that are not exact", "not-exact")
+    rows = checks[checks["verdict"].isin(["unit", "differs"])]
+    rows = rows.assign(table=rows["table"].map(title), verdict=rows["verdict"].map(WORDS).str.lower())
+    return rows[list(_COLUMNS)].rename(columns=_COLUMNS)
 
 
-def show_unknown(checks: pd.DataFrame) -> Fragment:
+def list_unknown(checks: pd.DataFrame) -> pd.DataFrame:
     """Return how many numbers could not be computed, by place and reason, with the models that they belong to."""
     rows = checks[checks["verdict"] == "not_computable"]
-    if rows.empty:
-        return _NONE
-    groups = rows.groupby(["table", "reason"], sort=False)
-    listed = groups["model"].agg(numbers="size", models=_name_models).reset_index()
+    listed = rows.groupby(["table", "reason"], sort=False)["model"].agg(["size", _name_models]).reset_index()
     listed["table"] = listed["table"].map(title)
-    listed = listed[["table", "numbers", "models", "reason"]].set_axis(["Where", "Numbers", "Models", "Why"], axis=1)
-    return _cut(listed, "Numbers that cannot be computed", "not-computable")
-
-
-def _count(verdicts: pd.Series, kind: str) -> str:
-    """Return the counts of one kind in words."""
-    counts = verdicts.value_counts()
-    parts = [f"{counts[name]:,} {WORDS[name].lower()}" for name in VERDICTS if name in counts]
-    return f"{len(verdicts):,} printed numbers (kind: *{kind}*), of which {', '.join(parts)}"
+    listed = listed[["table", "size", "_name_models", "reason"]]
+    return listed.set_axis(["Where", "Numbers", "Models", "Reason"], axis=1)
 
 
 def _name_models(names: pd.Series) -> str:
@@ -144,19 +106,28 @@ def _name_models(names: pd.Series) -> str:
     return ", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models"
 
 
-def _listing(rows: pd.DataFrame, caption: str, name: str) -> Fragment:
-    listed = rows.assign(table=rows["table"].map(title), verdict=rows["verdict"].str.replace("_", " "))
-    return _cut(listed[list(_COLUMNS)].rename(columns=_COLUMNS), caption, name)
+def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
+    """Return `scoreboard` as a table."""
+    caption = "Printed numbers by table and kind, and how many of them are reproduced."
+    return show_frame(scoreboard(checks), caption=caption, name=name)
 
 
-def _cut(rows: pd.DataFrame, caption: str, name: str) -> Fragment:
-    if rows.empty:
-        return _NONE
-    if len(rows) > LONGEST:
-        caption = f"{caption}: the first {LONGEST} of {len(rows):,}, the others are in `fidelity.csv`"
-    return show_frame(rows.head(LONGEST), caption=f"{caption}.", name=name)
+def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
+    """Return a table's numbers in a sentence with counts, and each that is not exact."""
+    own = checks[checks["table"] == table]
+    parts = []
+    for kind, rows in own.groupby("kind", sort=False):
+        counts = rows["verdict"].value_counts()
+        words = ", ".join(f"{counts[name]:,} {WORDS[name].lower()}" for name in VERDICTS if name in counts)
+        parts.append(f"{len(rows):,} printed numbers (kind: *{kind}*), of which {words}")
+    sentence = f"**{title(table)}**: {'; '.join(parts)}."
+    missed, caption = list_differences(own), f"{title(table)}: numbers that are not exact."
+    summary = Fragment(sentence, f"<p>{sentence}</p>")
+    return summary if missed.empty else summary + show_frame(missed, caption=caption, name=f"verdicts-{table}")
 
 
-def title(table: str) -> str:
-    """Return the name of a table, or of the prose, as headings have it."""
-    return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
+def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
+    """Return `list_claims` as a table."""
+    label = re.sub(r"[^a-z0-9]+", "-", f"claims {locations[0]}".lower()).strip("-")
+    rows = list_claims(checks, *locations)
+    return show_frame(rows, caption="Statements of the paper's prose, recomputed.", name=label)

@@ -1,8 +1,8 @@
-"""Printed prompt lengths of Tables 7 to 10 against those of puzzles drawn here.
+"""Printed prompt lengths of Tables 7 to 10 compared with those of newly drawn puzzles.
 
-The authors' puzzles and ours are two draws from one generator, if the generator is right: their mean lengths differ
-by sampling error, and by a constant, the tokens of the model's chat template. Exact agreement is not expected;
-the verdict is a z-score.
+If the generator is the authors', their puzzles and ours are two samples from one distribution: mean lengths differ by
+sampling error and by a constant, the tokens of the model's chat template. Exact agreement is not expected; the verdict
+is a z-score.
 """
 
 from functools import cache
@@ -18,8 +18,6 @@ from cogniload_repro.prompts.counts import prompt_statistics
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.published import TOKEN_TABLES, load_table
 
-#: The model that others are paired with, by puzzles a configuration: one whose printed prompts are all legible.
-REFERENCES = {100: "DeepSeek-R1-Distill-Llama-70B", 10: "gpt-5-2025-08-07"}
 #: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
 ODD = "odd"
 
@@ -36,7 +34,7 @@ _SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se"
 
 
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Hold every printed prompt length against the puzzles, for all models whose tokenizer has counted them.
+    """Compare every printed prompt length with the puzzles, for all models whose tokenizer has counted them.
 
     Parameters
     ----------
@@ -47,10 +45,10 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
-        counted (tokens of the puzzles alone), se (standard error of their difference: both draws and the rounding
-        to whole tokens), overhead (of the model, estimated from all its rows but the odd ones), difference
-        (printed - counted - overhead), z (difference / se).
+        One row per printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
+        counted (tokens of the puzzles alone), se (standard error of their difference: both samples and the rounding to
+        whole tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
+        difference (printed - counted - overhead), z (difference / se).
     """
     counts = _whole_levels(counts)
     printed = load_table("tokens").set_index("model")
@@ -73,49 +71,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
                     se=np.sqrt(variance),
                 )
             )
-    return _settle(frames)
-
-
-def compare_to_reference(counts: pd.DataFrame) -> pd.DataFrame:
-    """Hold the difference of two models' printed means against the difference of their tokenizers' counts.
-
-    Models that answered the same puzzles share the sampling error, and what is left of it is small: this tells
-    tokenizers apart that `compare_prompts` cannot. Every model is paired with one of `REFERENCES`; where answers of
-    its own are missing (Tables 4 and 5) the puzzles are not the same, and the row is left out.
-
-    Returns
-    -------
-    DataFrame
-        As `compare_prompts`, with a column reference; quantity is prompt_mean.
-    """
-    counts = _whole_levels(counts)
-    tokenizers = dict(_counted_models(counts))
-    printed = load_table("tokens")
-    printed = printed[~printed["flag"].str.contains(ODD)].set_index("model")
-    frames = []
-    for model, tokenizer in tokenizers.items():
-        reference = REFERENCES[BY_NAME[model].puzzles_per_cell]
-        if model == reference or reference not in tokenizers:
-            continue
-        lengths = counts.assign(difference=counts[tokenizer] - counts[tokenizers[reference]])
-        rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
-        own = prompt_statistics(lengths, "difference", resamples=0)
-        own = _add_theirs(own, lengths, "difference", BY_NAME[model].puzzles_per_cell, resamples=0)
-        rows = rows.merge(own, on=["N", "d"])
-        rows = rows[[level not in BY_NAME[model].missing for level in zip(rows["d"], rows["N"], strict=True)]]
-        frames.append(
-            rows[["N", "d"]].assign(
-                model=model,
-                reference=reference,
-                tokenizer=tokenizer,
-                quantity="prompt_mean",
-                odd=False,
-                printed=rows["prompt_mean"] - rows["prompt_mean_reference"],
-                counted=rows["mean"],
-                se=np.sqrt(rows["se_mean"] ** 2 + rows["se_mean_theirs"] ** 2 + 2 * _ROUNDING),
-            )
-        )
-    return _settle(frames)
+    return _estimate_overhead(frames)
 
 
 def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -124,12 +80,12 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     comparison : DataFrame
-        As `compare_prompts` or `compare_to_reference` returns it; odd rows are left out.
+        As `compare_prompts` returns it; odd rows are left out.
 
     Returns
     -------
     DataFrame
-        One row a model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
+        One row per model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
         p, largest (of the absolute z-scores), beyond (how many exceed 3), trend_pct, trend_z (what a slope in the
         length adds to the constant: percent, and its z-score).
     """
@@ -146,28 +102,6 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
              "trend_pct": 100 * slope, "trend_z": slope / slope_se}
         )  # fmt: skip
     return pd.DataFrame(rows, columns=_SUMMARY)
-
-
-def compare_printed(model: str, reference: str) -> pd.DataFrame:
-    """Hold one model's printed prompt lengths against another's: no puzzles, and no tokenizer, are needed.
-
-    Two models with one vocabulary that read the same texts differ by a constant, in mean and percentile alike.
-
-    Returns
-    -------
-    DataFrame
-        One row a level where both have clean numbers: N, d, mean and p90 (of the model less the reference's, tokens),
-        tail and tail_reference (percentile over mean).
-    """
-    printed = load_table("tokens")
-    printed = printed[~printed["flag"].str.contains(ODD)].set_index("model")
-    rows = printed.loc[model].merge(printed.loc[reference], on=["N", "d"], suffixes=("", "_reference"))
-    rows = rows.dropna(subset=[f"{quantity}{end}" for quantity in _QUANTITIES for end in ("", "_reference")])
-    return rows[["N", "d"]].assign(
-        **{short: rows[name] - rows[f"{name}_reference"] for name, short in _QUANTITIES.items()},
-        tail=rows["prompt_p90"] / rows["prompt_mean"],
-        tail_reference=rows["prompt_p90_reference"] / rows["prompt_mean_reference"],
-    )
 
 
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -207,10 +141,7 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def uncounted_models(counts: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the models whose prompts cannot be compared: by the label of the tokenizer that is not there.
-
-    Models of which no tokenizer is known stand under an empty string.
-    """
+    """Return the models without counts by the label of their missing tokenizer; "" for models of unknown tokenizer."""
     files = find_tokenizers()
     missing = {file.label: list(file.models) for file in files if file.name not in counts.columns}
     known = {model for file in files for model in file.models}
@@ -233,14 +164,14 @@ def _whole_levels(counts: pd.DataFrame) -> pd.DataFrame:
     return paper[ratios == len(_RATIOS)]
 
 
-def _add_theirs(ours: pd.DataFrame, counts: pd.DataFrame, column: str, size: int, resamples: int = 500) -> pd.DataFrame:
-    """Add to our statistics of a column, in ``se_..._theirs``, the errors of a set with so many puzzles a cell."""
+def _add_theirs(ours: pd.DataFrame, counts: pd.DataFrame, column: str, size: int) -> pd.DataFrame:
+    """Add to our statistics of a column, in ``se_..._theirs``, the errors of a set with so many puzzles per cell."""
     alike = (counts.groupby(["N", "d", "ratio_pct"]).size() == size).all()
-    theirs = ours if alike else prompt_statistics(counts, column, size, resamples=resamples)
+    theirs = ours if alike else prompt_statistics(counts, column, size)
     return ours.assign(se_mean_theirs=theirs["se_mean"], se_p90_theirs=theirs["se_p90"])
 
 
-def _settle(frames: list[pd.DataFrame]) -> pd.DataFrame:
+def _estimate_overhead(frames: list[pd.DataFrame]) -> pd.DataFrame:
     """Join the rows that have a printed number, and add each model's overhead, differences and z-scores."""
     if not frames:
         return pd.DataFrame(columns=_COMPARED).astype({"odd": bool})

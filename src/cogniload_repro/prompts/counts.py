@@ -24,18 +24,7 @@ _SEED = 42
 
 
 def count_tokens(texts: Sequence[str], tokenizer) -> np.ndarray:
-    """Count the tokens of every text, without special tokens or a chat template.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    tokenizer : tiktoken.Encoding or tokenizers.Tokenizer
-        Both use all cores by themselves.
-
-    Returns
-    -------
-    ndarray of int64, one a text
-    """
+    """Count the tokens of every text with a tiktoken.Encoding or tokenizers.Tokenizer, without special tokens."""
     if hasattr(tokenizer, "encode_ordinary_batch"):
         encode = tokenizer.encode_ordinary_batch
     else:
@@ -46,20 +35,7 @@ def count_tokens(texts: Sequence[str], tokenizer) -> np.ndarray:
 
 
 def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd.DataFrame:
-    """Count the tokens of a set's puzzles with every tokenizer.
-
-    Parameters
-    ----------
-    puzzles : DataFrame
-        Columns name, N, d, ratio_pct, text.
-    tokenizers : mapping of str to tokenizer
-        As `count_tokens` takes them, by the name that their column shall have.
-
-    Returns
-    -------
-    DataFrame
-        Columns `KEYS`, and one of whole numbers a tokenizer.
-    """
+    """Count the tokens of puzzles (columns `KEYS` and text): one column per tokenizer, named by its key."""
     counts: Iterable = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
     return puzzles[KEYS].assign(**dict(zip(tokenizers, counts, strict=True)))
 
@@ -105,18 +81,8 @@ def write_prompt_counts(
     """Write the counts of a build's puzzles by all tokenizers that have counted them; return the tokenizers' names.
 
     Counts of the same texts by the same tokenizer are kept, those of an earlier run and those of `COMMITTED`. With no
-    tokenizer, and texts that were not counted before, the table has no counts.
-
-    Parameters
-    ----------
-    puzzles_path : path
-        A puzzles table.
-    target : path
-        ``prompt_tokens.parquet`` of the build.
-    folder : path
-        Where `fetch_tokenizers` puts the files.
-    again : bool
-        Keep nothing, and count with the tokenizers of the folder alone.
+    tokenizer, and texts that were not counted before, the table has no counts. ``again``
+    keeps nothing, and counts with the tokenizers of the folder alone.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
     digest = hashlib.sha256("\0".join(puzzles["text"]).encode("utf-8")).hexdigest()
@@ -141,7 +107,7 @@ def load_prompt_counts(build: str | Path) -> pd.DataFrame:
 
 
 def prompt_statistics(
-    counts: pd.DataFrame, tokenizer: str, per_configuration: int | None = None, *, resamples: int = 500
+    counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None, *, resamples: int = 500
 ) -> pd.DataFrame:
     """Return mean and 90th percentile of the prompt lengths by N and d, with their standard errors.
 
@@ -153,25 +119,25 @@ def prompt_statistics(
         As `count_prompts` returns it.
     tokenizer : str
         Its column.
-    per_configuration : int, optional
-        Puzzles a (d, N, ratio) of the set whose standard errors are wanted; by default those of the counts.
+    per_cell : int, optional
+        Puzzles per (d, N, ratio) of the set whose standard errors are wanted; by default those of the counts.
     resamples : int
         How often the strata are resampled: 500 give a standard error to 3%, 0 none.
 
     Returns
     -------
     DataFrame
-        Columns N, d, n (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
+        Columns N, d, total (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
         within strata, that of the percentile from resampling them.
     """
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):
         lengths = group[tokenizer].to_numpy()
         strata = [lengths[places] for places in group.groupby("ratio_pct").indices.values()]
-        sizes = [per_configuration or len(stratum) for stratum in strata]
+        sizes = [per_cell or len(stratum) for stratum in strata]
         errors = _error_of_mean(strata, sizes), _error_of_p90(strata, sizes, resamples)
         rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), *errors))
-    return pd.DataFrame(rows, columns=["N", "d", "n", "mean", "p90", "se_mean", "se_p90"])
+    return pd.DataFrame(rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"])
 
 
 def _error_of_mean(strata: list[np.ndarray], sizes: list[int]) -> float:

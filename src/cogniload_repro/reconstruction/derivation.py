@@ -1,4 +1,4 @@
-"""Tables 4, 5 and 6 -> Table 2, under different readings of the covariate rho.
+"""Tables 4, 5 and 6 -> Table 2, under different codings of the covariate rho.
 
 Tables 4 and 5 fix three sums of the correct answers, the two AICs of Table 6 two more. Together they fix every number
 in a row of Table 2, but only if rho is computed as the authors computed it.
@@ -22,7 +22,7 @@ from cogniload_repro.statistics.capacity import capacity_points, grid_means, man
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise_all, solve_aic
 
-#: Readings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
+#: Codings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
 RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal ratio"}
 
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
@@ -35,7 +35,7 @@ _PLACES = {cell: place for place, cell in enumerate(zip(GRID["d"], GRID["N"], GR
 
 @dataclass(frozen=True)
 class Derived:
-    """What Tables 4, 5 and 6 say of one model under one reading of rho.
+    """What Tables 4, 5 and 6 say of one model under one coding of rho.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Derived:
         Coefficients of Table 2 and their standard errors.
     points : dict
         ecl50, nt50, id50.
-    misfit : float
+    max_deviation : float
         Largest deviation from the printed row, in half units of the last printed digit.
     """
 
@@ -64,13 +64,13 @@ class Derived:
     beta: np.ndarray
     se: np.ndarray
     points: dict[str, float]
-    misfit: float
+    max_deviation: float
 
 
 def needle_shares(rule: str) -> list[Fraction]:
-    """Return rho in each of the 140 cells under a reading of `RULES`, as exact fractions."""
+    """Return rho in each of the 140 cells under a coding of `RULES`, as exact fractions."""
     if rule not in RULES:
-        raise ValueError(f"there is no reading {rule!r} of rho; choose one of: {', '.join(RULES)}")
+        raise ValueError(f"unknown coding {rule!r} of rho; codings are {', '.join(RULES)}")
     if rule == "nominal":
         return [Fraction(int(ratio), 100) for ratio in GRID["ratio_pct"]]
     cells = zip(GRID["N"].tolist(), GRID["ratio_pct"].tolist(), strict=True)
@@ -99,17 +99,17 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "pap
     n = np.array([puzzles_per_cell(*case) for case in cases])
     known = np.array([exact_statistics(model) for model in models])
     aics = np.array([_printed("table6", model)[["aic_linear", "aic_quadratic"]] for model in models], dtype=float)
-    misfits, T, beta = _rows(models, rule, n, known, aics)
-    if (lost := np.isinf(misfits).all(axis=1)).any():
+    worst, T, beta = _rows(models, rule, n, known, aics)
+    if (lost := np.isinf(worst).all(axis=1)).any():
         raise ValueError(f"nothing has the AICs of {models[lost.argmax()]}; check Tables 4 to 6")
-    chosen = np.arange(len(cases)), misfits.argmin(axis=1)
-    misfits, T, beta = misfits[chosen], T[chosen], beta[chosen]
+    chosen = np.arange(len(cases)), worst.argmin(axis=1)
+    worst, T, beta = worst[chosen], T[chosen], beta[chosen]
     p = expit(beta @ x.T)
     se = [np.sqrt(np.diag(np.linalg.inv(x.T @ (x * weight[:, None])))) for weight in n * p * (1 - p)]
     windows = _windows(x[:, :4], n, known, aics[:, 0], T[:, 3])
     return [
         Derived(
-            model, rule, missing, T[i], windows[i], beta[i], se[i], capacity_points(beta[i], _means(rule)), misfits[i]
+            model, rule, missing, T[i], windows[i], beta[i], se[i], capacity_points(beta[i], _means(rule)), worst[i]
         )
         for i, (model, missing) in enumerate(cases)
     ]
@@ -118,19 +118,19 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "pap
 def derive_all(rule: str = "paper") -> list[Derived]:
     """Derive every model's row of Table 2.
 
-    Missing puzzles are put where they favour the reading: where the row comes out, then where the sum of rho can lie
-    on its lattice, then where the misfit is least.
+    Missing puzzles are put where they favour the coding: where the row is reproduced, then where the sum of rho is
+    possible, then where the deviation is least.
     """
 
     def merit(one: Derived) -> tuple:
-        return one.misfit > 1, not on_lattice(one), one.misfit
+        return one.max_deviation > 1, not on_lattice(one), one.max_deviation
 
     derived = derive_each([(model, choice) for model in MODELS for choice in missing_ratios(model)], rule)
     return [min((one for one in derived if one.model == model), key=merit) for model in MODELS]
 
 
-def least_misfit(derived: Derived) -> float:
-    """Return the misfit of Table 2's row where the two AICs lie most favourably inside their rounding.
+def least_deviation(derived: Derived) -> float:
+    """Return the deviation of Table 2's row where the two AICs lie most favourably inside their rounding.
 
     The corners of the rounding are tried; between them the row changes in proportion.
     """
@@ -139,8 +139,8 @@ def least_misfit(derived: Derived) -> float:
     aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
     n, known = puzzles_per_cell(model, derived.missing), exact_statistics(model.name)
     each = np.ones((len(corners), 1))
-    misfits, _, _ = _rows([model.name] * len(corners), rule, each * n, each * known, aics)
-    return float(min(derived.misfit, misfits.min()))
+    worst, _, _ = _rows([model.name] * len(corners), rule, each * n, each * known, aics)
+    return float(min(derived.max_deviation, worst.min()))
 
 
 def missing_ratios(model: Model) -> list[tuple[int, ...]]:
@@ -193,9 +193,9 @@ def _printed(table: str, model: str) -> pd.Series:
 def _rows(
     models: Sequence[str], rule: str, n: np.ndarray, known: np.ndarray, aics: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what each pair of roots of the two AICs gives: misfits (m, 4), statistics and coefficients (m, 4, 5).
+    """Return what each pair of roots of two AICs gives: deviations (m, 4), statistics and coefficients (m, 4, 5).
 
-    Where an AIC is higher than any can be, as in a corner of the rounding, misfits are infinite.
+    Where an AIC is higher than any can be, as in a corner of the rounding, deviations are infinite.
     """
     x, m = _design(rule), len(models)
     first = _append_roots(x[:, :4], n, known, aics[:, 0])
@@ -205,8 +205,8 @@ def _rows(
     points = many_points(beta, _means(rule))
     values = np.column_stack([beta, 10 ** points["ecl50"], points["nt50"], points["id50"]]).reshape(m, 4, -1)
     printed = np.array([_printed("table2", model)[list(HALF_UNITS)] for model in models], dtype=float)
-    misfits = _deviate(values, printed[:, None]).max(axis=2)
-    return np.where(np.isnan(misfits), np.inf, misfits), T.reshape(m, 4, 5), beta.reshape(m, 4, 5)
+    worst = _deviate(values, printed[:, None]).max(axis=2)
+    return np.where(np.isnan(worst), np.inf, worst), T.reshape(m, 4, 5), beta.reshape(m, 4, 5)
 
 
 def _append_roots(x: np.ndarray, n: np.ndarray, t: np.ndarray, aics: np.ndarray) -> np.ndarray:
@@ -228,7 +228,7 @@ def _windows(
 
 
 def on_lattice(derived: Derived) -> bool:
-    """Say whether the window of the sum of rho holds a value that the sum can have."""
+    """Return whether the window of the sum of rho holds a value that the sum can have."""
     step = float(lattice_step(derived.rule))
     low, high = derived.window
     return bool(np.floor(high / step) >= np.ceil(low / step))

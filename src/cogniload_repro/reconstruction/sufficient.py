@@ -1,6 +1,6 @@
 """Published tables -> the sufficient statistics of the paper's regressions.
 
-A logistic GLM depends on the answers only through T = X'y. `derivation` settles the components of Table 2's
+A logistic GLM depends on the answers only through T = X'y. `derivation` finds the components of Table 2's
 regression; those of the interactions are the solution of the equations "the fit prints what Table 3 prints".
 """
 
@@ -18,10 +18,10 @@ from cogniload_repro.reconstruction.derivation import Derived, derive_each, miss
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 
-#: Columns whose statistics Tables 4 and 5 do not settle.
-UNSETTLED = (3, 4, 5, 6, 7, 8)
+#: Columns whose sums do not follow from Tables 4 and 5.
+OPEN_COLUMNS = (3, 4, 5, 6, 7, 8)
 
-#: Names of the printed numbers that settle them, in the order of `predict`.
+#: Names of the printed numbers that identify them, in the order of `predict`.
 PRINTED = (
     "aic_linear",
     "aic_quadratic",
@@ -44,7 +44,7 @@ class Recovered:
         Puzzles per cell.
     T : ndarray, shape (9,)
         X'y; the first three are exact.
-    misfit : float
+    max_deviation : float
         Largest deviation from the numbers of `PRINTED`, in half units of the last printed digit: at most 1 when
         all come out as printed.
     """
@@ -53,7 +53,7 @@ class Recovered:
     missing_ratios: tuple[int, ...]
     n: np.ndarray
     T: np.ndarray
-    misfit: float
+    max_deviation: float
 
 
 def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, float]:
@@ -68,7 +68,7 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     -------
     values : ndarray, shape (11,)
     jacobian : ndarray, shape (11, 6)
-        Derivative with respect to the statistics of `UNSETTLED`.
+        Derivative with respect to the statistics of `OPEN_COLUMNS`.
     """
     values, jacobian = np.empty(len(PRINTED)), np.zeros((len(PRINTED), 9))
     for row, columns in enumerate((LINEAR, QUADRATIC)):
@@ -90,7 +90,7 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     statistic = values[0] - values[1] + 2
     values[-1] = chi2.sf(statistic, 1)
     jacobian[-1] = -chi2.pdf(statistic, 1) * (jacobian[0] - jacobian[1])
-    return values, jacobian[:, list(UNSETTLED)]
+    return values, jacobian[:, list(OPEN_COLUMNS)]
 
 
 def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
@@ -124,10 +124,10 @@ def recover(model: Model) -> Recovered:
     """
     starts = derive_each([(model, choice) for choice in missing_ratios(model)])
     if model.missing:
-        starts = [start for start in starts if start.misfit <= 1]
+        starts = [start for start in starts if start.max_deviation <= 1]
     if not starts:
         raise ValueError(f"no choice of the missing puzzles of {model.name} gives its row of Table 2; check the tables")
-    return min(map(_recover_from, starts), key=lambda recovered: recovered.misfit)
+    return min(map(_recover_from, starts), key=lambda recovered: recovered.max_deviation)
 
 
 def recovered_from(cells: pd.DataFrame, model: str) -> Recovered:
@@ -158,17 +158,17 @@ def _recover_from(start: Derived) -> Recovered:
     T = np.concatenate([start.T, X[:, 5:].T @ expected])
     values, widths = printed_windows(start.model.name)
     # the first six numbers bring the statistics near, then all centre them
-    T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=6)
-    T, _ = _centre(n, T, values, widths, UNSETTLED, numbers=len(PRINTED))
+    T, _ = _centre(n, T, values, widths, OPEN_COLUMNS, numbers=6)
+    T, _ = _centre(n, T, values, widths, OPEN_COLUMNS, numbers=len(PRINTED))
     # needles / N is a multiple of 1/500 in every cell, so 500 T_rho is a whole number
     candidates = []
     for whole in (np.floor(500 * T[3]), np.ceil(500 * T[3])):
         fixed = T.copy()
         fixed[3] = whole / 500
-        candidates.append(_centre(n, fixed, values, widths, UNSETTLED[1:], numbers=len(PRINTED)))
-    T, misfit = min(candidates, key=lambda candidate: candidate[1])
+        candidates.append(_centre(n, fixed, values, widths, OPEN_COLUMNS[1:], numbers=len(PRINTED)))
+    T, deviation = min(candidates, key=lambda candidate: candidate[1])
     T[4:] = significant(T[4:], 9)
-    return Recovered(start.model, start.missing, n, T, misfit)
+    return Recovered(start.model, start.missing, n, T, deviation)
 
 
 def significant(values: np.ndarray, digits: int) -> np.ndarray:
@@ -184,7 +184,7 @@ def _centre(
     n: np.ndarray, T: np.ndarray, values: np.ndarray, widths: np.ndarray, free: tuple[int, ...], numbers: int
 ) -> tuple[np.ndarray, float]:
     """Move the free statistics to where the largest deviation from the first `numbers` printed numbers is least."""
-    moving = [UNSETTLED.index(column) for column in free]
+    moving = [OPEN_COLUMNS.index(column) for column in free]
 
     def deviations(T):
         predicted, jacobian = predict(n, T)
