@@ -20,7 +20,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import TIER_OF
-from cogniload_repro.robustness.specifications import SETTLED
+from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
 from cogniload_repro.statistics.capacity import many_points
 from cogniload_repro.statistics.likelihood import maximise
@@ -75,7 +75,7 @@ def simulate(tables: int) -> pd.DataFrame:
     """Return the coverage for every model under both truths, one row a model and truth."""
     cells, rows = load_counts(), []
     for index, quadratic in enumerate(fit_quadratics(cells)):
-        richest = fit_glm(cells[cells["model"] == quadratic.model], f"correct ~ {SETTLED}")
+        richest = fit_glm(cells[cells["model"] == quadratic.model], f"correct ~ {FIXED_SUMS}")
         truths = {"paper's": (quadratic.accuracy, quadratic.fit.coef)}
         if richest.status == "ok":
             beta = maximise(quadratic.x, quadratic.n, quadratic.x.T @ (quadratic.n * richest.accuracy))[0]

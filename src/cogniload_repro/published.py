@@ -82,7 +82,9 @@ _CLAIMS = Schema(
     others=None,
 )
 _CONCLUSIONS = Schema(
-    dict.fromkeys(("claims", "location", "statement", "rule", "caveat"), _WORDS), ("location", "rule"), others=None
+    dict.fromkeys(("claims", "location", "title", "statement", "rule", "caveat"), _WORDS),
+    ("location", "rule"),
+    others=None,
 )
 #: What a contradiction affects, the most consequential first.
 AFFECTS = ("main result", "citable number", "wording")
@@ -151,8 +153,8 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
     -------
     DataFrame
         One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
-        location, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a key of
-        `conclusions.RULES`), caveat (what the authors say to it themselves, or "").
+        location, title, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a
+        key of `conclusions.RULES`), caveat (what the authors say to it themselves, or "").
     """
     frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
     stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()

@@ -126,7 +126,7 @@ def test_capacity_points_and_their_intervals_are_the_packages(browser, site, cel
     found = {one["model"]: one["points"] for one in _open(browser, site)["fits"] if one["status"] == "ok"}
     some = cells[cells["model"].isin(["QwQ-32B", "gpt-5-2025-08-07", "Qwen3-8B"])]
     points = capacity_points(fit(some), some).set_index("model")
-    for row in capacity_intervals(some, replicates=2).itertuples():
+    for row in capacity_intervals(some).itertuples():
         estimate, *ends = (float("nan") if one is None else one for one in found[row.model][row.point])
         assert estimate == pytest.approx(points.loc[row.model, row.point], rel=1e-8, nan_ok=True)
         printed = [float("inf"), float("nan")]  # JSON has no infinity

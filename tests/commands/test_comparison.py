@@ -41,21 +41,55 @@ def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     assert "McNemar p =" in done.output
     overall = done.output.splitlines()[2]
     assert "+" in overall
-    assert overall.endswith("differ")
+    assert overall.endswith("different")
 
 
 def test_reconstructed_answers_are_not_paired(tmp_path):
     """Without a build the committed counts are compared, under their label, and no answers are paired."""
-    done = run("compare-models", "QwQ-32B", "Qwen3-32B", "--build", tmp_path / "none")
+    done = run("compare-models", "gpt-5", "O3", "--build", tmp_path / "none")
     assert done.exit_code == 0, done.output
+    assert done.output.startswith("gpt-5-2025-08-07 minus o3-2025-04-16")
     assert "Reconstructed from the paper's tables" in done.output
     assert "McNemar" not in done.output
+
+
+def test_what_is_not_identified_has_a_range_and_no_verdict(tmp_path):
+    """Rows by N have p and verdict; rows by rho and single cells have neither, and a note says why."""
+    verdicts = ("different", "equivalent", "inconclusive")
+    for by, identified in (("N", True), ("rho", False), ("cell", False)):
+        done = run("compare-models", "QwQ-32B", "Qwen3-32B", "--by", by, "--build", tmp_path / "none")
+        rows = done.output.split("\n\n")[1].splitlines()
+        assert all(any(word in row for word in verdicts) == identified for row in rows[1:]), rows
+        assert ("p (Holm)" in rows[0]) == identified
+        assert ("median and range over the reconstructions" in done.output) != identified
+
+
+def test_levels_with_many_overflows_are_marked(tmp_path):
+    """At N = 250 gemini-2.5-pro has a star that is explained; two models without overflows have neither."""
+    done = run("compare-models", "o3", "gemini-2.5-pro", "--by", "N", "--build", tmp_path / "none")
+    assert "20.6%*" in done.output
+    assert "ran out of context and count as wrong" in done.output
+    assert "*" not in run("compare-models", "Qwen3-32B", "Qwen3-8B", "--build", tmp_path / "none").output
+
+
+def test_a_model_that_waits_for_scoring_is_named(build):
+    """A model of a source that has no scores yet is told from one that nobody added."""
+    sources = build / "sources.json"
+    listed = json.loads(sources.read_text("utf-8"))
+    before = sources.read_bytes()
+    listed[0]["models"].append("waiting")
+    sources.write_text(json.dumps(listed), "utf-8")
+    done = run("compare-models", "waiting", "weak", "--build", build)
+    sources.write_bytes(before)
+    assert done.exit_code == 2
+    assert "waiting was added but not scored yet" in done.output
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("strong", "other"), "no model other"),
+        (("strnog", "weak"), "did you mean strong?"),
         (("weak", "weak"), "itself"),
         (("strong", "weak", "--margin", "2"), "margin"),
     ],

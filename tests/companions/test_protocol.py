@@ -18,8 +18,8 @@ from cogniload_repro.companions.protocol import (
     write_queries,
 )
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import fit
 from cogniload_repro.statistics.formulas import read_formula

@@ -26,7 +26,7 @@ from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.presentation.figures import find_panels, panel_accuracy
 from cogniload_repro.puzzles.text import parse_puzzle
-from cogniload_repro.robustness.differences import compare_models
+from cogniload_repro.robustness.comparisons import compare_models
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset, score_partition
 from cogniload_repro.statistics.accuracy import accuracy_by

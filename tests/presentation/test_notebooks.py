@@ -158,8 +158,7 @@ def test_committed_prose_types_no_result(source):
         ("05_glm", {"formula", "family"}),
         ("06_interactions", {"formula", "family"}),
         ("07_aic", {"formula", "family"}),
-        ("11_alternatives", {"formula", "family", "shown"}),
-        ("10_conclusions", set()),
+        ("11_alternatives", {"formula", "family"}),
     ],
 )
 def test_regression_notebooks_take_a_formula(name, own):

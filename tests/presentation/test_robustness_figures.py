@@ -10,19 +10,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation.robustness_figures import (
     CURVE,
-    draw_classes,
     draw_fingerprints,
-    draw_rho_response,
     draw_spans,
-    draw_specifications,
-    draw_surfaces,
-    surface,
 )
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import capacity_intervals
-from cogniload_repro.statistics.regression import fit_glm
 
 CELLS = load_counts()
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
@@ -30,8 +23,8 @@ NOTE = "Reconstructed from the paper's tables, not raw outputs"
 
 @cache
 def intervals():
-    """Capacity points with intervals from few replicates."""
-    return capacity_intervals(CELLS, replicates=20)
+    """Capacity points with intervals ."""
+    return capacity_intervals(CELLS)
 
 
 def words(figure):
@@ -72,8 +65,7 @@ def test_a_model_of_any_name_is_drawn(name):
     """A model's name is text to every picture, whatever mathematics it looks like."""
     own = CELLS[CELLS["model"] == "QwQ-32B"].assign(model=name)
     points = intervals()[intervals()["model"] == "QwQ-32B"].assign(model=name)
-    for figure in (draw_fingerprints(points, own, ""), draw_surfaces(own, ""), draw_rho_response(own, name, "")):
-        FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(draw_fingerprints(points, own, "")).draw()
     assert draw_fingerprints(points, own, "").axes[0].get_yticklabels()[0].get_text() == name
 
 
@@ -105,107 +97,11 @@ def test_spans_without_a_quantity_have_no_panel_for_it(kept):
     assert len(draw_spans(spans.drop(index=3), CURVE, NOTE).axes) == 2
 
 
-@pytest.mark.parametrize("reconstructed", [True, False])
-def test_specifications_are_placed_by_their_numbers(reconstructed):
-    """A dot a regression and panel but for the paper's own, none without an order; what is not settled is pale."""
-    table = pd.DataFrame(
-        {
-            "specification": ["paper", "N", "probit", "N as factor"],
-            "settled": [True, True, False, True],
-            "models": [4, 4, 2, 4],
-            "aic_better": [0, 1, 2, 3],
-            "order": [1.0, 0.9, 0.8, np.nan],
-        }
-    )
-    figure = draw_specifications(table, NOTE, reconstructed=reconstructed)
-    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    told = [
-        {names[int(y)]: (x, line.get_label()) for line in ax.lines if line.get_marker() == "o"
-         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True) if not np.isnan(x)}
-        for ax in figure.axes
-    ]  # fmt: skip
-    assert {name: x for name, (x, _) in told[0].items()} == {"N": 0.25, "probit": 1.0, "N as factor": 0.75}
-    assert {name: x for name, (x, _) in told[1].items()} == {"N": 0.9, "probit": 0.8}
-    assert (told[0]["probit"][1] != told[0]["N"][1]) == reconstructed
-
-
-def test_classes_are_columns_of_their_members():
-    """Models stand by accuracy, the best on top; a class is a column with a mark in the row of each member."""
-    accuracy = pd.Series({"QwQ-32B": 0.6, "Qwen3-8B": 0.5, "o3-2025-04-16": 0.9})
-    figure = draw_classes([("o3-2025-04-16",), ("QwQ-32B", "Qwen3-8B")], accuracy, NOTE)
-    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    assert names == ["Qwen3-8B", "QwQ-32B", "o3"]
-    (dots,) = (line for line in figure.axes[0].lines)
-    assert list(dots.get_xdata()) == [0.5, 0.6, 0.9]
-    marks = {(int(x), names[int(y)]) for line in figure.axes[1].lines for x, y in zip(*line.get_data(), strict=True)}
-    assert marks == {(1, "o3"), (2, "QwQ-32B"), (2, "Qwen3-8B")}
-
-
-def test_surface_adds_up_to_the_cells():
-    """Observed and fitted answers over (N, d) sum to those of the model, whatever the residuals."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"]
-    tiles = surface(own)
-    assert len(tiles) == 20
-    assert (tiles["total"] * tiles["accuracy"]).sum() == pytest.approx(own["correct"].sum())
-    assert (tiles["total"] * tiles["fitted"]).sum() == pytest.approx(own["correct"].sum())
-    cell = own[(own["N"] == 50) & (own["d"] == 3)]
-    expected = (cell["total"] * fit_glm(own).accuracy[(own["N"] == 50) & (own["d"] == 3)]).sum() / cell["total"].sum()
-    assert tiles.query("N == 50 and d == 3")["fitted"].item() == pytest.approx(expected)
-
-
-def test_surfaces_print_every_accuracy():
-    """One panel a model with twenty numbers, accuracy in whole percent."""
-    figure = draw_surfaces(CELLS, NOTE)
-    panels = {ax.get_title(): ax for ax in figure.axes if ax.texts}
-    assert len(panels) == 22
-    tiles = surface(CELLS[CELLS["model"] == "o3-2025-04-16"])
-    assert [text.get_text() for text in panels["o3"].texts] == [f"{100 * value:.0f}" for value in tiles["accuracy"]]
-
-
-def test_surface_without_a_fit_is_grey():
-    """A model that makes no error has accuracies and no residuals."""
-    perfect = CELLS[CELLS["model"] == "QwQ-32B"].assign(correct=lambda rows: rows["total"])
-    figure = draw_surfaces(perfect, "")
-    (image,) = (image for ax in figure.axes if ax.texts for image in ax.images)
-    assert np.ma.getmaskarray(image.get_array()).all() or np.isnan(np.asarray(image.get_array(), float)).all()
-
-
-def test_response_shows_cells_curve_and_band():
-    """Each panel has the cell accuracies, the fitted ones, and the band if there is one."""
-    own = CELLS[CELLS["model"] == "QwQ-32B"]
-    figure = draw_rho_response(CELLS, "QwQ-32B", NOTE)
-    assert len(figure.axes) == 20
-    first = own[(own["N"] == 20) & (own["d"] == 1)].sort_values("ratio_pct")
-    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 7]
-    points, curve = (next(line for line in lines if line.get_marker() == marker) for marker in ("o", "None"))
-    assert list(points.get_ydata()) == pytest.approx(list(first["correct"] / first["total"]))
-    fitted = fit_glm(own).accuracy[((own["N"] == 20) & (own["d"] == 1)).to_numpy()]
-    assert sorted(curve.get_ydata()) == pytest.approx(sorted(fitted))
-    assert len(figure.axes[0].collections) == 2
-    band = figure.axes[0].collections[0].get_paths()[0].vertices
-    allowed = spread_band(own, "N", "d", "ratio_pct").query("N == 20 and d == 1")
-    assert band[:, 1].min() == pytest.approx(allowed["lowest"].min())
-    assert band[:, 1].max() == pytest.approx(allowed["highest"].max())
-    other = CELLS.assign(correct=CELLS["correct"].where(CELLS.index != CELLS.index[CELLS["model"] == "QwQ-32B"][70], 1))
-    assert len(draw_rho_response(other, "QwQ-32B", "").axes[0].collections) == 1
-
-
-def test_unknown_model_is_refused():
-    """A model that the cells do not have is answered with those they have."""
-    with pytest.raises(ValueError, match="no model 'gpt-6'; they have: DeepSeek-R1-0528"):
-        draw_rho_response(CELLS, "gpt-6", NOTE)
-
-
-@pytest.mark.parametrize("draw", [
-    lambda word: draw_fingerprints(intervals(), CELLS, word),
-    lambda word: draw_surfaces(CELLS, word),
-    lambda word: draw_rho_response(CELLS, "QwQ-32B", word),
-], ids=["fingerprints", "surfaces", "response"])  # fmt: skip
-def test_provenance_stands_in_the_picture(draw):
+def test_provenance_stands_in_the_picture():
     """Pictures of reconstructed cells say so, others do not; nothing is drawn outside the page."""
-    figure = draw(NOTE)
+    figure = draw_fingerprints(intervals(), CELLS, NOTE)
     assert NOTE in words(figure)
-    assert NOTE not in words(draw("imported"))
+    assert NOTE not in words(draw_fingerprints(intervals(), CELLS, "imported"))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     page = figure.bbox

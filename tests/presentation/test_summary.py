@@ -5,7 +5,6 @@ import pytest
 
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.presentation import summary, verdicts
-from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = load_cells(models=["QwQ-32B", "gpt-5-2025-08-07", "Qwen3-1.7B", "Qwen3-8B"])
@@ -55,21 +54,3 @@ def test_the_scoreboard_in_a_sentence_counts_nothing_twice():
     sentence = verdicts.summarise(CHECKS)
     assert sentence.startswith("1 of 3 coefficients that were not used in the reconstruction are reproduced")
     assert "1 cannot be computed here" in sentence
-
-
-def test_every_conclusion_stands_in_the_column_of_its_verdict():
-    """Each is one disc, in its verdict's column; a verdict that none has keeps its column, and words count them."""
-    verdicts_ = ["holds", "in part", "holds", "does not hold"]
-    frame = pd.DataFrame({"number": range(1, 5), "location": ["Sec. 3", "App. B", "App. B", "Abstract, Sec. 3"]})
-    judged = frame.assign(verdict=verdicts_)
-    figure = summary.draw_verdicts(judged, "Reconstructed")
-    (axes,) = figure.axes
-    assert [text.get_text() for text in figure.texts] == ["Reconstructed"]
-    columns = [label.get_text().replace("\n", " ") for label in axes.get_xticklabels()]
-    rows = [label.get_text() for label in axes.get_yticklabels()]
-    assert columns == list(VERDICTS)
-    drawn = {int(text.get_text()): text.get_position() for text in axes.texts}
-    for row in judged.itertuples():
-        x, y = drawn[row.number]
-        assert (columns[round(x)], rows[y]) == (row.verdict, row.location.split(", ")[0])
-    assert "holds: 2; in part: 1; does not hold: 1." in summary.describe_verdicts(judged)

@@ -1,30 +1,42 @@
-"""Models held against one another."""
+"""Which models differ."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.special import expit
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import (
+    MANY,
+    NEIGHBOURS,
     QUANTITIES,
     TIER_OF,
+    VERDICTS,
+    bracket_models,
     check_tiers,
+    compare_answers,
+    compare_models,
     compare_pairs,
     dominant_load,
-    estimate_models,
+    judge,
     place_outsiders,
-    puzzles_needed,
     rank_intervals,
 )
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])]
+GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
+GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
 
 
 @cache
@@ -33,63 +45,199 @@ def pairs(quantity):
     return compare_pairs(CELLS, quantity)
 
 
+def table_of(**models):
+    """Cells of models that are given as (right answers, answers) of each cell of a small grid."""
+    rows = [
+        {"model": name, "N": N, "d": d, "ratio_pct": ratio, "rho": ratio / 100, "total": n, "correct": k}
+        for name, counts in models.items()
+        for (N, d, ratio), (k, n) in zip(GRID, counts, strict=False)
+    ]
+    return pd.DataFrame(rows)
+
+
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_pair_once_with_corrected_p(quantity):
-    """231 pairs, the larger value first; Holm never below Benjamini-Hochberg, and that never below the raw p."""
-    table = pairs(quantity)
+    """231 pairs, the larger value first; Holm's p is a running maximum of the sorted p times those left."""
+    table = pairs(quantity).sort_values("p", kind="stable")
     assert len({frozenset(pair) for pair in zip(table["first"], table["second"], strict=True)}) == 231
     assert (table["difference"] >= 0).all()
-    assert (table["p_holm"] >= table["p_bh"] - 1e-15).all()
-    assert (table["p_bh"] >= table["p"] - 1e-15).all()
-
-
-def test_holm_is_the_step_down_by_hand():
-    """The corrected p-values are the running maximum of the sorted ones times the number still in the race."""
-    table = compare_pairs(FEW, "accuracy").sort_values("p")
-    by_hand = np.minimum(np.maximum.accumulate(table["p"].to_numpy() * np.arange(len(table), 0, -1)), 1)
+    by_hand = np.minimum(np.maximum.accumulate(table["p"].to_numpy() * np.arange(231, 0, -1)), 1)
     assert np.allclose(table["p_holm"], by_hand)
 
 
-def test_accuracies_are_those_of_the_cells():
-    """The accuracies compared are right answers by answers."""
-    table = estimate_models(CELLS).set_index("model")["accuracy"]
-    assert np.allclose(table, accuracy_by(CELLS, "model").set_index("model")["accuracy"].reindex(table.index))
+def test_one_question_has_one_answer():
+    """The table of pairs and the comparison of two models agree, and gpt-5 and o3 differ in both."""
+    row = pairs("accuracy").set_index(["first", "second"]).loc[(GPT5, O3)]
+    (one,) = compare_models(CELLS, GPT5, O3).itertuples()
+    assert row["difference"] == pytest.approx(one.difference)
+    assert row["p"] == pytest.approx(one.p)
+    assert row["verdict"] == one.verdict == VERDICTS[0]
 
 
-def test_standard_error_is_the_spread_of_drawn_tables():
-    """The accuracy of tables drawn from the fit varies as its standard error says (4000 tables: 1.1%)."""
-    quadratic = next(iter(fit_quadratics(CELLS[CELLS["model"] == "gpt-5-nano-2025-08-07"])))
-    drawn = np.random.default_rng(5).binomial(quadratic.n.astype(int), quadratic.accuracy, size=(4000, 140))
-    row = estimate_models(CELLS).set_index("model").loc["gpt-5-nano-2025-08-07"]
-    assert (drawn.sum(axis=1) / quadratic.n.sum()).std() == pytest.approx(row["se_accuracy"], rel=0.05)
+def test_every_reconstruction_gives_the_same_pairs():
+    """Overall and at each N and d, differences, intervals and verdicts are identified."""
+    few = CELLS[CELLS["model"].isin([GPT5, O3, "QwQ-32B", "Phi-4-reasoning-plus"])]
+    tables = list(each_reconstruction(few))[::6]
+    for by in ([], ["N"], ["d"]):
+        for pair in ((GPT5, O3), ("QwQ-32B", "Phi-4-reasoning-plus")):
+            found = [compare_models(table, *pair, by) for table in tables]
+            for other in found[1:]:
+                assert np.allclose(other["p"], found[0]["p"], rtol=0.2, atol=1e-9)  # up to printed digits
+                assert np.allclose(other["ci95_low"], found[0]["ci95_low"], atol=1e-3)  # a printed digit
+                assert other["verdict"].tolist() == found[0]["verdict"].tolist()
 
 
-def test_twins_are_never_told_apart():
-    """A model under a second name has difference 0, p 1, and needs no end of puzzles."""
+def test_standard_errors_are_not_too_small():
+    """The variance that the cells of every table show within them is at most that of the fitted accuracies."""
+    for table in list(each_reconstruction(CELLS))[:4]:
+        for quadratic in fit_quadratics(table):
+            shares, n = quadratic.k / quadratic.n, quadratic.n
+            within = (n * shares * (1 - shares) / (n - 1)).sum()
+            assert within <= 1.02 * (quadratic.accuracy * (1 - quadratic.accuracy)).sum()
+
+
+@pytest.mark.parametrize(("one", "other"), [((7, 10), (30, 90)), ((0, 10), (0, 10)), ((10, 10), (95, 100))])
+def test_a_single_cell_has_newcombes_interval(one, other):
+    """In one cell the difference is that of the shares, and the interval statsmodels' for the same counts."""
+    (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
+    low, high = confint_proportions_2indep(*one, *other, compare="diff", method="newcomb")
+    assert row.difference == one[0] / one[1] - other[0] / other[1]
+    assert (row.ci95_low, row.ci95_high) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (100, 100, 0), (10, 10, 0)])
+def test_intervals_cover_as_they_say(n, m, base):
+    """Of drawn tables with other numbers of answers in easy and hard cells, 95% intervals hold the true difference."""
+    rng = np.random.default_rng([n, m])
+    p, q = expit(base + np.linspace(-2, 2, 20)), expit(base - 0.3 + np.linspace(-2.4, 2.4, 20))
+    truth, sizes = (p - q).mean(), np.where(np.arange(20) % 2, n, 2 * n)
+    # each drawn table is the level of one N
+    rows = [
+        {
+            "model": model,
+            "N": number,
+            "d": d,
+            "ratio_pct": 50.0,
+            "rho": 0.5,
+            "total": size,
+            "correct": rng.binomial(size, share),
+        }
+        for number in range(1, 401)
+        for d in range(20)
+        for model, size, share in (("a", sizes[d], p[d]), ("b", m, q[d]))
+    ]
+    found = compare_models(pd.DataFrame(rows), "a", "b", ["N"])
+    assert ((found["ci95_low"] <= truth) & (truth <= found["ci95_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_having_answered_more_easy_puzzles_is_no_advantage():
+    """Two models of one accuracy in every cell are equivalent, whatever the cells in which they have answered most."""
+    easy = [(900, 1000)] * 10 + [(1, 10)] * 10
+    hard = [(9, 10)] * 10 + [(100, 1000)] * 10
+    (row,) = compare_models(table_of(easy=easy, hard=hard), "easy", "hard", margin=0.1).itertuples()
+    assert row.difference == pytest.approx(0)
+    assert row.verdict == VERDICTS[2]
+
+
+def test_only_cells_that_both_have_are_compared():
+    """Cells of one model alone do not count; without any in common, and against itself, nothing is compared."""
+    cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
+    assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
+    for pair, why in ((("b", "c"), "no cell"), (("a", "a"), "itself"), (("a", "none"), "no model none")):
+        with pytest.raises(ValueError, match=why):
+            compare_models(cells, *pair)
+    with pytest.raises(ValueError, match="margin"):
+        compare_models(cells, "a", "b", margin=1)
+
+
+def test_all_pairs_are_the_single_comparisons():
+    """Each row of the table of pairs is what comparing its two models gives, at each N too."""
+    few = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "o3-2025-04-16"])]
+    table = compare_pairs(few)
+    assert len(table) == 3
+    for pair in table.itertuples():
+        (one,) = compare_models(few, pair.first, pair.second).itertuples()
+        assert np.allclose(
+            [pair.difference, pair.ci95_low, pair.ci95_high, pair.p],
+            [one.difference, one.ci95_low, one.ci95_high, one.p],
+        )
+        levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
+        for N, row in levels.iterrows():
+            assert getattr(pair, f"difference_{N}") == pytest.approx(row["difference"])
+            assert getattr(pair, f"significant_{N}") == (row["p_holm"] < 0.05)
+
+
+def test_brackets_are_runs_without_a_significant_pair():
+    """Within a bracket no pair differs, it is in the order of the ranking, and no bracket lies within another."""
+    table, groups = pairs("accuracy"), bracket_models(pairs("accuracy"))
+    order = rank_intervals(table)["model"].tolist()
+    different = {frozenset((row.first, row.second)) for row in table.itertuples() if row.p_holm < 0.05}
+    for group in groups:
+        place = order.index(group[0])
+        assert list(group) == order[place : place + len(group)]
+        assert not any(pair <= set(group) for pair in different)
+    assert not any(set(one) < set(other) for one in groups for other in groups)
+    neighbours = [frozenset(pair) for pair in pairwise(order)]
+    assert all(any(pair <= set(group) for group in groups) for pair in neighbours if pair not in different)
+
+
+def test_of_many_models_only_neighbours_are_compared():
+    """The number of pairs grows with the number of models, not with its square; the paper's pairs are all there."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]
-    row = compare_pairs(pd.concat([own, own.assign(model="twin")]), "ecl50").iloc[0]
-    assert row["difference"] == 0
-    assert row["p"] == 1
-    assert np.isinf(row["needed"])
+    names = [f"m{number}" for number in range(MANY)]
+    more = [own.assign(model=name, correct=own["correct"].clip(upper=own["total"] - place))
+            for place, name in enumerate(names)]  # fmt: skip
+    table = compare_pairs(pd.concat([CELLS, *more], ignore_index=True))
+    found = {frozenset(pair) for pair in zip(table["first"], table["second"], strict=True)}
+    assert len(table) == len(found) <= 231 + NEIGHBOURS * (22 + MANY)
+    assert all(frozenset((one, other)) in found for one in NAMES for other in NAMES if one < other)
+    assert set(names) <= set(table["first"]) | set(table["second"])
+
+
+def test_pairs_of_answers_are_mcnemars():
+    """Counts, exact p-value and interval on puzzles that both have answered; the others do not count."""
+    names = [f"p{number}" for number in range(60)]
+    one = pd.Series([True] * 40 + [False] * 20, index=names)
+    other = pd.Series([True] * 30 + [False] * 25 + [True] * 5, index=names)
+    counts, found = compare_answers(one, pd.concat([other, pd.Series([True], index=["more"])]))
+    assert counts.to_dict() == {"both": 30, "first_alone": 10, "second_alone": 5, "neither": 15}
+    assert found.p == pytest.approx(mcnemar([[30, 10], [5, 15]], exact=True).pvalue)
+    assert found.difference == pytest.approx(5 / 60)
+    assert found.ci95_low < 0 < found.difference < found.ci95_high
+    with pytest.raises(ValueError, match="no puzzle"):
+        compare_answers(one, pd.Series([True], index=["else"]))
+
+
+def test_the_same_answers_twice_are_alike():
+    """Without a puzzle that only one solves, p is 1; enough puzzles show equivalence, few do not."""
+    same = pd.Series([True, False] * 500, index=[f"p{number}" for number in range(1000)])
+    for answers, expected in ((same, VERDICTS[2]), (same[:10], VERDICTS[3])):
+        found = compare_answers(answers, answers)[1]
+        assert judge(found.p, found.p_equivalence) == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "p_equivalence", "place"), [(0.01, 0.9, 0), (0.01, 0.01, 1), (0.5, 0.01, 2), (0.5, 0.5, 3)]
+)
+def test_a_small_difference_may_be_significant(p, p_equivalence, place):
+    """Difference and equivalence are two questions."""
+    assert judge(p, p_equivalence) == VERDICTS[place]
+
+
+def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
+    """A model whose puzzles were chosen by what they tell is in no pair, and refused by name."""
+    cells = load_cells(models=["QwQ-32B", "Qwen3-32B", "Qwen3-8B"])
+    marked = cells.assign(chosen=(cells["model"] == "Qwen3-8B").astype(int))
+    assert set(compare_pairs(marked)["first"]) | set(compare_pairs(marked)["second"]) == {"QwQ-32B", "Qwen3-32B"}
+    assert compare_pairs(cells.assign(chosen=1)).empty
+    with pytest.raises(ValueError, match="puzzles of Qwen3-8B were selected"):
+        compare_models(marked, "QwQ-32B", "Qwen3-8B")
 
 
 def test_unknown_quantity_is_refused():
     """A misspelt quantity is answered with those there are."""
     with pytest.raises(ValueError, match="not compared by 'acc'; choose one of: accuracy, pooled, ecl50"):
         compare_pairs(FEW, "acc")
-
-
-def test_needed_puzzles_have_the_power_asked_for():
-    """With that many puzzles per cell the two-sided test finds the difference with probability 80%."""
-    n = puzzles_needed(0.03, 0.2)
-    se = 0.2 / np.sqrt(n)
-    assert norm.sf(norm.ppf(0.975) - 0.03 / se) == pytest.approx(0.8, abs=1e-6)
-
-
-def test_needed_puzzles_do_not_depend_on_those_there_are():
-    """Ten times the answers at the same accuracies leave the number needed where it is."""
-    more = FEW.assign(total=10 * FEW["total"], correct=10 * FEW["correct"])
-    assert np.allclose(compare_pairs(FEW, "accuracy")["needed"], compare_pairs(more, "accuracy")["needed"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)

@@ -1,4 +1,4 @@
-"""Other regressions, against other implementations, and what the printed tables settle of them."""
+"""Other regressions against other implementations, what is identified of them, scatter, and ceilings."""
 
 from functools import cache
 
@@ -6,28 +6,32 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import null_space
+from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.specifications import (
-    SETTLED,
+    FIXED_SUMS,
     SPECIFICATIONS,
     Specification,
     add_own,
+    compare_specifications,
+    dispersion_table,
+    fit_is_identified,
+    fit_lapses,
     fit_specifications,
-    is_settled,
-    measure_calibration,
-    predict_levels,
-    summarise_specifications,
 )
-from cogniload_repro.robustness.uncertainty import capacity_intervals
-from cogniload_repro.statistics.regression import fit_glm
+from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.reconstructions import each_reconstruction
+from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 BY_NAME = {one.name: one for one in SPECIFICATIONS}
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
+HIGHER = np.array([2.0, 0, 0, 0, 0])
 
 
 @cache
@@ -36,10 +40,29 @@ def fits():
     return fit_specifications(FEW)
 
 
-def columns(cells):
-    """The covariates of the paper's regression."""
-    rho = cells["rho"].to_numpy(float)
-    return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"].astype(float)), rho, rho**2])
+def moved(cells):
+    """One model's counts, moved so that all sums that the printed tables fix stay."""
+    basis = null_space(fit_glm(cells, f"correct ~ {FIXED_SUMS}").expand(cells).T)
+    shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
+    room = np.minimum(cells["correct"], cells["total"] - cells["correct"]).to_numpy(float)
+    return cells.assign(correct=cells["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
+
+
+def drawn_cells(correlation, seed):
+    """Return cells of 100 answers around the fitted line, with a correlation between the answers of a cell."""
+    (quadratic,) = fit_quadratics(QWQ)
+    p, rng = quadratic.accuracy, np.random.default_rng(seed)
+    if correlation:
+        precision = 1 / correlation - 1
+        p = rng.beta(p * precision, (1 - p) * precision)
+    return QWQ.assign(correct=rng.binomial(100, p))
+
+
+def below_ceiling(ceiling, seed):
+    """Return cells around the fitted line of a model, times a ceiling."""
+    (quadratic,) = fit_quadratics(QWQ)
+    p = ceiling * expit(quadratic.x @ (quadratic.fit.coef + HIGHER))
+    return QWQ.assign(total=400, correct=np.random.default_rng(seed).binomial(400, p))
 
 
 def test_predictions_keep_the_knots_of_the_fit():
@@ -48,35 +71,56 @@ def test_predictions_keep_the_knots_of_the_fit():
     assert np.allclose(fit.expand(QWQ.iloc[5:9]) @ fit.coef, fit.eta[5:9])
 
 
-def test_settled_are_those_built_from_printed_sums():
-    """Functions of d or of N alone, rho, rho^2 and Appendix B's products are settled, with the logit link only."""
-    settled = {one.name for one in SPECIFICATIONS if is_settled(one)}
-    assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= settled
-    assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog", "prompt tokens"} & settled
-    assert not is_settled(Specification("x", "correct ~ C(d):C(N)"))
-    assert is_settled(Specification("x", "correct ~ I(d**4) + np.exp(-N/100)"))
-
-
-def test_tables_with_the_same_sums_give_the_same_settled_fits():
-    """Counts moved so that the settled sums stay give the same coefficients, and other ones where not settled."""
-    grid = QWQ.assign(log10_N=np.log10(QWQ["N"].astype(float)))
-    basis = null_space(fit_glm(grid, f"correct ~ {SETTLED}").expand(grid).T)
-    shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
-    room = np.minimum(QWQ["correct"], QWQ["total"] - QWQ["correct"]).to_numpy(float)
-    moved = QWQ.assign(correct=QWQ["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
-    for one in SPECIFICATIONS:
-        if one.length == "N":
-            before, after = (fit_glm(cells, one.formula, one.family) for cells in (QWQ, moved))
-            apart = np.abs(after.coef - before.coef) / before.se
-            assert (apart.max() < 1e-5) == is_settled(one), one.name
-
-
-def test_factors_have_no_points_between_their_levels():
-    """A load that enters as a factor has no capacity point; the others have."""
+def test_fits_are_those_of_the_general_fit():
+    """Log-likelihood, AIC, BIC and status of every specification and link are those of `fit_glm`."""
     table = fits().set_index(["specification", "model"])
-    assert np.isnan(table.loc[("d as factor", "QwQ-32B"), "id50"])
-    assert np.isfinite(table.loc[("d as factor", "QwQ-32B"), "ecl50"])
-    assert np.isnan(table.loc[("N as factor", "QwQ-32B"), "ecl50"])
+    for one in SPECIFICATIONS:
+        for model, own in FEW.groupby("model"):
+            expected, row = fit_glm(own, one.formula, one.family), table.loc[(one.name, model)]
+            assert row["status"] == expected.status == "ok"
+            assert row["terms"] == len(expected.terms)
+            found = row[["loglik", "aic", "bic"]].astype(float).tolist()
+            assert found == pytest.approx([expected.loglik, expected.aic, expected.bic], rel=1e-7), one.name
+
+
+def test_identified_are_those_built_from_printed_sums():
+    """Functions of d or of N alone, rho, rho^2 and Appendix B's products are identified, with the logit link only."""
+    found = {one.name for one in SPECIFICATIONS if fit_is_identified(FEW, one)}
+    assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= found
+    assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"} & found
+    assert not fit_is_identified(FEW, Specification("x", "correct ~ C(d):C(N)"))
+    assert fit_is_identified(FEW, Specification("x", "correct ~ I(d**4) + np.exp(-N/100)"))
+    tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
+    assert not fit_is_identified(tokens, add_own("correct ~ prompt_mean")[-1])
+    assert all(fit_is_identified(drawn_cells(0, 1), one) for one in SPECIFICATIONS)
+
+
+def test_tables_with_the_same_sums_give_the_same_identified_fits():
+    """Counts moved so that the printed sums stay give the same coefficients, and others where it is not identified."""
+    other = moved(QWQ)
+    for one in SPECIFICATIONS:
+        before, after = (fit_glm(cells, one.formula, one.family) for cells in (QWQ, other))
+        apart = np.abs(after.coef - before.coef) / before.se
+        assert (apart.max() < 1e-5) == fit_is_identified(QWQ, one), one.name
+
+
+def test_points_of_the_papers_specification_are_the_papers():
+    """The general search finds what the formula of section 3.1.3 gives."""
+    table = fits().set_index(["specification", "model"])["ecl50"]
+    for model, own in FEW.groupby("model"):
+        expected = capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"]
+        assert table["paper", model] == pytest.approx(expected if expected >= 1 else 0, rel=1e-6)
+    assert np.isnan(table["N as factor", "QwQ-32B"])
+    assert np.isfinite(table["d as factor", "QwQ-32B"])
+
+
+def test_points_put_any_fit_at_one_half():
+    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
+    for family, link in (("cloglog", lambda eta: -np.expm1(-np.exp(eta))), ("logit", expit)):
+        one = Specification("x", "correct ~ N + rho", family)
+        fit, ecl50 = fit_glm(QWQ, one.formula, family), fit_specifications(QWQ, [one])["ecl50"].iloc[0]
+        at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
+        assert link(fit.expand(at) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_failed_fits_show_their_status():
@@ -87,8 +131,8 @@ def test_failed_fits_show_their_status():
     assert "aic" not in row or np.isnan(row["aic"])
 
 
-def test_a_readers_specification_is_held_against_the_others():
-    """It is the last row of the summary, with or without points, and its failure is a status."""
+def test_a_readers_specification_is_the_last_row():
+    """It is summarised with or without an ECL50, and its failure is a status."""
     for formula, family in (
         ("correct ~ d * N + rho", "probit"),
         ("correct ~ bs(rho, df=4) + np.log(d) + needles", "logit"),
@@ -96,102 +140,92 @@ def test_a_readers_specification_is_held_against_the_others():
         ("correct ~ d + rho", "quasi-binomial"),
     ):
         chosen = (SPECIFICATIONS[0], add_own(formula, family)[-1])
-        table = fit_specifications(FEW, chosen)
-        summary = summarise_specifications(table, capacity_intervals(FEW, replicates=5), chosen)
-        assert summary["specification"].tolist() == ["paper", "yours"]
-        status = table.set_index(["specification", "model"]).loc[("yours", "QwQ-32B"), "status"]
+        status = (
+            fit_specifications(FEW, chosen).set_index(["specification", "model"]).loc[("yours", "QwQ-32B"), "status"]
+        )
         assert status == fit_glm(QWQ, formula, family).status
+        summary = compare_specifications(drawn_cells(0, 1), capacity_intervals(QWQ), chosen)
+        assert summary["specification"].tolist() == ["paper", "yours"]
     assert np.isnan(summary["daic"].iloc[1])
 
 
 def test_summaries_stand_without_any_fit():
-    """Where no model has a fit the table has zeros and no leader."""
+    """Where no model has a fit the table counts no models."""
     perfect = QWQ.assign(correct=QWQ["total"])
-    summary = summarise_specifications(fit_specifications(perfect), capacity_intervals(perfect, replicates=5))
+    summary = compare_specifications(perfect, capacity_intervals(perfect))
     assert (summary["models"] == 0).all()
-    assert (summary["leader"] == "").all()
 
 
 def test_token_specification_needs_tokens():
-    """Without prompt lengths the regression on tokens is left out; with them its ECL50 is in tokens."""
-    assert "prompt tokens" not in set(fits()["specification"])
+    """A regression on prompt tokens has the likelihood of one on N where they are proportional, ECL50 in tokens."""
     tokens = QWQ.assign(prompt_mean=40.0 * QWQ["N"])
-    table = fit_specifications(tokens, [BY_NAME["paper"], BY_NAME["prompt tokens"]]).set_index("specification")
-    assert table.loc["prompt tokens", "aic"] == pytest.approx(table.loc["paper", "aic"])
-    assert table.loc["prompt tokens", "ecl50"] == pytest.approx(40 * table.loc["paper", "ecl50"], rel=1e-6)
+    one = add_own("correct ~ d + np.log10(prompt_mean) + rho + I(rho**2)")[-1]
+    table = fit_specifications(tokens, [BY_NAME["paper"], one]).set_index("specification")
+    assert table.loc["yours", "aic"] == pytest.approx(table.loc["paper", "aic"])
+    assert table.loc["yours", "ecl50"] == pytest.approx(40 * table.loc["paper", "ecl50"], rel=1e-6)
+    unknown = fit_specifications(tokens.assign(prompt_mean=np.nan), [one])
+    assert unknown["status"].tolist() == ["no prompt_mean"]
 
 
-def test_information_criteria_and_residuals_agree_with_statsmodels():
-    """Deviance, Pearson chi-square and degrees of freedom are statsmodels'; BIC charges log n a coefficient."""
-    result = GLM(
-        np.column_stack([QWQ["correct"], QWQ["total"] - QWQ["correct"]]), columns(QWQ), family=Binomial()
-    ).fit()
-    row = fits().set_index(["specification", "model"]).loc[("paper", "QwQ-32B")]
-    assert row["deviance"] == pytest.approx(result.deviance)
-    assert row["pearson"] == pytest.approx(result.pearson_chi2)
-    assert row["df"] == result.df_resid
-    assert row["bic"] - row["aic"] == pytest.approx(5 * (np.log(QWQ["total"].sum()) - 2))
-
-
-def test_perfect_calibration_has_no_error():
-    """Fitted accuracies equal to those observed leave no deviance, and groups without error."""
-    own = QWQ[(QWQ["correct"] > 0) & (QWQ["correct"] < QWQ["total"])]
-    row = measure_calibration(own, (own["correct"] / own["total"]).to_numpy(), 5)
-    assert row["deviance"] == pytest.approx(0, abs=1e-9)
-    assert row["hl"] == pytest.approx(0, abs=1e-9)
-    assert row["p_hl"] == 1
-    assert row["error"] == pytest.approx(0, abs=1e-12)
-
-
-def test_hosmer_lemeshow_by_hand():
-    """Two groups of two cells: the statistic is the sum of squared misses by binomial variance."""
-    cells = pd.DataFrame({"total": [10, 10, 10, 10], "correct": [9, 1, 2, 8]})
-    accuracy = np.array([0.8, 0.2, 0.2, 0.6])
-    row = measure_calibration(cells, accuracy, 1, groups=2)
-    low, high = (3 - 4) ** 2 / (2 * 10 * 0.2 * 0.8), (17 - 14) ** 2 / (10 * 0.8 * 0.2 + 10 * 0.6 * 0.4)
-    assert row["hl"] == pytest.approx(low + high)
-    assert row["error"] == pytest.approx((1 + 3) / 40)
-
-
-def test_richer_settled_fits_are_never_less_likely():
-    """Every settled specification is nested in the one that has all that is settled."""
+def test_richer_identified_fits_are_never_less_likely():
+    """Every identified specification is nested in the one with all identified terms."""
     table = fits().pivot_table("loglik", "model", "specification")
     for one in SPECIFICATIONS:
-        if is_settled(one):
-            assert (table["all that is settled"] >= table[one.name] - 1e-6).all(), one.name
+        if fit_is_identified(FEW, one):
+            assert (table["all identified terms"] >= table[one.name] - 1e-6).all(), one.name
 
 
-def test_summary_holds_every_specification_against_the_first():
-    """The paper's row has no difference; ECL50 is only compared where it exists; the settled flag is is_settled's."""
-    summary = summarise_specifications(fits(), capacity_intervals(FEW, replicates=5)).set_index("specification")
-    paper = summary.loc["paper"]
-    assert paper[["daic", "aic_better", "bic_better", "ecl50_left"]].tolist() == [0, 0, 0, 0]
-    assert paper["ecl50_moved"] == pytest.approx(1)
-    assert paper["order"] == pytest.approx(1)
-    assert np.isnan(summary.loc["N as factor", "ecl50_moved"])
-    assert all(summary.loc[name, "settled"] == is_settled(BY_NAME[name]) for name in summary.index)
-    assert summary.loc["no curve in rho", "daic"] > 100
+def test_what_is_not_identified_is_a_range_over_the_reconstructions():
+    """Counts of an identified regression have no width; others have the median and range of fits to every table."""
+    chosen = [BY_NAME[name] for name in ("paper", "d x N", "cubic in rho")]
+    summary = compare_specifications(FEW, capacity_intervals(FEW), chosen).set_index("specification")
+    assert summary["identified"].tolist() == [True, True, False]
+    assert summary.loc["paper", ["daic", "aic_better", "ecl50_left"]].tolist() == [0, 0, 0]
+    assert summary.loc["paper", ["ecl50_ratio", "order"]].tolist() == pytest.approx([1, 1])
+    assert (summary["aic_better_min"] == summary["aic_better_max"]).tolist()[:2] == [True, True]
+    by_hand = [
+        sum(fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic for _, own in table.groupby("model"))
+        for table in each_reconstruction(FEW)
+    ]
+    row = summary.loc["cubic in rho"]
+    assert row["daic"] == pytest.approx(np.median(by_hand), abs=1e-4)
+    assert row[["daic_min", "daic_max"]].tolist() == pytest.approx([min(by_hand), max(by_hand)], abs=1e-4)
+    assert row["daic_min"] < row["daic_max"]
 
 
-def test_left_out_levels_are_predicted_by_fits_without_them():
-    """For one model and one load the score is that of a fit by hand to the cells of the other levels."""
-    formula = "correct ~ d + N + rho + I(rho**2)"
-    chosen = (SPECIFICATIONS[0], Specification("N", formula))
-    row = predict_levels(QWQ, chosen).set_index("specification").loc["N"]
-    scores = dict.fromkeys((one.formula for one in chosen), 0.0)
-    for one in scores:
-        for level in QWQ["N"].unique():
-            fit, unseen = fit_glm(QWQ[QWQ["N"] != level], one), QWQ[QWQ["N"] == level]
-            eta, k, n = fit.expand(unseen) @ fit.coef, unseen["correct"], unseen["total"]
-            scores[one] += (k * eta - n * np.logaddexp(0, eta)).sum()
-    expected = 1000 * (scores[formula] - scores[SPECIFICATIONS[0].formula]) / QWQ["total"].sum()
-    assert row["gain_N"] == pytest.approx(expected, rel=1e-6)
-    assert row["better_N"] == int(expected > 0)
+def test_known_scatter_is_found():
+    """Tables drawn with a correlation of 0.1 between the answers of a cell have the dispersion that follows from it."""
+    phis = [dispersion_table(drawn_cells(0.1, seed))["phi"].iloc[0] for seed in range(10)]
+    assert np.mean(phis) == pytest.approx(1 + 99 * 0.1, rel=0.15)
 
 
-def test_what_cannot_be_predicted_is_left_out():
-    """Factors, other links and tokens have no score, and an empty table no row."""
-    names = set(predict_levels(FEW)["specification"])
-    assert {"paper", "cubic in d", "three-way"} <= names
-    assert not {"d as factor", "probit", "prompt tokens", "all that is settled"} & names
-    assert predict_levels(QWQ.assign(total=0, correct=0)).empty
+def test_independent_answers_show_no_scatter():
+    """Tables drawn as independent trials around the line have dispersion one, and no identified misfit."""
+    rows = [dispersion_table(drawn_cells(0, seed)).iloc[0] for seed in range(10)]
+    assert np.mean([row["phi"] for row in rows]) == pytest.approx(1, abs=0.12)  # SE of the mean: 0.04
+    assert np.mean([row["lr"] for row in rows]) == pytest.approx(9, abs=4)  # chi-square on 9 df, SE of the mean 1.3
+
+
+def test_the_least_dispersion_is_identified_and_a_bound():
+    """It is the likelihood ratio of all identified terms, the same for tables with the same sums."""
+    row, other = dispersion_table(QWQ).iloc[0], dispersion_table(moved(QWQ)).iloc[0]
+    paper, wide = fit_glm(QWQ, QUADRATIC), fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
+    assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
+    assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
+    assert other["phi_lower_bound"] == pytest.approx(row["phi_lower_bound"], rel=1e-6)
+    assert other["phi"] != pytest.approx(row["phi"], rel=1e-3)
+    counts = np.column_stack([QWQ["correct"], QWQ["total"] - QWQ["correct"]])
+    (quadratic,) = fit_quadratics(QWQ)
+    result = GLM(counts, quadratic.x, family=Binomial()).fit()
+    assert row["phi"] == pytest.approx(result.pearson_chi2 / result.df_resid)
+    assert row["phi_lower_bound"] <= result.deviance / 135
+
+
+def test_a_known_ceiling_is_recovered():
+    """Tables drawn with a ceiling of 0.8 give it back; around the plain line a ceiling does not pay."""
+    rows = [fit_lapses(below_ceiling(0.8, seed)).iloc[0] for seed in range(5)]
+    assert np.mean([row["ceiling"] for row in rows]) == pytest.approx(0.8, abs=0.02)
+    assert max(row["p"] for row in rows) < 1e-6
+    plain = [fit_lapses(below_ceiling(1.0, seed)).iloc[0] for seed in range(5)]
+    assert min(row["ceiling"] for row in plain) > 0.97
+    assert all(-4 < row["daic"] <= 2 for row in plain)

@@ -160,9 +160,7 @@ class Page:
         """
         shown = frame if columns is None else format_frame(frame, columns)
         if len(shown.columns) > MAX_COLUMNS:
-            raise ValueError(
-                f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True"
-            )
+            raise ValueError(f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True")
         caption = " ".join(filter(None, [self.badge(evidence), caption]))
         fragment = fragments.show_frame(shown, caption=caption, empty=empty, name=name)
         return fragment + self.csv(frame, name, "the whole table") if csv and len(frame) else fragment

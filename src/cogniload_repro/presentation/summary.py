@@ -1,23 +1,16 @@
 """Pictures that sum up: what was found, what became of the printed numbers, where the paper disagrees with itself."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from cogniload_repro.presentation.score_text import NOT_AVERAGED
-from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens, write_note
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN, pens
 from cogniload_repro.presentation.verdicts import WORDS, title
-from cogniload_repro.robustness.conclusions import VERDICTS
 from cogniload_repro.statistics.accuracy import evenly_asked
 
 _GREY = "0.8"
-#: What became of a conclusion, in the order of `conclusions.VERDICTS`.
-_BECAME = ("#1861d3", "#972e78", "#972e78", "#6b6b6b", "#ab3f00")
 #: Verdicts from good to bad, told apart by lightness too.
 _COLORS = dict(zip(WORDS, ("#1861d3", "#6fb1e8", "#bcdcf4", "#ab3f00", "#dddddd"), strict=True))
 
@@ -118,60 +111,3 @@ def draw_scoreboard(checks: pd.DataFrame) -> Figure:
         axes.grid(visible=False)
         axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=5, frameon=False, fontsize=8)
     return figure
-
-
-def draw_verdicts(judged: pd.DataFrame, note: str) -> Figure:
-    """Draw what became of the paper's conclusions: a row a section, a column a verdict, their numbers inside.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        As `conclusions.judge_conclusions` returns it, with the number of each.
-    note : str
-        Where the counts behind them come from, written below.
-    """
-    return _draw_discs(judged, "verdict", dict(zip(VERDICTS, _BECAME, strict=True)), note)
-
-
-def _draw_discs(numbered: pd.DataFrame, column: str, colors: Mapping[str, str], note: str = "") -> Figure:
-    """Draw rows of a table as numbered discs, by section and by what stands in a column of theirs."""
-    places = numbered.assign(section=_sections(numbered))
-    rows, columns = sorted(places["section"].unique(), key=_reading_order), list(colors)
-    with mpl.rc_context(STYLE | {"axes.grid": False}):
-        foot = 0.2 if note else 0.0
-        height = 0.5 + 0.26 * len(rows) + foot
-        layout = ConstrainedLayoutEngine(rect=(0, foot / height, 1, 1 - foot / height))
-        figure = Figure(figsize=(WIDTH_IN, height), layout=layout)
-        axes = figure.add_subplot()
-        words: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": "white", "size": 8}
-        for (section, value), own in places.groupby(["section", column]):
-            place, row = columns.index(value), len(rows) - 1 - rows.index(section)
-            disc = {"boxstyle": "circle,pad=0.25", "color": colors[value]}
-            for at, number in enumerate(own["number"]):
-                axes.text(place - 0.4 + 0.043 * len(columns) * at, row, f"{number}", bbox=disc, **words)
-        axes.set(xlim=(-0.55, len(columns) - 0.45), ylim=(-0.6, len(rows) - 0.4))
-        axes.set_xticks(range(len(columns)), [name.replace(", ", ",\n") for name in columns])
-        axes.xaxis.tick_top()
-        axes.set_yticks(range(len(rows)), rows[::-1])
-        axes.tick_params(length=0)
-        axes.hlines([row + 0.5 for row in range(len(rows) - 1)], -0.55, len(columns) - 0.45, color="0.9", linewidth=0.6)
-        write_note(figure, note)
-    return figure
-
-
-def describe_verdicts(judged: pd.DataFrame) -> str:
-    """Say for readers who do not see it what `draw_verdicts` shows."""
-    counts = judged["verdict"].value_counts()
-    became = "; ".join(f"{verdict}: {counts[verdict]}" for verdict in VERDICTS if verdict in counts)
-    return f"Numbered discs by section of the paper, in columns by what became of a conclusion: {became}."
-
-
-def _sections(ranked: pd.DataFrame) -> pd.Series:
-    """Return the part of the paper that each contradiction names first: a section, an appendix, a table."""
-    first = ranked["location"].str.split(", ").str[0].str.split(" to ").str[0]
-    return first.str.replace(r"^(App\. [A-Z]).*", r"\1", regex=True).str.replace("Tables", "Table")
-
-
-def _reading_order(section: str) -> tuple[int, str]:
-    kinds = ("Abstract", "Sec.", "Table", "App.")
-    return next(place for place, kind in enumerate((*kinds, section)) if section.startswith(kind)), section

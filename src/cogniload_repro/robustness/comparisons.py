@@ -1,27 +1,38 @@
-"""Models held against one another: pairwise tests, ranks, tiers, and the puzzles needed to tell two apart.
+"""Which models differ: pairs compared by accuracy over the cells that both have, or by ECL50.
 
-Accuracies are those over the whole design. Their standard errors come from the accuracies that the paper's
-regression fits to each cell, so that they follow from the printed tables whatever the counts per cell, and are right
-if that regression is; "pooled" accuracies have those of answers that are alike in all cells, larger and without a fit.
-The models' answers are taken as independent, although they may have met the same puzzles.
+One test serves all comparisons of accuracy. The mean over cells has the standard error of a stratified design, with the
+accuracies that the paper's regression fits to each cell. These errors are identified by the printed tables, and where
+the regression misses, they are too large rather than too small. Answers of two models count as independent although
+both may have met the same puzzles, which again is cautious.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control, norm
-from statsmodels.stats.power import normal_sample_size_one_tail
+from scipy.stats import binomtest, norm
+from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import POWER, Quadratic, fit_quadratics, standard_error
+from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
 
-#: What models are compared by: overall accuracy (fraction), with the standard error of the fit or without any fit, or
-#: the decimal logarithm of ECL50 (statements).
+#: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
+#: proportions, which needs no regression; the decimal logarithm of ECL50 (statements).
 QUANTITIES = ("accuracy", "pooled", "ecl50")
+#: Differences of accuracy below this one are negligible, unless another margin is asked for.
+MARGIN = 0.05
+#: What a comparison may find: a difference; one shown to be within the margin; equivalence; neither.
+VERDICTS = ("different", "different, negligible", "equivalent", "inconclusive")
+#: With more models than this, a model that is not the paper's is compared with its nearest neighbours alone.
+MANY, NEIGHBOURS = 40, 5
+_CELL = ["N", "d", "ratio_pct"]
 
 #: The three classes, in the order in which the paper names their members (paper, section 3.1.4).
 TIERS = {
@@ -40,38 +51,113 @@ TIERS = {
 TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 
 
-def estimate_models(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return what models are compared by.
+class Difference(NamedTuple):
+    """A difference of two accuracies (fractions), first minus second.
+
+    Attributes
+    ----------
+    difference, ci95_low, ci95_high : float
+        With Newcombe's 95% interval.
+    p : float
+        Two-sided, of no difference.
+    p_equivalence : float
+        Of a difference as large as the margin or larger, in either direction (two one-sided tests).
+    """
+
+    difference: float
+    ci95_low: float
+    ci95_high: float
+    p: float
+    p_equivalence: float
+
+
+class _Side(NamedTuple):
+    """Observed and expected accuracy, and the variance of the observed, by model and cell; 0 where there is none."""
+
+    accuracy: np.ndarray
+    expected: np.ndarray
+    variance: np.ndarray
+    answers: np.ndarray
+
+
+def judge(p: float, p_equivalence: float) -> str:
+    """Return one of `VERDICTS` for a p-value of no difference and one of no equivalence, at level `ALPHA`."""
+    if p < ALPHA:
+        return VERDICTS[1] if p_equivalence < ALPHA else VERDICTS[0]
+    return VERDICTS[2] if p_equivalence < ALPHA else VERDICTS[3]
+
+
+def compare_models(
+    cells: pd.DataFrame, first: str, second: str, by: Sequence[str] = (), margin: float = MARGIN
+) -> pd.DataFrame:
+    """Compare the accuracies of two models, overall or at each level of some columns.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells frame.
+    first, second : str
+        Models of it.
+    by : sequence of str
+        Columns whose levels are compared one by one, such as ``["N"]``, or all three loads for single cells.
+    margin : float
+        Differences (fraction) below it are negligible.
 
     Returns
     -------
     DataFrame
-        One row a model with a finite fit: model, per_cell (mean puzzles per cell), accuracy and pooled (the same
-        fraction) and ecl50 (log10 of statements), and of each its standard error (se_*).
+        One row per level: the columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means
+        over the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, over all pairs
+        of the models in the cells, as `compare_pairs` has it); verdict (of `VERDICTS`, both p-values Holm-adjusted);
+        identified, difference_min, difference_max. What the printed tables do not identify (levels of the ratio, single
+        cells) has the median difference and its range over the reconstructions, but no interval, p or verdict.
+
+    Raises
+    ------
+    ValueError
+        If a model is unknown, both are the same, they have no cell in common, or the margin is not between 0 and 1.
     """
-    rows = []
-    for quadratic in fit_quadratics(cells):
-        p, total = quadratic.accuracy, quadratic.n.sum()
-        overall = quadratic.k.sum() / total
-        rows.append(
-            {
-                "model": quadratic.model,
-                "per_cell": total / len(quadratic.n),
-                "accuracy": overall,
-                "se_accuracy": np.sqrt(quadratic.n @ (p * (1 - p))) / total,
-                "pooled": overall,
-                "se_pooled": np.sqrt(overall * (1 - overall) / total),
-                "ecl50": quadratic.points["ecl50"],
-                "se_ecl50": standard_error(quadratic, "ecl50"),
-            }
-        )
-    return pd.DataFrame(
-        rows, columns=["model", "per_cell", *(f"{kind}{name}" for name in QUANTITIES for kind in ("", "se_"))]
-    )
+    if not 0 < margin < 1:
+        raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
+    _check_pair(cells, first, second)
+    pair = cells[cells["model"].isin([first, second])]
+    rows = _compare_levels(pair, first, second, by, margin)
+    rows = rows.assign(identified=True, difference_min=rows["difference"], difference_max=rows["difference"])
+    if not by:
+        pairs = compare_pairs(cells, margin=margin).set_index(["first", "second"])
+        found = next((key for key in ((first, second), (second, first)) if key in pairs.index), None)
+        if found is not None:
+            rows["p_holm"], rows["verdict"] = pairs.loc[found, ["p_holm", "verdict"]]
+    elif {*by} & {*_CELL} not in ({"N"}, {"d"}, set()) and reconstructed_models(pair):
+        tables = over_reconstructions(pair, lambda table: _compare_levels(table, first, second, by, margin))
+        columns = ["accuracy_first", "accuracy_second", "difference"]
+        over = tables.groupby(list(by), sort=True)[columns].agg(["median", "min", "max"]).reset_index()
+        rows[columns] = over[[(name, "median") for name in columns]].to_numpy()
+        rows["difference_min"], rows["difference_max"] = over["difference", "min"], over["difference", "max"]
+        rows[["ci95_low", "ci95_high", "p", "p_equivalence", "p_holm"]] = np.nan
+        rows["identified"], rows["verdict"] = False, ""
+    return rows
 
 
-def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Test every pair of models for a difference.
+def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[str], margin: float) -> pd.DataFrame:
+    models, index, side = _lay_out(pair)
+    one, other = models.index(first), models.index(second)
+    shared = (side.answers[[one, other]] > 0).all(axis=0)
+    if not shared.any():
+        raise ValueError(f"{first} and {second} have no cell of the grid in common")
+    keys = index[list(by)].apply(tuple, axis=1) if by else pd.Series([()] * len(index))
+    levels = sorted(set(keys[shared]))
+    masks = np.array([shared & np.array([key == level for key in keys]) for level in levels])
+    rows = pd.DataFrame(levels, columns=list(by), index=range(len(levels))).assign(cells=masks.sum(axis=1))
+    for word, at in (("first", one), ("second", other)):
+        rows[f"answers_{word}"] = masks @ side.answers[at]
+        rows[f"accuracy_{word}"] = masks @ side.accuracy[at] / masks.sum(axis=1)
+    places = np.full(len(levels), one), np.full(len(levels), other)
+    return _judge_rows(rows.join(_differences(side, *places, masks, margin)))
+
+
+def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
+    """Compare every pair of models; of more than `MANY` models, the paper's and each other's nearest neighbours.
 
     Parameters
     ----------
@@ -79,14 +165,15 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
         Cells frame.
     quantity : str
         One of `QUANTITIES`.
+    margin : float
+        As for `compare_models`.
 
     Returns
     -------
     DataFrame
-        One row a pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), se,
-        z, p (two-sided), p_holm (family-wise error controlled), p_bh (false discovery rate), needed (puzzles per
-        cell, the same for both, that show a difference of this size with power `POWER` at level `ALPHA`). Empty for
-        fewer than two models with a finite fit; models without the quantity are left out.
+        One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50),
+        ci95_low, ci95_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and
+        significant_N (after Holm over the levels of the pair). Models without the quantity are left out.
 
     Raises
     ------
@@ -95,53 +182,179 @@ def compare_pairs(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
-    ranked = estimate_models(cells if quantity == "ecl50" else evenly_asked(cells)).dropna(
-        subset=[quantity, f"se_{quantity}"]
-    )
-    ranked = ranked.sort_values(quantity, ascending=False, kind="stable")
-    rows = []
-    for first, second in combinations(ranked.to_dict("records"), 2):
-        difference = first[quantity] - second[quantity]
-        ses = np.array([first[f"se_{quantity}"], second[f"se_{quantity}"]])
-        z = difference / np.hypot(*ses)
-        one_puzzle = ses * np.sqrt([first["per_cell"], second["per_cell"]])
-        rows.append(
-            {
-                "first": first["model"],
-                "second": second["model"],
-                "difference": difference,
-                "se": np.hypot(*ses),
-                "z": z,
-                "p": 2 * norm.sf(abs(z)),
-                "needed": puzzles_needed(difference, np.hypot(*one_puzzle)),
-            }
+    if quantity == "ecl50":
+        return _compare_lengths(cells)
+    models, index, side = _lay_out(evenly_asked(cells), fitted=quantity == "accuracy")
+    present = side.answers > 0
+    mean = np.where(present, side.accuracy, 0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    first, second = _choose_pairs(models, mean)
+    masks = present[first] & present[second]
+    first, second, masks = (part[masks.any(axis=1)] for part in (first, second, masks))
+    names = np.array(models, dtype=object)
+    table = pd.DataFrame({"first": names[first], "second": names[second], "cells": masks.sum(axis=1)})
+    table = table.join(_differences(side, first, second, masks, margin))
+    lengths = index["N"].to_numpy()
+    levels = {N: _differences(side, first, second, masks & (lengths == N), margin) for N in np.unique(lengths)}
+    if levels and len(table):
+        p = np.apply_along_axis(correct_holm, 1, np.column_stack([level["p"] for level in levels.values()]))
+        for (N, level), adjusted in zip(levels.items(), p.T, strict=True):
+            table[f"difference_{N}"], table[f"significant_{N}"] = level["difference"], adjusted < ALPHA
+    return _judge_rows(table)
+
+
+def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
+    """Compare models by log10 ECL50, with the standard errors of the delta method."""
+    found = [(one.model, one.points["ecl50"], standard_error(one, "ecl50")) for one in fit_quadratics(cells)]
+    models, value, se = zip(*(one for one in found if np.isfinite(one[1:]).all()), strict=True) if found else [()] * 3
+    value, se, names = np.array(value, float), np.array(se, float), np.array(models, dtype=object)
+    first, second = _choose_pairs(models, value)
+    difference, error = value[first] - value[second], np.hypot(se[first], se[second])
+    reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
+    columns = {"first": names[first], "second": names[second], "difference": difference}
+    columns |= {"ci95_low": difference - reach, "ci95_high": difference + reach, "p": p, "p_holm": correct_holm(p)}
+    return pd.DataFrame(columns)
+
+
+def _choose_pairs(models: Sequence[str], value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the pairs to compare, the larger value first, in the order of the values."""
+    order = np.argsort(-value, kind="stable")
+    ranks = np.array(list(combinations(range(len(order)), 2)) if len(order) <= MANY else [], dtype=int).reshape(-1, 2)
+    if len(order) > MANY:
+        paper = [rank for rank, at in enumerate(order) if models[at] in NAMES]
+        near = {(rank, rank + step) for rank in range(len(order)) for step in range(1, NEIGHBOURS + 1)}
+        near = {pair for pair in near if pair[1] < len(order)} | set(combinations(paper, 2))
+        ranks = np.array(sorted(near))
+    return order[ranks[:, 0]], order[ranks[:, 1]]
+
+
+def _lay_out(cells: pd.DataFrame, *, fitted: bool = True) -> tuple[list[str], pd.DataFrame, _Side]:
+    """Return the models, the cells that any of them has, and their accuracies there.
+
+    Expected accuracies are those of the paper's regression, or without ``fitted`` the model's mean; of a model without
+    a finite fit, those of the cell with half a success and half a failure more. Perturbed prompts are other
+    cells.
+    """
+    cells = cells[cells["total"] > 0]
+    condition = cells["perturbation"].fillna("") if "perturbation" in cells else ""
+    cells = cells.assign(model=cells["model"].astype(str), perturbation=condition)
+    cells["expected"] = (cells["correct"] + 0.5) / (cells["total"] + 1)
+    for one in fit_quadratics(cells) if fitted else ():
+        cells.loc[cells["model"] == one.model, "expected"] = one.accuracy
+    if not fitted:
+        sums = cells.groupby("model")[["correct", "total"]].transform("sum")
+        cells["expected"] = sums["correct"] / sums["total"]
+    keys = [*_CELL, "perturbation"]
+    cells["expected"] *= cells["total"]
+    if cells.empty:
+        return [], pd.DataFrame(columns=keys), _Side(*(np.zeros((0, 0)) for _ in range(4)))
+    wide = cells.pivot_table(["total", "correct", "expected"], "model", keys, "sum", fill_value=0)
+    total, correct, expected = (wide[name].to_numpy(float) for name in ("total", "correct", "expected"))
+    some = np.maximum(total, 1)
+    expected = expected / some
+    side = _Side(correct / some, expected, expected * (1 - expected) / some, total)
+    return list(wide.index), wide["total"].columns.to_frame(index=False), side
+
+
+def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.ndarray, margin: float) -> pd.DataFrame:
+    """Return a `Difference` for each pair of models over its cells: Newcombe's combination of two Wilson intervals.
+
+    Wilson's interval takes the number of answers that would have the variance of the mean, were all in one cell. Where
+    the fit misses the observed mean by so much that its variance would be too small, that of the observed mean counts.
+    """
+    cells = np.where(masks.any(axis=1), masks.sum(axis=1), np.nan)  # no cells, no difference
+    means, ends, variances = [], [], []
+    for models in (first, second):
+        mean, expected = ((values[models] * masks).sum(axis=1) / cells for values in (side.accuracy, side.expected))
+        variance = (side.variance[models] * masks).sum(axis=1) / cells**2
+        within = (side.expected[models] * (1 - side.expected[models]) * masks).sum(axis=1) / cells
+        observed, fitted = mean * (1 - mean), expected * (1 - expected)
+        variance = variance * np.maximum(
+            1, (observed - fitted + within) / within
+        )  # the fit is too high or too low here
+        answers = np.maximum(observed, fitted) / variance
+        ends.append(proportion_confint(mean * answers, answers, ALPHA, "wilson"))
+        means.append(mean)
+        variances.append(variance)
+    difference = means[0] - means[1]
+    low = difference - np.hypot(means[0] - ends[0][0], ends[1][1] - means[1])
+    high = difference + np.hypot(ends[0][1] - means[0], means[1] - ends[1][0])
+    se = np.sqrt(variances[0] + variances[1])
+    columns = difference, low, high, 2 * norm.sf(np.abs(difference) / se), _equivalence(difference, se, margin)
+    return pd.DataFrame(dict(zip(Difference._fields, columns, strict=True)))
+
+
+def _equivalence(difference: np.ndarray, se: np.ndarray, margin: float) -> np.ndarray:
+    return norm.sf((margin - np.abs(difference)) / se)
+
+
+def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Add p_holm and the verdicts, both questions corrected for all rows."""
+    p_holm, p_equivalence = correct_holm(table["p"]), correct_holm(table["p_equivalence"])
+    return table.assign(p_holm=p_holm, verdict=[judge(*pair) for pair in zip(p_holm, p_equivalence, strict=True)])
+
+
+def _check_pair(cells: pd.DataFrame, first: str, second: str) -> None:
+    if first == second:
+        raise ValueError(f"{first} is compared with itself; name two models")
+    known = cells.loc[cells["total"] > 0, "model"].unique()
+    even = set(evenly_asked(cells)["model"])
+    if chosen := [name for name in (first, second) if name in known and name not in even]:
+        raise ValueError(
+            f"the puzzles of {' and '.join(chosen)} were selected by an adaptive form, so accuracies are not averaged; "
+            "compare capacity points instead"
         )
-    pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "se", "z", "p", "needed"])
-    return pairs.assign(p_holm=correct_holm(pairs["p"]), p_bh=false_discovery_control(pairs["p"]) if len(pairs) else [])
+    if unknown := [name for name in (first, second) if name not in known]:
+        raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {', '.join(known)}")
 
 
-def puzzles_needed(difference: float, sd: float) -> float:
-    """Return the puzzles per cell that show a difference with power `POWER` in a two-sided test at level `ALPHA`.
+def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
+    """Compare two models on the puzzles that both have answered, answer by answer.
+
+    The test is McNemar's, exact: only puzzles that one model alone answered correctly count. The interval
+    is Bonett and Price's adjusted one (2012), and equivalence is tested with its standard error.
 
     Parameters
     ----------
-    difference : float
-    sd : float
-        Standard error of the difference with one puzzle per cell.
+    first, second : Series of bool
+        Whether each answer is correct, by the puzzle's name.
+    margin : float
+        As for `compare_models`.
 
     Returns
     -------
-    float
-        Infinite if there is no difference to show; below 1 where one puzzle per cell is more than enough.
+    counts : Series
+        Puzzles by who solved them: both, first_alone, second_alone, neither.
+    difference : Difference
+
+    Raises
+    ------
+    ValueError
+        If no puzzle was answered by both.
     """
-    return float(normal_sample_size_one_tail(abs(difference), POWER, ALPHA / 2, sd)) if difference else np.inf
+    pair = pd.concat([first.rename("first"), second.rename("second")], axis=1, join="inner").astype(bool)
+    if pair.empty:
+        raise ValueError("no puzzle was answered by both models; compare them by cell")
+    one, other = pair["first"], pair["second"]
+    counts = pd.Series({
+        "both": (one & other).sum(), "first_alone": (one & ~other).sum(),
+        "second_alone": (~one & other).sum(), "neither": (~one & ~other).sum(),
+    })  # fmt: skip
+    alone, against = int(counts["first_alone"]), int(counts["second_alone"])
+    p = binomtest(alone, alone + against).pvalue if alone + against else 1.0
+    shares = np.array([alone + 1, against + 1]) / (len(pair) + 2)
+    middle = shares[0] - shares[1]
+    se = np.sqrt((shares.sum() - middle**2) / (len(pair) + 2))
+    reach = norm.ppf(1 - ALPHA / 2) * se
+    found = Difference(
+        (alone - against) / len(pair), middle - reach, middle + reach, p, float(_equivalence(middle, se, margin))
+    )
+    return counts, found
 
 
 def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the ranks that each model may have, all of them right at once with probability 1 - `ALPHA`.
+    """Return ranks with simultaneous intervals of level 1 - `ALPHA`.
 
-    A model stands behind every model that is significantly better after Holm's correction, and before every one
-    that is significantly worse.
+    A model ranks below every significantly better model (Holm), and above every significantly worse one.
 
     Parameters
     ----------
@@ -151,7 +364,7 @@ def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
+        One row per model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
     """
     models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
     apart = pairs[pairs["p_holm"] <= ALPHA]
@@ -164,11 +377,8 @@ def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "tier", "rank", "best", "worst"])
 
 
-def group_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return the classes of models that the tests do not tell apart: what can be said in place of ranks.
-
-    Within a class no two models differ significantly after Holm's correction, and no other model could join it. A
-    model may be in several: it cannot be told from the members of any of them, who can be told from one another.
+def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return the longest runs of neighbours in the ranking within which no two models differ significantly (Holm).
 
     Parameters
     ----------
@@ -178,31 +388,29 @@ def group_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     Returns
     -------
     list of tuple of str
-        Classes by the rank of their best member and then of their next, members best first.
+        Runs of two or more models, best first. Pairs that were not compared count as different.
     """
     models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
-    rank = {model: place for place, model in enumerate(models)}
-    apart = pairs.loc[pairs["p_holm"] <= ALPHA, ["first", "second"]].itertuples(index=False)
-    groups = [frozenset(models)] if models else []
-    for pair in apart:
-        split = [group for group in groups if group.issuperset(pair)]
-        kept = [group for group in groups if not group.issuperset(pair)]
-        for part in (group - {model} for group in split for model in pair):
-            if not any(part <= group for group in kept):
-                kept = [group for group in kept if not group <= part] + [part]
-        groups = kept
-    ordered = [tuple(sorted(group, key=rank.__getitem__)) for group in groups]
-    return sorted(ordered, key=lambda group: [rank[model] for model in group])
+    open_pairs = set(pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(index=False, name=None))
+    runs, stop = [], 0
+    for start in range(len(models)):
+        end = start + 1
+        while end < len(models) and all((other, models[end]) in open_pairs for other in models[start:end]):
+            end += 1
+        if end > start + 1 and end > stop:
+            runs.append(tuple(models[start:end]))
+            stop = end
+    return runs
 
 
 def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Hold the paper's classes against the pairwise tests.
+    """Compare the order of the paper's classes with the pairwise tests.
 
     Returns
     -------
     DataFrame
-        One row a pair of models of different classes that is not in the order of the classes beyond doubt: upper
-        and lower (models, by class), upper_tier, lower_tier, difference (upper minus lower), p_holm, and verdict
+        One row per pair of models of different classes that does not differ significantly in the order of the classes:
+        upper and lower (models, by class), upper_tier, lower_tier, difference (upper minus lower), p_holm, and verdict
         ("reversed" if the lower class's model is significantly better, else "not separated").
     """
     order, rows = list(TIERS), []
@@ -225,13 +433,13 @@ def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return, for models that the paper puts into no class, which classes have members they cannot be told from.
+    """Return, for models that the paper puts into no class, how they compare with the members of each.
 
     Returns
     -------
     DataFrame
-        One row an outsider and class: model, tier, better (members significantly worse than the model), tied
-        (members not told apart), worse (members significantly better than the model).
+        One row per outsider and class: model, tier, better (members significantly worse than the model), tied
+        (members that do not differ significantly), worse (members significantly better than the model).
     """
     rows = []
     models = pd.unique(pd.concat([pairs["first"], pairs["second"]]))
@@ -256,13 +464,13 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 
-    Both falls follow from the margins of the table; standard errors come from the fitted accuracies. Two more settled
-    yardsticks go with them: what each load moves the fitted log-odds, and what its levels explain.
+    Both falls are identified; standard errors come from the fitted accuracies. Two more measures go with them: by how
+    much each load moves the fitted log-odds, and what its levels explain.
 
     Returns
     -------
     DataFrame
-        One row a model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se, p
+        One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se, p
         (two-sided), p_holm; range_N, range_d (change of the fitted log-odds from one end of the load to the other);
         lr_N, lr_d, lr_rho (likelihood ratio of the levels of N, of those of d, and of rho and rho^2, each left out of
         a regression on all three).
@@ -305,5 +513,5 @@ def _explained(quadratic: Quadratic) -> dict[str, float]:
     try:
         whole = loglik(*blocks)
         return {f"lr_{left}": 2 * (whole - loglik(*(name for name in blocks if name != left))) for left in blocks}
-    except ValueError:  # a level without a right or a wrong answer
+    except ValueError:  # a level without a correct or without a wrong answer
         return {f"lr_{left}": np.nan for left in blocks}

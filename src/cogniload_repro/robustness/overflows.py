@@ -176,6 +176,7 @@ class _Sums:
         kept = [[pooled != axis for axis in range(3)] for pooled in (2, 0, 1)]  # pooled over outcomes, N or d
         self._sums = np.vstack([_pool(each, axes) for axes in kept])
         self._needed = self._sums @ counts.ravel()
+        self._needed[: self.total.size] = self.total.ravel()  # a reconstruction's errors are those of another table
         self._least, self._most = (counts.ravel(), counts.ravel()) if exact else (0, np.inf)
 
     def finished(self, inside: np.ndarray) -> tuple[int, int]:

@@ -5,6 +5,7 @@ the coefficients, so that a profile likelihood needs no more than the same regre
 measured from that point.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,22 +18,17 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.likelihood import maximise, maximise_all
 from cogniload_repro.statistics.regression import Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
-_INTERVALS = (
-    "model", "point", "se", "estimate", "delta_low", "delta_high", "profile_low", "profile_high", "bootstrap_low",
-    "bootstrap_high", "present",
-)  # fmt: skip
+_INTERVALS = ("model", "point", "se", "estimate", "profile_low", "profile_high", "identified")
 _TROUGHS = ("model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high",
             "p_u")  # fmt: skip
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
 #: Nominal coverage of all intervals here.
 LEVEL = 1 - ALPHA
-REPLICATES = 2000
-_SEED = 2026
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
@@ -86,65 +82,45 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     return tuple(found)
 
 
-def capacity_intervals(cells: pd.DataFrame, replicates: int = REPLICATES) -> pd.DataFrame:
-    """Return the capacity points with standard errors and three kinds of interval.
+def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame:
+    """Return the capacity points with 95% profile-likelihood intervals.
 
     Parameters
     ----------
     cells : DataFrame
         Cells frame; models without a finite fit are left out.
-    replicates : int
-        Tables drawn a model for the parametric bootstrap, from the fitted accuracies; 0 for none.
+    replicates : int, optional
+        Has no effect: bootstrap intervals are no longer offered. The parameter will go with the next release.
 
     Returns
     -------
     DataFrame
-        One row a model and point: model, point, se (delta method; of the decimal logarithm for ecl50), estimate,
-        then low and high of the delta method, the profile likelihood and the bootstrap percentiles, and present
-        (share of replicates in which the point exists). ECL50 in statements, NT50 as a fraction, ID50 in units
-        of d; NaN where the point does not exist, infinite where the likelihood sets no limit (for NT50: none
-        inside [0, 1]).
+        One row per model and point: model, point, se (of the decimal logarithm for ecl50), estimate, profile_low and
+        profile_high (95%), and identified (True: the paper's regression follows from the printed tables). ECL50 in
+        statements, NT50 as a fraction, ID50 in units of d; NaN where the point does not exist, infinite where the
+        likelihood sets no limit (for NT50: none inside [0, 1]).
 
     Examples
     --------
     >>> import cogniload_repro as cl
-    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]), replicates=100)
+    >>> intervals = cl.intervals(cl.load_cells(models=["QwQ-32B"]))
     >>> intervals[["point", "estimate", "profile_low", "profile_high"]].round(2)
        point  estimate  profile_low  profile_high
     0  ecl50     47.96        44.20         51.98
     1   nt50      0.95         0.92          0.99
     2   id50      3.56         3.21          3.90
     """
+    if replicates:
+        warnings.warn("replicates has no effect: intervals are profile-likelihood intervals", FutureWarning, 2)
     rows = []
-    for index, quadratic in enumerate(fit_quadratics(cells)):
-        drawn = bootstrap_points(quadratic, replicates, np.random.default_rng([_SEED, index]))
-        rows += [_interval_row(quadratic, point, drawn[point]) for point in POINTS]
+    for quadratic in fit_quadratics(cells):
+        for point, estimate in quadratic.points.items():
+            ends = [estimate, *profile_interval(quadratic, point)]
+            if point == "ecl50":
+                with np.errstate(over="ignore"):
+                    ends = [float(np.float64(10) ** end) for end in ends]
+            rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, True))
     return pd.DataFrame(rows, columns=_INTERVALS)
-
-
-def _interval_row(quadratic: Quadratic, point: str, drawn: np.ndarray) -> dict[str, object]:
-    value, se = quadratic.points[point], standard_error(quadratic, point)
-    tail = norm.ppf(1 - ALPHA / 2) * se
-    found, (low, high) = np.isfinite(drawn), profile_interval(quadratic, point)
-    numbers = {"estimate": value, "delta_low": value - tail, "delta_high": value + tail}
-    numbers |= {"profile_low": low, "profile_high": high, "bootstrap_low": np.nan, "bootstrap_high": np.nan}
-    if np.isfinite(value) and found.any():
-        tails = [ALPHA / 2, 1 - ALPHA / 2]
-        numbers["bootstrap_low"], numbers["bootstrap_high"] = np.quantile(drawn[found], tails)
-    if point == "ecl50":
-        numbers = {name: _power_of_ten(number) for name, number in numbers.items()}
-    return {
-        "model": quadratic.model,
-        "point": point,
-        "se": se,
-        **numbers,
-        "present": float(found.mean()) if len(found) else np.nan,
-    }
-
-
-def _power_of_ten(exponent: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.float64(10) ** exponent)
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
@@ -211,74 +187,13 @@ def _search(
     return tuple(ends)
 
 
-def bootstrap_points(quadratic: Quadratic, replicates: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return the capacity points of tables drawn from the fitted accuracies, ECL50 as log10.
-
-    NaN where a table has no finite fit or the point does not exist.
-    """
-    drawn = rng.binomial(quadratic.n.astype(int), quadratic.accuracy, size=(replicates, len(quadratic.n)))
-    return many_points(refit(quadratic.x, quadratic.n, drawn, quadratic.fit.coef), quadratic.means)
-
-
 def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Fit many tables of counts to the same covariates, all at once, by Newton's method.
+    """Return the coefficients of logistic regressions of many tables of counts, (r, q); NaN where one does not exist.
 
-    Parameters
-    ----------
-    x : ndarray, shape (c, q)
-    n : ndarray, shape (c,) or (r, c)
-        Answers, the same for all tables or of each.
-    tables : ndarray, shape (r, c)
-        Correct answers.
-    start : ndarray, shape (q,) or (r, q)
-
-    Returns
-    -------
-    ndarray, shape (r, q)
-        Coefficients of a logistic regression; NaN where it does not converge.
+    The answers n are those of all tables (c,) or of each (r, c).
     """
-    size = x.shape[1]
-    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    beta, n = np.array(np.broadcast_to(start, (len(tables), size))), np.broadcast_to(n, tables.shape)
-    statistics, active = tables @ x, np.arange(len(tables))
-    for _ in range(30):
-        p = expit(beta[active] @ x.T)
-        hessian = ((n[active] * p * (1 - p)) @ products).reshape(-1, size, size) + 1e-9 * np.eye(size)
-        gradient = statistics[active] - (n[active] * p) @ x
-        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-        beta[active] += step
-        active = active[np.abs(step).max(axis=1) > 1e-9 * (1 + np.abs(beta[active]).max(axis=1))]
-        if len(active) == 0:
-            break
-    beta[active] = np.nan
-    return beta
-
-
-def measure_agreement(intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return how far delta and bootstrap ends lie from those of the profile.
-
-    Parameters
-    ----------
-    intervals : DataFrame
-        As `capacity_intervals` returns it. NT50 is left out, and ECL50 is taken as its logarithm.
-
-    Returns
-    -------
-    DataFrame
-        Rows delta and bootstrap: median and largest, in standard errors; of the bootstrap's random error nothing is
-        taken off. NaN where no interval has two ends.
-    """
-    own = intervals[intervals["point"] != "nt50"].copy()
-    ends = [column for column in own if column.endswith(("_low", "_high"))]
-    lengths = own["point"] == "ecl50"
-    with np.errstate(divide="ignore"):  # an end without limit is at 0, and left out below
-        own.loc[lengths, ends] = np.log10(own.loc[lengths, ends].astype(float))
-    rows = {}
-    for kind in ("delta", "bootstrap"):
-        apart = pd.concat([(own[f"{kind}_{end}"] - own[f"profile_{end}"]).abs() / own["se"] for end in ("low", "high")])
-        apart = apart.astype(float).replace(np.inf, np.nan)
-        rows[kind] = {"median": apart.median(), "largest": apart.max()}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    start = np.broadcast_to(start, (len(tables), x.shape[1]))
+    return maximise_all(x, np.broadcast_to(n, tables.shape), tables @ x, start)[0]
 
 
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
@@ -294,7 +209,7 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
     Returns
     -------
     DataFrame
-        One row a model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile
+        One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile
         likelihood, infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest),
         inside (whether that is a stated one), p_inside (two-sided Wald test of the lowest of the stated tested ratios
         against the lowest of the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5%
