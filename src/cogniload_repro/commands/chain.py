@@ -176,7 +176,6 @@ def fit(
     from cogniload_repro.files import write_whole
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
-    from cogniload_repro.statistics.fits import compare_fits
     from cogniload_repro.statistics.fits import fit as fit_cells
     from cogniload_repro.statistics.regression import QUADRATIC
 
@@ -188,7 +187,7 @@ def fit(
         write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
         say(origin)
-    say(print_comparison(compare_fits(cells, fits), formula, family) if compare else print_fits(fits))
+    say(print_comparison(compare_each(cells, fits), formula, family) if compare else print_fits(fits))
 
 
 def _fit_paper(build: Path) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import format_name
-from cogniload_repro.presentation import markdown
-from cogniload_repro.statistics.cell_tables import describe_cells
+from cogniload_repro.statistics.fits import summarise_comparison
 from cogniload_repro.statistics.formulas import read_formula
 from cogniload_repro.statistics.regression import QUADRATIC
 
@@ -16,12 +15,15 @@ _LEAST_P = 1e-300  # smaller ones would print as 0
 
 
 def print_fits(fits: pd.DataFrame) -> str:
-    """Return the fits of `fits.fit` as lines of text; a fit that failed shows its status in place of numbers."""
+    """Return the fits of `fits.fit` as lines of text; a fit that failed shows its status in place of numbers.
+
+    Coefficients have their standard errors in brackets; those not identified their range over reconstructions.
+    """
     lines = []
     for model, own in fits.groupby("model", sort=False):
         status = own["status"].iloc[0]
         if status == "ok":
-            numbers = "  ".join(f"{row.term} {row.coef:.4g} ({row.se:.2g})" for row in own.itertuples())
+            numbers = "  ".join(_describe_term(row) for row in own.itertuples())
             aic = own["aic"].iloc[0]
             lines.append(f"{model}: {numbers}" + (f"  AIC {aic:.1f}" if np.isfinite(aic) else ""))
         else:
@@ -29,9 +31,16 @@ def print_fits(fits: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit") -> str:
-    """Return `fits.compare_fits` against the paper as text: a summary, then three lines a model, at most 100 wide."""
-    lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit", *textwrap.wrap(summarise(compared), 100), ""]
+def _describe_term(row) -> str:
+    if row.identified:
+        return f"{row.term} {row.coef:.4g} ({row.se:.2g})"
+    return f"{row.term} {row.coef:.4g} [{row.coef_min:.4g} to {row.coef_max:.4g}]"
+
+
+def print_comparison(each: pd.DataFrame, formula: str, family: str = "logit") -> str:
+    """Return `fits.compare_each` against the paper as text: a summary, then three lines per model, at most 100 wide."""
+    compared = summarise_comparison(each)
+    lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit", *textwrap.wrap(summarise(each), 100), ""]
     lines.append(f"{'model':30}{'':11}{'df':>3}{'logLik':>11}{'AIC':>11}{'BIC':>11}")
     for row in compared.itertuples():
         lines += _block(row)
@@ -43,18 +52,37 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     return "\n".join(lines)
 
 
-def summarise(compared: pd.DataFrame) -> str:
-    """Return one sentence on `fits.compare_fits`: how many models each criterion favours, how many change."""
-    known = compared["daic"].notna()
-    parts = [f"{len(compared)} model{'s' * (len(compared) != 1)}"]
-    if known.any():
-        parts += [f"AIC lower than the paper's by more than 2 in {(compared['daic'] < -2).sum()}, higher in "
-                  f"{(compared['daic'] > 2).sum()}", f"BIC in {(compared['dbic'] < -2).sum()} and "
-                  f"{(compared['dbic'] > 2).sum()}"]  # fmt: skip
-    parts.append(f"coefficients change sign or significance in {(compared['changes'] != '').sum()}")
-    if failed := (compared["status"] != "ok").sum():
+def summarise(each: pd.DataFrame) -> str:
+    """Return a sentence on `fits.compare_each`: in how many models each criterion favours the regression.
+
+    Where the comparison is not identified, the counts are ranges over the reconstructions.
+    """
+    tables = each["reconstruction"].nunique()
+    models = each.groupby("model", sort=False)["status"].first()
+    wide = {
+        name: each.pivot(index="model", columns="reconstruction", values=name).ffill(axis=1)
+        for name in ("daic", "dbic")
+    }
+    counts = {(name, sign): (sign * frame > 2).sum() for name, frame in wide.items() for sign in (-1, 1)}
+
+    def count(name: str, sign: int) -> str:
+        found = counts[name, sign]
+        least, most = found.min(), found.max()
+        return f"{least}" if least == most else f"{least} to {most} (median {found.median():g})"
+
+    parts = [f"{len(models)} model{'s' * (len(models) != 1)}"]
+    if each["daic"].notna().any():
+        parts.append(f"AIC lower than the paper's by more than 2 in {count('daic', -1)}, higher in {count('daic', 1)}")
+        parts.append(f"BIC lower in {count('dbic', -1)}, higher in {count('dbic', 1)}")
+    if each["identified"].all():
+        changed = each.groupby("model")["changes"].first() != ""
+        parts.append(f"coefficients change sign or significance in {changed.sum()}")
+    if failed := (models != "ok").sum():
         parts.append(f"{failed} without a fit")
-    return "; ".join(parts) + "."
+    text = "; ".join(parts) + "."
+    if each["identified"].all():
+        return text
+    return f"{text} Not identified by the published tables: ranges over {tables} reconstructions."
 
 
 def _block(row) -> Iterator[str]:
@@ -64,10 +92,12 @@ def _block(row) -> Iterator[str]:
     yield f"{'':30}{'paper':11}" + _numbers(row.against_status, *paper)
     if np.isfinite(row.daic):
         words = {"": "not nested", "same": "the same model"}
-        test = "   " + words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
+        test = words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
+        if not row.identified:
+            test = f"median; AIC {row.daic_min:+.1f} to {row.daic_max:+.1f} over reconstructions"
         gain = row.loglik - row.against_loglik
         numbers = f"{row.df - row.against_df:+3}{gain:+11.2f}{row.daic:+11.2f}{row.dbic:+11.2f}"
-        yield f"{'':30}{'difference':11}{numbers}{test}"
+        yield f"{'':30}{'difference':11}{numbers}   {test}"
     if row.changes:
         for number, change in enumerate(row.changes.split(", ")):
             yield f"{'':30}{'' if number else 'changes':11}{change}"
@@ -77,14 +107,6 @@ def _numbers(status: str, df: int, *values: float) -> str:
     if status != "ok":
         return status
     return f"{df:3}" + "".join(f"{value:11.2f}" if np.isfinite(value) else f"{'--':>11}" for value in values)
-
-
-def caption_fits(fits: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Return the caption, in Markdown, of a reader's regression: what is fitted, to what, and what the columns mean."""
-    formula = markdown.code(fits.attrs["formula"])
-    text = f"{formula} ({fits.attrs['family']}), fitted model by model: coefficients with the stars of the Wald test"
-    parts = [text, "ΔAIC and ΔBIC: less the paper's", markdown.escape(describe_cells(cells))]
-    return ". ".join(filter(None, parts)) + "."
 
 
 def describe_needs(fits: pd.DataFrame) -> str:

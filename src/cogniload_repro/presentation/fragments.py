@@ -16,15 +16,16 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figure_text import alt_text, figure_caption
 from cogniload_repro.presentation.figures import draw_figure
-from cogniload_repro.presentation.fit_text import caption_fits, summarise
+from cogniload_repro.presentation.fit_text import summarise
 from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
 from cogniload_repro.presentation.score_text import NOT_AVERAGED
 from cogniload_repro.presentation.style import save_figure
 from cogniload_repro.presentation.table_text import caption_text, save_table, to_myst
-from cogniload_repro.presentation.tables import Table, print_added, print_fits
+from cogniload_repro.presentation.tables import Table, list_added
 from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
+from cogniload_repro.statistics.fits import compare_each
 from cogniload_repro.statistics.provenance import source_note
 
 #: What the label on a page says below its title.
@@ -185,21 +186,11 @@ def show_frame(frame: pd.DataFrame, *, caption: str, empty: str = "Nothing to sh
 
 
 def show_fits(fits: pd.DataFrame, compared: pd.DataFrame, cells: pd.DataFrame, name: str = "") -> Fragment:
-    """Return a reader's regression: what it comes to, the coefficients it adds with intervals, and all of it folded up.
-
-    Parameters
-    ----------
-    fits, compared : DataFrame
-        As `fits.fit` and `fits.compare_fits` return them.
-    cells : DataFrame
-        What was fitted.
-    name : str
-        Label of the small table for references; that of the whole one ends in "-whole".
-    """
-    caption = caption_fits(fits, cells)
-    added = show_frame(print_added(fits, compared), caption=caption, name=name)
-    whole = show_frame(print_fits(fits, compared), caption=caption, name=f"{name}-whole" if name else "")
-    return show_sentence(summarise(compared)) + added + fold(whole, "All coefficients, AIC and BIC")
+    """Return a reader's regression: a summary, and the terms that it adds to the paper's."""
+    caption = f"Terms that {markdown.code(fits.attrs['formula'])} adds, and its AIC relative to the paper's."
+    return show_sentence(summarise(compare_each(cells, fits))) + show_frame(
+        list_added(fits, compared), caption=caption, name=name
+    )
 
 
 def fold(fragment: Fragment, title: str) -> Fragment:

@@ -12,6 +12,7 @@ from cogniload_repro.formats import (
     NONE,
     format_aic,
     format_beta,
+    format_coefficient,
     format_count,
     format_ecl50,
     format_id50,
@@ -232,8 +233,8 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
     return NONE if pd.isna(values[0]) else format(values[0], form)
 
 
-def print_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Return what a reader's regression has and the paper's has not, one row a model: the small table of `print_fits`.
+def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the terms that a regression adds to the paper's, one row per model and term, as text.
 
     Parameters
     ----------
@@ -243,56 +244,39 @@ def print_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Strings: Model, each added coefficient with stars and its 95% interval, then ΔAIC (less the paper's). A fit that
-        failed shows its status and no number.
+        Model, Term, Coefficient (with the stars of the Wald test; where the fit is not identified, the median over
+        reconstructions), Interval (95%; else the range of the coefficient), ΔAIC and p (LR) (against the paper's; ranges
+        where not identified). A fit that failed shows its status. A regression without added terms has one row per model.
     """
-    compared = compared.set_index("model").loc[order_models(compared["model"])]
-    columns = {}
-    for term, own in fits.groupby("term", sort=False):
-        if term and term not in PAPER_TERMS:
-            own = own.set_index("model")
-            columns[term] = own.apply(lambda row: format_starred(row["coef"], row["p"]), axis=1)
-            columns[f"95%, {term}"] = own.apply(lambda row: format_interval(row["low"], row["high"]), axis=1)
-    gain = format_frame(compared, {"daic": ("ΔAIC", "+.1f")}).set_index(compared.index)
-    return _finish_fits(pd.DataFrame(columns, index=compared.index).join(gain), compared)
+    criteria = compared.set_index("model")
+    rows = []
+    for model in order_models(criteria.index):
+        group, whole = fits[fits["model"] == model], criteria.loc[model]
+        added = group[~group["term"].isin((*PAPER_TERMS, ""))]
+        if group["status"].iloc[0] != "ok":
+            rows.append((format_name(model), group["status"].iloc[0], "", "", "", ""))
+            continue
+        daic = _over_tables(whole, "daic", "+.1f")
+        p = _over_tables(whole, "lr_p", ".2g") if whole["larger"] in ("formula", "against") else NONE
+        for row in added.to_dict("records") or [{"term": NONE}]:
+            if row["term"] == NONE:
+                coefficient, interval = NONE, NONE
+            elif row["identified"]:
+                coefficient = format_starred(row["coef"], row["p"])
+                interval = format_interval(row["low"], row["high"])
+            else:
+                coefficient = format_coefficient(row["coef"])
+                interval = "range " + format_interval(row["coef_min"], row["coef_max"])
+            rows.append((format_name(model), row["term"], coefficient, interval, daic, p))
+    return pd.DataFrame(rows, columns=["Model", "Term", "Coefficient", "Interval", "ΔAIC", "p (LR)"], dtype="str")
 
 
-def print_fits(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Return a reader's regression beside its comparison with the paper's, one row a model.
-
-    Parameters
-    ----------
-    fits, compared : DataFrame
-        As `fits.fit` and `fits.compare_fits` return them.
-
-    Returns
-    -------
-    DataFrame
-        Strings: Model, the coefficients (with stars) that the paper's specification does not have, then ΔAIC and ΔBIC
-        (less the paper's), p of the likelihood-ratio test, AIC, and the other coefficients. A fit that failed shows its
-        status and no number.
-    """
-    terms = [term for term in fits["term"].unique() if term]
-    texts = fits.assign(text=[format_starred(*pair) for pair in zip(fits["coef"], fits["p"], strict=True)])
-    texts = texts.pivot(index="model", columns="term", values="text").reindex(columns=terms)  # noqa: PD010
-    compared = compared.set_index("model").loc[order_models(compared["model"])]
-    forms: dict[str | tuple[str, ...], tuple[str, str]] = {
-        "daic": ("ΔAIC", "+.1f"),
-        "dbic": ("ΔBIC", "+.1f"),
-        "lr_p": ("p (LR)", ".2g"),
-        "aic": ("AIC", ".1f"),
-    }
-    criteria = format_frame(compared, forms).set_index(compared.index)
-    added = [term for term in terms if term not in PAPER_TERMS]
-    return _finish_fits(texts[added].join([criteria, texts.drop(columns=added)]).loc[compared.index], compared)
-
-
-def _finish_fits(table: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Put the status in place of numbers where a fit failed, and the models into a column."""
-    failed = compared["status"] != "ok"
-    table.loc[failed] = ""
-    table.iloc[failed.to_numpy(), 0] = compared.loc[failed, "status"]
-    return table.rename_axis("Model").reset_index().rename_axis(columns=None)
+def _over_tables(row: pd.Series, name: str, form: str) -> str:
+    """Return a number, or its range over reconstructions where it is not identified."""
+    if row["identified"]:
+        return NONE if pd.isna(row[name]) else format(row[name], form)
+    least, most = row[f"{name}_min"], row[f"{name}_max"]
+    return NONE if pd.isna(least) else f"{least:{form}} to {most:{form}}"
 
 
 def _coefficients(results: pd.DataFrame) -> list[tuple[str, str]]:
