@@ -52,6 +52,14 @@ def format_interval(low: float, high: float) -> str:
     return NONE if pd.isna(low) else f"{format_coefficient(low)} to {format_coefficient(high)}"
 
 
+def format_estimate(estimate: float, low: float, high: float, decimals: int, least: float = -math.inf) -> str:
+    """Return an estimate with the ends of its interval, "--" where there is none; below ``least`` only that is said."""
+    if not _known(estimate):
+        return NONE
+    shown = [f"< {least:g}" if one < least else format_number(one, decimals) for one in (estimate, low, high)]
+    return f"{shown[0]} ({shown[1]} to {shown[2]})"
+
+
 def format_starred(coef: float, p: float) -> str:
     """Return a coefficient of any formula with its stars; "--" for none."""
     return NONE if pd.isna(coef) else format_coefficient(coef) + stars(p)

@@ -198,23 +198,23 @@ def test_error_tables_say_where_the_context_limit_was_not_tested(make):
     assert f"The {total:,} answers lack token counts" in make(cells.assign(prompt_mean=math.nan)).caption
 
 
-def test_added_terms_of_a_specification_are_seen_first():
-    """What the paper's specification does not have stands beside the model, with digits that show it; then the rest."""
+def test_added_terms_of_a_specification_are_listed():
+    """What the paper's specification does not have, with its interval; ranges where the paper does not identify it."""
     own = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])]
     own = own.assign(correct=own["total"].where(own["model"] == "Qwen3-8B", own["correct"]))
     fits = fit(own, "correct ~ d * N + rho")
-    frame = tables.print_fits(fits, compare_fits(own, fits))
-    assert frame.columns.tolist() == ["Model", "N", "d:N", "ΔAIC", "ΔBIC", "p (LR)", "AIC", "Intercept", "d", "rho"]
-    row = frame.set_index("Model").loc["QwQ-32B"]
-    shown, coef = float(row["d:N"].rstrip("*")), fits.query("model == 'QwQ-32B' and term == 'd:N'")["coef"].item()
-    assert abs(coef) < 0.005
-    assert shown == pytest.approx(coef, rel=0.05)
-    assert frame.set_index("Model").loc["Qwen3-8B"].tolist() == ["separation", *[""] * 8]
-    small = tables.print_added(fits, compare_fits(own, fits)).set_index("Model")
-    assert small.columns.tolist() == ["N", "95%, N", "d:N", "95%, d:N", "ΔAIC"]
-    low, high = map(float, small.loc["QwQ-32B", "95%, d:N"].split(" to "))
-    assert low < coef < high
-    assert small.loc["Qwen3-8B"].tolist() == ["separation", *[""] * 4]
+    shown = tables.list_added(fits, compare_fits(own, fits)).set_index(["Model", "Term"])
+    assert shown.columns.tolist() == ["Coefficient", "Interval", "ΔAIC", "p (LR)"]
+    assert shown.index.tolist() == [("QwQ-32B", "N"), ("QwQ-32B", "d:N"), ("Qwen3-8B", "separation")]
+    row = fits.query("model == 'QwQ-32B' and term == 'd:N'").iloc[0]
+    assert float(shown.loc[("QwQ-32B", "d:N"), "Coefficient"]) == pytest.approx(row["coef"], rel=0.05)
+    assert shown.loc[("QwQ-32B", "d:N"), "Interval"].startswith("range ")
+    fits = fit(own, "correct ~ d * log10_N + rho + I(rho**2)")
+    (coefficient, interval, gain, p) = tables.list_added(fits, compare_fits(own, fits)).iloc[0, 2:]
+    low, high = map(float, interval.split(" to "))
+    assert low < float(coefficient.rstrip("*")) < high
+    assert float(gain) < 0
+    assert float(p) < 0.05
 
 
 def test_a_frame_is_printed_column_by_column():

@@ -176,6 +176,7 @@ def fit(
     from cogniload_repro.files import write_whole
     from cogniload_repro.presentation.fit_text import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
+    from cogniload_repro.statistics.fits import compare_each
     from cogniload_repro.statistics.fits import fit as fit_cells
     from cogniload_repro.statistics.regression import QUADRATIC
 

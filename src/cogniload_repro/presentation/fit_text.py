@@ -59,10 +59,8 @@ def summarise(each: pd.DataFrame) -> str:
     """
     tables = each["reconstruction"].nunique()
     models = each.groupby("model", sort=False)["status"].first()
-    wide = {
-        name: each.pivot(index="model", columns="reconstruction", values=name).ffill(axis=1)
-        for name in ("daic", "dbic")
-    }
+    keyed = each.set_index(["model", "reconstruction"])
+    wide = {name: keyed[name].unstack("reconstruction").ffill(axis=1) for name in ("daic", "dbic")}  # noqa: PD010
     counts = {(name, sign): (sign * frame > 2).sum() for name, frame in wide.items() for sign in (-1, 1)}
 
     def count(name: str, sign: int) -> str:

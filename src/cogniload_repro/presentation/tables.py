@@ -244,9 +244,9 @@ def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Model, Term, Coefficient (with the stars of the Wald test; where the fit is not identified, the median over
-        reconstructions), Interval (95%; else the range of the coefficient), ΔAIC and p (LR) (against the paper's; ranges
-        where not identified). A fit that failed shows its status. A regression without added terms has one row per model.
+        Model, Term, Coefficient (with the stars of the Wald test), Interval (95%), ΔAIC and p (LR), both against the
+        paper's. Where not identified: the median coefficient over reconstructions, and ranges. A fit that failed shows
+        its status. A regression without added terms has one row per model.
     """
     criteria = compared.set_index("model")
     rows = []
