@@ -1,7 +1,7 @@
 """The numbers that the paper prints, as typed frames.
 
 The CSV files under ``data/published`` keep every number as the string that is printed, because the printed
-precision is what a reproduction is held against. `load_printed` returns those strings, `load_table` numbers.
+precision is what a reproduction is compared with. `load_printed` returns those strings, `load_table` numbers.
 """
 
 from functools import cache
@@ -103,24 +103,9 @@ _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
 def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
-    """Return a published table with every number as the printed string.
+    """Return a published table (a key of `TABLES`) with every number as the printed string.
 
-    Parameters
-    ----------
-    table : str
-        A key of `TABLES`: table2, table3, table4, table5, table6 or tokens (Tables 7 to 10).
-    folder : Path
-        Folder of the CSV files.
-
-    Returns
-    -------
-    DataFrame
-        In printed order; an empty string where nothing is printed or legible.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or not as it must be; the message names the file, every fault and the remedy.
+    Rows are in printed order; a string is empty where nothing is printed or legible.
     """
     file, schema = TABLES[table]
     path = Path(folder) / file
@@ -176,26 +161,13 @@ def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
 
 
 def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:
-    """Return what the makers say of the models, which the paper does not.
-
-    Returns
-    -------
-    DataFrame
-        One row a model, in printed order: model, parameters_billion (NaN where it is not public or not known here),
-        released (date), source.
-    """
+    """Return size and date of the models, by their makers: parameters_billion (NaN if unknown), released, source."""
     frame = read_frame(path, _FACTS, _REMEDY)
     return frame.assign(released=pd.to_datetime(frame["released"], format="%Y-%m-%d"))
 
 
 def correct_by(table: str) -> pd.DataFrame:
-    """Return samples and correct answers per row of Table 4 or 5: correct = samples - all errors.
-
-    Returns
-    -------
-    DataFrame
-        Columns model, d or N, samples, correct.
-    """
+    """Return model, d or N, samples and correct answers per row of Table 4 or 5: samples minus all errors."""
     frame = load_table(table)
     key = TABLES[table].schema.key[1]
     correct = frame["samples"] - frame[list(ERRORS)].sum(axis=1)

@@ -155,7 +155,7 @@ def test_packages_of_npm(tmp_path, monkeypatch, write_manifest):
 
 def test_unknown_names_are_refused():
     """The error lists the tokenizers that there are."""
-    with pytest.raises(ValueError, match=r"no tokenizer 'gpt2'; choose among: qwen, "):
+    with pytest.raises(ValueError, match=r"unknown tokenizer 'gpt2'; tokenizers are qwen, "):
         find_tokenizers(["gpt2"])
 
 

@@ -62,15 +62,7 @@ _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 def evaluate_claims(
     results: Results, claims: pd.DataFrame | None = None, others: Iterable[pd.DataFrame] = ()
 ) -> pd.DataFrame:
-    """Recompute the claims of the paper's prose.
-
-    Parameters
-    ----------
-    results : Results
-    claims : DataFrame, optional
-        Rows such as `published.load_claims` gives, the default.
-    others : iterable of DataFrame
-        Other reconstructions, in place of the results' own cells.
+    """Recompute claims of the paper's prose; ``others`` are further reconstructions, in place of the results' cells.
 
     Returns
     -------
@@ -79,8 +71,7 @@ def evaluate_claims(
         recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
         "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
         the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
-        or the published tables do not identify it); reason says which. For kind and evidence see `kind_of` and
-        `evidence_of`.
+        or the published tables do not identify it; reason says which).
     """
     here = ResultLookup(results)
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]

@@ -16,7 +16,6 @@ independent
 """
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -26,6 +25,7 @@ from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims
 from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup
 from cogniload_repro.fidelity.results import Results
+from cogniload_repro.fidelity.wording import judge
 from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
@@ -54,20 +54,14 @@ _TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_q
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one.
 
-    Parameters
-    ----------
-    results : Results
-    prompts : DataFrame, optional
-        More rows of this kind, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
+    ``prompts`` has more rows, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
 
     Returns
     -------
     DataFrame
         Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
         condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
-        shown (recomputed as it would be printed), verdict (exact: the same string, or a true statement; unit: one unit
-        of the last printed digit apart; within: two samples that differ by chance; differs; not_computable: the
-        outputs lack what it takes, or the published tables do not identify it), reason (why it is not computable).
+        shown (recomputed as it would be printed), verdict (`LEGEND`), reason (why it is not computable).
     """
     lookup = ResultLookup(results)
     rows = [*_compare_fits(results, lookup), *_compare_errors(results, lookup), *_compare_tokens(results, lookup)]
@@ -83,32 +77,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     return check_frame(rows, FIDELITY, "the comparison", "this is a bug; please report it")
 
 
-def judge(published: str, shown: str) -> str:
-    """Return the verdict on two printed strings: exact, unit or differs.
-
-    Examples
-    --------
-    >>> judge("-2.07", "-2.05"), judge("4.1", "4.11"), judge("7.18e-05", "7.19e-05")
-    ('differs', 'unit', 'unit')
-    """
-    if shown == published:
-        return "exact"
-    try:
-        printed, computed = Decimal(published), Decimal(shown)
-    except ArithmeticError:  # "--", stars
-        return "differs"
-    unit = Decimal(1).scaleb(min(int(number.as_tuple().exponent) for number in (printed, computed)))
-    return "unit" if abs(printed - computed) <= unit else "differs"
-
-
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
-    """Count the verdicts by table and kind.
-
-    Returns
-    -------
-    DataFrame
-        Columns table, kind, numbers, exact, unit, differs, not_computable; tables in the paper's order.
-    """
+    """Count the numbers and their verdicts by table and kind, in the paper's order."""
     counts = pd.crosstab([fidelity["table"], fidelity["kind"]], fidelity["verdict"])
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0).reset_index()
     counts.insert(2, "numbers", counts[list(VERDICTS)].sum(axis=1))
@@ -118,14 +88,7 @@ def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers that differ from an earlier comparison.
-
-    Returns
-    -------
-    DataFrame
-        Columns table, model, quantity, condition; shown_before, shown, verdict_before, verdict: empty where a number
-        is in one of the two only.
-    """
+    """Return the numbers that differ from an earlier comparison; empty strings where a number is in only one."""
     key, values = ["table", "model", "quantity", "condition"], ["shown", "verdict"]
     now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
     both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")

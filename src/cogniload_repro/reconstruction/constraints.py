@@ -22,15 +22,9 @@ from cogniload_repro.statistics.likelihood import maximise
 class Constraints:
     """What a table k of 140 counts must meet: ``exact @ k == sums`` and ``|windows @ k - centre| <= 1``.
 
-    Attributes
-    ----------
-    exact : ndarray of int, shape (9, 140)
-        Cells summed by d, by N (the last N follows), and 500 rho.
-    sums : ndarray of int, shape (9,)
-    windows : ndarray, shape (m, 140)
-        Derivative of each printed number, and of each accuracy along rho in the prose, in half printed units.
-    centre : ndarray, shape (m,)
-    n : ndarray, shape (140,)
+    ``exact``, shape (9, 140), sums cells by d, by N (the last N follows), and 500 rho; ``windows``, shape (m, 140), has
+    the derivative of each printed number, and of each accuracy along rho in the prose, in half printed units; ``n`` the
+    puzzles per cell.
     """
 
     exact: np.ndarray
@@ -40,7 +34,7 @@ class Constraints:
     n: np.ndarray
 
     def met(self, k: np.ndarray) -> bool:
-        """Say whether a table with the exact sums lies inside the box and the windows."""
+        """Return whether a table with the exact sums lies inside the box and the windows."""
         inside = (k >= 0).all() and (k <= self.n).all()
         return bool(inside and (np.abs(self.windows @ k - self.centre) <= 1).all())
 
@@ -79,13 +73,8 @@ def expected_accuracy(recovered: Recovered, departure: np.ndarray | float = 0.0)
     """Return the most even accuracies, shape (140,), that meet a model's constraints on average.
 
     The distribution of largest entropy is logistic in the constrained sums: every level of d and of N, the
-    regression's statistics, and the accuracies along rho that the prose states.
-
-    Parameters
-    ----------
-    recovered : Recovered
-    departure : ndarray, shape (140,)
-        Log-odds by which the cells depart from the most even (`misfit`); what the sums fix of it goes.
+    regression's statistics, and the accuracies along rho that the prose states. ``departure`` has the log-odds by which
+    the cells depart from the most even (`misfit`); what the sums fix of it cancels.
     """
     n, name = recovered.n, recovered.model.name
     levels = level_sums(name)
@@ -151,12 +140,6 @@ def prose_windows(model: str, n: np.ndarray) -> list[Window]:
 
     A stated accuracy has the two decimals that Python prints of a share (0.975 as 0.97, the way that the prose prints
     273 of 280). The bounds of whole numbers lie half a number outside of what is allowed.
-
-    Parameters
-    ----------
-    model : str
-    n : ndarray, shape (140,)
-        Puzzles per cell.
     """
     windows = []
     for claim in prose_along_rho(model).itertuples():

@@ -37,23 +37,10 @@ _PLACES = {cell: place for place, cell in enumerate(zip(GRID["d"], GRID["N"], GR
 class Derived:
     """What Tables 4, 5 and 6 say of one model under one coding of rho.
 
-    Attributes
-    ----------
-    model : Model
-    rule : str
-        A key of `RULES`.
-    missing : tuple of int
-        Nominal ratio taken for each missing puzzle.
-    T : ndarray, shape (5,)
-        Sums over the correct answers of 1, d, log10 N, rho, rho^2.
-    window : tuple of float
-        Least and largest sum of rho that the three decimals of AIC_linear allow.
-    beta, se : ndarray, shape (5,)
-        Coefficients of Table 2 and their standard errors.
-    points : dict
-        ecl50, nt50, id50.
-    max_deviation : float
-        Largest deviation from the printed row, in half units of the last printed digit.
+    ``missing`` has the nominal ratio taken for each missing puzzle; ``T`` the sums over the correct answers of 1, d,
+    log10 N, rho, rho^2; ``window`` the least and largest sum of rho that the three decimals of AIC_linear allow;
+    ``beta`` and ``se`` the coefficients of Table 2 and their standard errors, ``points`` its capacity points;
+    ``max_deviation`` is the largest deviation from the printed row, in half units of the last printed digit.
     """
 
     model: Model
@@ -89,11 +76,6 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "pap
     """Derive rows of Table 2, each for a model and the ratios of its missing puzzles, all at once.
 
     Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
-
-    Raises
-    ------
-    ValueError
-        If nothing has the AICs of a model.
     """
     x, models = _design(rule), [model.name for model, _ in cases]
     n = np.array([puzzles_per_cell(*case) for case in cases])

@@ -15,27 +15,15 @@ from cogniload_repro.reconstruction.sufficient import PRINTED, recovered_from
 
 
 def constraints_around(cells: pd.DataFrame, model: str) -> Constraints:
-    """Return what a model's counts must meet, linear around a table that meets it.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Reconstructed cells; 140 rows of the model.
-    model : str
-    """
+    """Return what a model's counts must meet, linear around the reconstructed counts of its 140 cells."""
     recovered = recovered_from(cells, model)
     return constrain(recovered, recovered.T)
 
 
 def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float, float]:
-    """Return the least and the largest share of correct answers that a group of cells can have.
+    """Return the least and the largest share of correct answers that a group of cells (a mask) can have.
 
-    The counts need not be whole here, so no possible table lies outside.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    members : ndarray of bool, shape (140,)
+    A relaxation: the counts need not be whole, so no possible table lies outside.
     """
     group = members.astype(float)
     ends = []

@@ -35,18 +35,9 @@ PRINTED = (
 class Recovered:
     """Sufficient statistics of one model's answers.
 
-    Attributes
-    ----------
-    model : Model
-    missing_ratios : tuple of int
-        Nominal ratio chosen for each missing puzzle, in the order of ``model.missing``.
-    n : ndarray, shape (140,)
-        Puzzles per cell.
-    T : ndarray, shape (9,)
-        X'y; the first three are exact.
-    max_deviation : float
-        Largest deviation from the numbers of `PRINTED`, in half units of the last printed digit: at most 1 when
-        all come out as printed.
+    ``missing_ratios`` has the nominal ratio chosen for each missing puzzle, in the order of ``model.missing``; ``n``,
+    shape (140,), the puzzles per cell; ``T``, shape (9,), is X'y, of which the first three are exact; ``max_deviation``
+    is the largest deviation from the numbers of `PRINTED`, in half units of the last printed digit.
     """
 
     model: Model
@@ -64,11 +55,7 @@ def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tu
 def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of `PRINTED` that the statistics imply (Table 3's p as log p), and their derivatives.
 
-    Returns
-    -------
-    values : ndarray, shape (11,)
-    jacobian : ndarray, shape (11, 6)
-        Derivative with respect to the statistics of `OPEN_COLUMNS`.
+    The derivatives, shape (11, 6), are with respect to the statistics of `OPEN_COLUMNS`.
     """
     values, jacobian = np.empty(len(PRINTED)), np.zeros((len(PRINTED), 9))
     for row, columns in enumerate((LINEAR, QUADRATIC)):
@@ -116,11 +103,6 @@ def recover(model: Model) -> Recovered:
 
     Table 2 gives starting values only, and for the three models with missing puzzles it selects the ratio of those
     puzzles, which the paper does not print.
-
-    Raises
-    ------
-    ValueError
-        If nothing can be recovered because the tables contradict one another.
     """
     starts = derive_each([(model, choice) for choice in missing_ratios(model)])
     if model.missing:
@@ -131,19 +113,7 @@ def recover(model: Model) -> Recovered:
 
 
 def recovered_from(cells: pd.DataFrame, model: str) -> Recovered:
-    """Return the sufficient statistics of a model's reconstructed counts, without a search.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Reconstructed cells; 140 rows of the model.
-    model : str
-
-    Raises
-    ------
-    ValueError
-        If cells of the paper's grid are missing.
-    """
+    """Return the sufficient statistics of a model's reconstructed counts (all 140 cells), without a search."""
     own = GRID.merge(cells[cells["model"] == model], on=["N", "d", "ratio_pct"])
     if len(own) != len(GRID):
         raise ValueError(f"{model} has {len(own)} of the paper's {len(GRID)} cells; give the reconstructed cells whole")
