@@ -1,4 +1,4 @@
-"""Error types by d and N: against another program, and on counts whose answer is known."""
+"""Error types by d and N: compared with another program, and on counts whose answer is known."""
 
 import numpy as np
 import pandas as pd
@@ -6,14 +6,14 @@ import pytest
 from statsmodels.discrete.discrete_model import MNLogit
 
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.robustness.error_types import COMMONEST, count_drifts, error_slopes
+from cogniload_repro.robustness.error_types import COMMONEST, error_slopes
+from cogniload_repro.statistics.cell_tables import load_cells
 
-CELLS = load_counts()
+CELLS = load_cells()
 
 
 def test_slopes_are_those_of_statsmodels_on_the_printed_counts():
-    """For one model the printed rows of Table 5, one an error, give statsmodels the same slopes and errors."""
+    """For one model the printed rows of Table 5, one per error, give statsmodels the same slopes and errors."""
     name = "DeepSeek-R1-Distill-Qwen-7B"
     printed = load_table("table5").query("model == @name")
     kinds = [COMMONEST, "poi_logic", "last_logic", "other"]
@@ -45,12 +45,3 @@ def test_a_type_at_one_end_only_is_left_out():
     own["other"] = np.where(own["N"] == 250, 30, 0)
     assert "N" not in set(error_slopes(own)["load"])
     assert "d" in set(error_slopes(own)["load"])
-
-
-def test_drifts_are_counted_by_sign_and_level():
-    """A slope counts where its p is below the level, after Holm where the corrected one is."""
-    made = pd.DataFrame(
-        {"type": "other", "load": "d", "slope": [1, -1, 1], "p": [0.01, 0.02, 0.5], "p_holm": [0.03, 0.2, 1]}
-    )
-    row = count_drifts(made, 0.05).iloc[0]
-    assert row[["models", "more", "fewer", "more_holm", "fewer_holm"]].to_list() == [3, 1, 1, 1, 0]

@@ -5,24 +5,19 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
-from scipy.special import logsumexp
-from scipy.stats import fisher_exact
+from scipy.optimize import LinearConstraint, milp
 
 from cogniload_repro.published import load_table
 from cogniload_repro.robustness.overflows import (
     MARKED_SHARE,
-    compare_finished,
-    compare_treatments,
     finished_accuracy,
-    finished_answers,
     finished_capacity,
     marked_levels,
     overflow_shares,
 )
-from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import fit_glm
 
 CELLS = load_cells()
@@ -105,6 +100,31 @@ def test_gpt_5_leads_gemini_among_difficult_puzzles_in_every_table():
     assert ranges[models[0], "3+"][1] < ranges[models[1], "3+"][0]
 
 
+def _divide(own, rng):
+    """Return overflows by (N, d), whole, that leave room for the correct answers and all printed sums of errors."""
+    grid = own.groupby(["N", "d"])[["total", "correct"]].sum()
+    kinds = ["ctx", "valid_logic", "poi_logic", "last_logic", "other"]
+    each = [(grid.total - grid.correct, np.kron(np.eye(len(grid)), np.ones((1, 5))))]
+    for table, load in (("table4", "d"), ("table5", "N")):
+        printed = load_table(table).query("model == @own.model.iloc[0]").set_index(load)[kinds]
+        members = [grid.index.get_level_values(load) == level for level in printed.index]
+        each.append((printed.to_numpy().ravel(), np.kron(np.array(members, dtype=float), np.eye(5))))
+    needed, sums = np.concatenate([sides for sides, _ in each]), np.vstack([rows for _, rows in each])
+    found = milp(rng.normal(size=sums.shape[1]), constraints=LinearConstraint(sums, needed, needed), integrality=1)
+    return grid.assign(ctx=np.round(found.x.reshape(-1, 5)[:, 0]))
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "gpt-5-2025-08-07", "Phi-4-reasoning-plus"])
+def test_each_reconstruction_lies_inside_the_bounds(model):
+    """Whatever table of counts is drawn, and however its overflows fall, accuracy among finished answers is inside."""
+    bounds, rng = finished_accuracy(of(model)).set_index(["N", "d"]), np.random.default_rng(5)
+    for cells in each_reconstruction(of(model)):
+        grid = _divide(cells, rng)
+        for (N, d), row in grid[grid["ctx"] < grid["total"]].iterrows():
+            ratio = row["correct"] / (row["total"] - row["ctx"])
+            assert bounds.loc[(N, str(d)), "low"] - 1e-9 <= ratio <= bounds.loc[(N, str(d)), "high"] + 1e-9
+
+
 def test_real_outputs_have_one_value():
     """Counts that are not reconstructed bound nothing: accuracy among finished answers and slopes are known."""
     own = of("Phi-4-reasoning").copy()
@@ -131,69 +151,3 @@ def test_divisions_of_overflows_lie_inside_the_ranges():
         assert ends["beta_N_low"] - 1e-3 <= fit.coef[2] <= ends["beta_N_high"] + 1e-3
         assert ends["ecl50_low"] * 0.999 <= ecl50 <= ends["ecl50_high"] * 1.001
     assert ends["beta_N"] < ends["beta_N_low"]  # overflows counted as failures make the fall with length steeper
-
-
-def test_paper_treatment_is_the_papers_fit():
-    """Counted as wrong, overflows leave Table 2's coefficients; without any, that is the only treatment."""
-    own = of("gpt-5-nano-2025-08-07")
-    table = compare_treatments(own)
-    assert own["ctx"].sum() == 0
-    assert table["treatment"].tolist() == ["wrong"]
-    assert table["beta_N"].iloc[0] == pytest.approx(fit_glm(own).coef[2])
-
-
-def test_excluded_answers_leave_the_denominator():
-    """Leaving overflows out fits the right answers among those that finished."""
-    own = of("QwQ-32B")
-    row = compare_treatments(own).set_index("treatment").loc["excluded"]
-    fit = fit_glm(own.assign(total=own["total"] - own["ctx"]))
-    assert row["ecl50"] == pytest.approx(capacity_points(fit.coef, grid_means(own))["ecl50"])
-
-
-def test_competing_outcome_agrees_with_scipy():
-    """Correct against wrong in the multinomial logit has the coefficients of scipy's optimum."""
-    own = of("Phi-4-reasoning")
-    counts = np.column_stack([own["total"] - own["correct"] - own["ctx"], own["correct"], own["ctx"]]).astype(float)
-    rho = own["rho"].to_numpy()
-    x = np.column_stack([np.ones(len(own)), own["d"] / 10, np.log10(own["N"].astype(float)), rho, rho**2])
-
-    def loss(theta):
-        eta = np.column_stack([np.zeros(len(x)), x @ theta[:5], x @ theta[5:]])
-        p = np.exp(eta - logsumexp(eta, axis=1, keepdims=True))
-        missed = counts.sum(axis=1, keepdims=True) * p - counts
-        value = -(counts * (eta - logsumexp(eta, axis=1, keepdims=True))).sum()
-        return value, np.concatenate([x.T @ missed[:, 1], x.T @ missed[:, 2]])
-
-    found = minimize(loss, np.zeros(10), jac=True, method="BFGS", options={"gtol": 1e-3, "maxiter": 2000})
-    beta = found.x[:5] * np.array([1, 0.1, 1, 1, 1])
-    row = compare_treatments(own).set_index("treatment").loc["competing"]
-    expected = capacity_points(beta, grid_means(own))
-    assert row["beta_N"] == pytest.approx(beta[2], rel=1e-4)
-    assert row["ecl50"] == pytest.approx(expected["ecl50"], rel=1e-4)
-    assert row["id50"] == pytest.approx(expected["id50"], rel=1e-4)
-
-
-def test_standard_errors_of_ecl50_agree_with_the_capacity_intervals():
-    """For the paper's treatment the standard error is the delta method's."""
-    own = of("QwQ-32B")
-    (quadratic,) = fit_quadratics(own)
-    assert compare_treatments(own)["se_log10_ecl50"].iloc[0] == pytest.approx(standard_error(quadratic, "ecl50"))
-
-
-def test_separated_outcomes_have_a_status_and_no_number():
-    """Where overflows sit at one N alone, the competing outcome has no finite fit and says so."""
-    own = of("QwQ-32B")
-    table = compare_treatments(own.assign(ctx=np.where(own["N"] == 250, own["total"] - own["correct"], 0)))
-    row = table.set_index("treatment").loc["competing"]
-    assert row["status"] == "separation"
-    assert np.isnan(row["ecl50"])
-
-
-def test_finished_answers_are_those_of_table_5():
-    """Right among finished: correct by samples less overflows; the highest counts every overflow as right."""
-    table = finished_answers(250).set_index("model")
-    row = table.loc["gemini-2.5-pro"]
-    assert (row["correct"], row["finished"], row["overflows"]) == (72, 82, 268)
-    assert row["counted"] < row["among"] < row["highest"]
-    pairs = compare_finished(finished_answers(250), ["gemini-2.5-pro", "o3-2025-04-16"])
-    assert pairs["p"].iloc[0] == pytest.approx(fisher_exact([[72, 10], [236, 88]]).pvalue)

@@ -1,7 +1,7 @@
-"""Whether errors change in kind as the load grows: error types against one another, by d and by N.
+"""Whether errors change in kind as the load grows: error types compared with one another, by d and by N.
 
-Tables 4 and 5 print the errors of each type at every d and at every N, so that all of this is settled. Errors are held
-against the commonest type, a valid sentence with the wrong value; answers that ran out of context are left out.
+Tables 4 and 5 print the errors of each type at every d and at every N, which identifies these fits. The reference is
+the commonest type, a valid sentence with the wrong value; answers that ran out of context are left out.
 """
 
 import numpy as np
@@ -12,27 +12,22 @@ from cogniload_repro.robustness.families import correct_within
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.likelihood import maximise_multinomial
 
-#: The type that the others are held against, and those that are held against it.
+#: The reference type, and the types compared with it.
 COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
 #: Fewest errors of a type that a slope is fitted to.
 FEWEST = 20
-_COLUMNS = ["model", "load", "type", "errors", "slope", "se", "p", "p_holm"]
+_COLUMNS = ["model", "load", "type", "errors", "slope", "se", "p"]
 
 
 def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how the mix of error types drifts with d and with log10 N, by multinomial logits on the margins.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame with the five error counts.
+    """Return how the mix of error types changes with d and with log10 N, by multinomial logits on the margins.
 
     Returns
     -------
     DataFrame
-        One row a model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers), slope
-        (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p (two-sided
-        Wald), p_holm (over the models, by load and type). A model whose errors leave no finite fit is left out.
+        One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers),
+        slope (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p
+        (two-sided Wald), p_holm (over the models, by load and type). Models without a finite fit are left out.
     """
     rows = []
     for load in ("d", "N"):
@@ -49,23 +44,5 @@ def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
             ses = np.sqrt(np.diag(covariance)).reshape(beta.shape)
             for kind, slope, se in zip(kept, beta[:, 1], ses[:, 1], strict=True):
                 rows.append((model, load, kind, int(own[kind].sum()), slope, se, 2 * norm.sf(abs(slope / se))))
-    table = pd.DataFrame(rows, columns=_COLUMNS[:-1])
+    table = pd.DataFrame(rows, columns=_COLUMNS)
     return table.assign(p_holm=correct_within(table, ["load", "type"]))
-
-
-def count_drifts(slopes: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Count the models whose mix of errors drifts towards a type or away from it.
-
-    Returns
-    -------
-    DataFrame
-        One row a type and load: type, load, models (with a slope), more and fewer (of the type as the load grows, p
-        below alpha), more_holm and fewer_holm (after Holm).
-    """
-    way = {"more": slopes["slope"] > 0, "fewer": slopes["slope"] < 0}
-    counted = slopes[["type", "load"]].assign(
-        models=1,
-        **{name: where & (slopes["p"] < alpha) for name, where in way.items()},
-        **{f"{name}_holm": where & (slopes["p_holm"] < alpha) for name, where in way.items()},
-    )
-    return counted.groupby(["type", "load"], sort=False).sum().reset_index()
