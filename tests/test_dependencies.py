@@ -19,7 +19,7 @@ WITHOUT_IMPORT = {
     "jupyter-book": ("src/cogniload_repro/presentation/book.py", "jupyter_book"),
     "ipykernel": ("src/cogniload_repro/presentation/notebooks.py", "kernel"),
     "fsspec": ("src/cogniload_repro/storage.py", "from upath import UPath"),
-    "openai": ("book/evaluate.md", "--model openai-api/"),
+    "openai": ("notebooks/evaluate.ipynb", "--model openai-api/"),
     "tiktoken": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(form)"),
     "tokenizers": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(form)"),
     "hatchling": ("pyproject.toml", 'build-backend = "hatchling.build"'),

@@ -119,8 +119,9 @@ def test_options_that_cannot_be_followed_are_refused_before_anything_is_drawn(tm
 
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     """The page's own lines, with a server that always answers the same, leave a table that imports."""
-    page = Path(__file__).parents[2] / "book" / "ask-a-model.md"
-    (loop,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    page = json.loads((Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8"))
+    text = "".join("".join(cell["source"]) for cell in page["cells"] if cell["cell_type"] == "markdown")
+    (loop,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert run("puzzles", *SMALL, "--format", "chat", "--out", tmp_path / "sets" / "mine").exit_code == 0
     monkeypatch.chdir(tmp_path)
     exec(loop, {"ask": lambda messages: (f"{len(messages)} message", "length", 10, 2)})

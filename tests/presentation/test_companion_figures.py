@@ -4,25 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+<<<<<<< HEAD
 from cogniload_repro.companions.load import cell_loads
 from cogniload_repro.evaluation.planning import read_designs
 from cogniload_repro.presentation.companion_figures import draw_designs, draw_growth, draw_loads
+=======
+from cogniload_repro.presentation.companion_figures import draw_drift
+>>>>>>> a1d2457 (wip2)
 from cogniload_repro.presentation.style import save_figure
-from cogniload_repro.storage import DATA
 
 MODELS = ["QwQ-32B", "Phi-4-reasoning"]
-
-
-@pytest.fixture(scope="module")
-def cells():
-    """Return the reconstructed cells of two models."""
-    cells = pd.read_csv(DATA / "reconstructed" / "cells.csv")
-    return cells[cells["model"].isin(MODELS)].reset_index(drop=True)
-
-
-def points(ax):
-    """Return where points are drawn, without lines."""
-    return np.concatenate([line.get_xydata() for line in ax.lines if line.get_linestyle() == "None"])
 
 
 def texts(figure):
@@ -30,6 +21,7 @@ def texts(figure):
     return " ".join(text.get_text() for text in figure.texts)
 
 
+<<<<<<< HEAD
 def test_every_cell_stands_at_its_load_and_its_accuracy(cells):
     """A panel a model, a point a cell; the dashed line crosses one half at the critical load."""
     loads = cell_loads(cells)["everybody"]
@@ -68,14 +60,35 @@ def test_growth_is_drawn_at_its_factor():
     assert {(factor, labels[name.replace("_", " ")]) for name, row in growth.iterrows() for factor in row} == drawn
     assert labels["reverse words"] > labels["rail fence"]
     assert "Two puzzles" in texts(figure)
+=======
+def test_drift_ends_where_the_nearest_explanation_leaves_it():
+    """Models stand by how far their rows moved; a distance too small for the scale is drawn whole, in sight."""
+    rows = pd.DataFrame({"model": MODELS, "distance": [4.0, 90.0]})
+    figure = draw_drift(rows, pd.Series({MODELS[0]: 0.01, MODELS[1]: 70.0}), "Reconstructed")
+    (ax,) = figure.axes
+    before, after = (dict(zip(line.get_ydata(), line.get_xdata(), strict=True)) for line in ax.lines)
+    assert (before, after[1]) == ({0: 4.0, 1: 90.0}, 70.0)
+    assert ax.get_xlim()[0] < after[0] <= 0.1
+    assert "Reconstructed" in texts(figure)
+>>>>>>> a1d2457 (wip2)
 
 
 @pytest.mark.parametrize("name", ["$$", "$x^2$", "$\\frac$", "#1", "a_b^"])
 def test_a_model_of_any_name_is_drawn_letter_by_letter(tmp_path, name):
     """No name is set as a formula, and none stops the picture."""
+<<<<<<< HEAD
     cells = pd.DataFrame({"model": name, "N": [20, 50], "total": 10, "correct": [9, 3]})
     thresholds = pd.DataFrame({"model": [name], "slope": [-1.0], "critical_load": [1000.0]})
     loads = draw_loads(cells, pd.Series([5.0, 8.0]), thresholds, [name], "Note $$.")
     save_figure(loads, tmp_path / "loads")
     assert loads.axes[0].title.get_text() == name
     assert not loads.axes[0].title.get_parse_math()
+=======
+    rows = pd.DataFrame({"model": [name], "distance": [4.0]})
+    drift = draw_drift(rows, pd.Series({name: 1.0}), "Note $$.")
+    save_figure(drift, tmp_path / "drift")
+    label = drift.axes[0].get_yticklabels()[0]
+    assert label.get_text() == name
+    assert not label.get_parse_math()
+    assert np.isfinite(drift.axes[0].lines[0].get_xdata()).all()
+>>>>>>> a1d2457 (wip2)

@@ -2,14 +2,13 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from cogniload_repro.presentation.own_models import (
     count_endings,
     count_leaning,
-    place_models,
+    rank_models,
     read_settings,
     select_others,
 )
@@ -59,19 +58,33 @@ def test_right_answers_may_lean_on_their_reasoning(scores):
     ]
 
 
-def test_a_copy_of_a_model_stands_beside_it():
-    """The same counts under another name have the place of the original, on part of the grid too."""
+def test_a_copy_of_a_model_ranks_next_to_it():
+    """The same counts under another name have the rank of the original, on part of the grid too."""
     paper = load_cells()
     copy = paper.query("model == 'QwQ-32B' and N < 250").assign(model="mine")
-    (row,) = place_models(copy, paper).to_dict("records")
+    (row,) = rank_models(copy, paper).to_dict("records")
     assert (row["cells"], row["of"], row["total"]) == (105, 23, copy["total"].sum())
     assert row["best"] <= row["rank"] <= row["worst"]
-    assert "mid" in row["tiers"]
-    (row,) = place_models(copy.assign(chosen=1), paper).to_dict("records")
-    assert np.isnan([row["accuracy"], row["low"]]).all()
-    assert (pd.isna(row["rank"]), row["of"], row["of_ecl50"], row["total"]) == (True, 22, 23, copy["total"].sum())
+    assert (row["nearest"], row["nearest_ecl50"]) == ("QwQ-32B", "QwQ-32B")
+    better = (
+        paper.query("N < 250").groupby("model")["correct"].sum()
+        / paper.query("N < 250").groupby("model")["total"].sum()
+    )
+    assert row["rank"] == 1 + (better > better["QwQ-32B"] + 1e-12).sum()
+    (row,) = rank_models(copy.assign(chosen=1), paper).to_dict("records")
+    assert pd.isna([row["accuracy"], row["low"], row["rank"]]).all()
+    assert (row["of_ecl50"], row["total"]) == (23, copy["total"].sum())
     assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
     assert select_others(pd.concat([paper, copy]))["model"].unique().tolist() == ["mine"]
+
+
+def test_a_model_without_a_finite_fit_has_no_rank():
+    """All answers correct: accuracy with its interval, and nothing else."""
+    paper = load_cells()
+    copy = paper[paper["model"] == "QwQ-32B"].assign(model="mine", correct=lambda cells: cells["total"])
+    (row,) = rank_models(copy, paper).to_dict("records")
+    assert row["accuracy"] == 1
+    assert pd.isna([row["rank"], row["rank_ecl50"]]).all()
 
 
 def test_settings_are_those_of_the_sources(tmp_path):
@@ -82,5 +95,5 @@ def test_settings_are_those_of_the_sources(tmp_path):
         {"source": "x", "models": ["mine"], "settings": told},
     ]
     (tmp_path / "sources.json").write_text(json.dumps(sources))
-    values = read_settings(tmp_path).set_index("setting")["value"]
+    values = read_settings(tmp_path).set_index("model").loc["mine"]
     assert (values["effort"], values["max_tokens"], values["version"]) == ("high", "1 (1), 2 (1,200)", "")

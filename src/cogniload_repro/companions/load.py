@@ -207,9 +207,10 @@ def _weighted(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
     return np.column_stack([np.ones(len(cells)), cell_loads(cells.assign(N=1))[reading], np.log(cells["N"])])
 
 
+PAPER = "the paper's regression: d, log N, ρ, ρ²"
 #: What a fit lets accuracy depend on, model by model.
 SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
-    "the paper's regression: d, log N, ρ, ρ²": _paper,
+    PAPER: _paper,
     "load, everybody's state": _load,
     "load, the person's state": lambda cells: _load(cells, "person"),
     "load, the person's state over its needles": lambda cells: _load(cells, "needles"),
@@ -229,17 +230,22 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
         below that of the paper's regression. The last row is the best that any function can do which never rises with
         the load: it has no fixed number of terms, so no AIC.
     """
-    by_model = [own for _, own in cells.groupby("model", sort=False)]
-    rows, paper = [], None
+    n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
+    models, rows, paper = list(cells.groupby("model", sort=False).indices.values()), [], np.array([])
     for name, design in SPECIFICATIONS.items():
-        fits = [(x := design(own), *_fit(x, own)) for own in by_model]
-        terms = np.array([x.shape[1] for x, _, _ in fits])
-        aic = 2 * terms - 2 * np.array([loglik for _, _, loglik in fits])
-        paper = aic if paper is None else paper
-        deviance = sum(_deviance(own, expit(x @ beta)) for own, (x, beta, _) in zip(by_model, fits, strict=True))
-        rows.append({"specification": name, "terms": terms.sum(), "deviance": deviance, "aic": aic.sum(),
-                     "models_better": (aic < paper).sum()})  # fmt: skip
-    rows.append({"specification": FALLING, "deviance": sum(_deviance(own, _fall(own)) for own in by_model)})
+        x, p = design(cells), np.empty(len(cells))
+        aic = []
+        for own in models:
+            beta, loglik = maximise(x[own], n[own], x[own].T @ k[own])
+            p[own] = expit(x[own] @ beta)
+            aic.append(2 * x.shape[1] - 2 * loglik)
+        paper = np.array(aic) if name == PAPER else paper
+        rows.append({"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p),
+                     "aic": sum(aic), "models_better": (aic < paper).sum()})  # fmt: skip
+    load, p = cell_loads(cells)["everybody"].round(9).to_numpy(), np.empty(len(cells))
+    for own in models:
+        p[own] = _fall(load[own], k[own], n[own])
+    rows.append({"specification": FALLING, "deviance": _deviance(k, n, p)})
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
 
 
@@ -294,14 +300,12 @@ def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:
     return maximise(x, cells["total"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
 
 
-def _fall(cells: pd.DataFrame) -> np.ndarray:
+def _fall(load: np.ndarray, k: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Return the shares that are most likely among those that never rise with the load."""
-    load = cell_loads(cells)["everybody"].round(9).to_numpy()
-    sums = cells[["correct", "total"]].groupby(load).sum()
-    shares = isotonic_regression(sums["correct"] / sums["total"], weights=sums["total"], increasing=False).x
-    return pd.Series(shares, sums.index)[load].to_numpy()
+    loads, place = np.unique(load, return_inverse=True)
+    right, total = (np.bincount(place, counts, len(loads)) for counts in (k, n))
+    return isotonic_regression(right / total, weights=total, increasing=False).x[place]
 
 
-def _deviance(cells: pd.DataFrame, p: np.ndarray) -> float:
-    k, n = cells["correct"].to_numpy(float), cells["total"].to_numpy(float)
+def _deviance(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:
     return float(2 * (xlogy(k, k / n) + xlogy(n - k, 1 - k / n) - xlogy(k, p) - xlogy(n - k, 1 - p)).sum())

@@ -1,16 +1,25 @@
+<<<<<<< HEAD
 """Figures of the chapters beyond the paper: perturbed prompts, accuracy against load, designs."""
+=======
+"""The figure of two versions of the paper's regressions."""
+>>>>>>> a1d2457 (wip2)
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+<<<<<<< HEAD
 from scipy.special import expit
+=======
+from scipy.stats import chi2
+>>>>>>> a1d2457 (wip2)
 
 from cogniload_repro.presentation.style import STYLE, pens, write_note
 from cogniload_repro.published import ALPHA
 
 _WIDTH_IN = 7.2
 _BLUE, _RED = "#1861d3", "#ab3f00"
+<<<<<<< HEAD
 #: Curves that designs are tried on: colour and marker.
 _TRUTHS = {"logistic": (_BLUE, "o"), "spline": (_RED, "s"), "lapse": ("0.45", "^")}
 
@@ -127,5 +136,41 @@ def draw_designs(designs: pd.DataFrame, note: str) -> Figure:
         axes[0].set_ylabel("intervals with the right value")
         axes[0].yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
         axes[0].legend(fontsize=7, loc="lower right", handletextpad=0.2)
+=======
+#: Distances below this are drawn there.
+_LEAST = 0.1
+
+
+def draw_drift(rows: pd.DataFrame, best: pd.Series, note: str) -> Figure:
+    """Draw how far each row moved between two versions, and how far it stays from the nearest explanation.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Columns model and distance (`versions.compare_rows`).
+    best : Series
+        Smallest distance under any explanation, by model.
+    note : str
+        Where the counts come from, written below.
+    """
+    rows = rows.sort_values("distance")
+    drawn, places = pens(list(rows["model"])), np.arange(len(rows))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(_WIDTH_IN, 0.9 + 0.22 * len(rows)))
+        ax = figure.subplots()
+        figure.subplots_adjust(left=0.2, right=0.97, top=0.97, bottom=0.22)
+        ax.axvspan(_LEAST / 2, chi2.ppf(1 - ALPHA, len(TERMS)), color="0.93", zorder=0)
+        left = best[rows["model"]].clip(lower=_LEAST)
+        ax.hlines(places, left, rows["distance"], color="0.7", linewidth=1.2)
+        ax.plot(rows["distance"], places, "o", color=_RED, label="as published")
+        ax.plot(left, places, "D", color=_BLUE, markersize=4.5, label="after the rule that brings it nearest")
+        ax.set_yticks(places, [drawn[model].label for model in rows["model"]], parse_math=False)
+        ax.set(
+            xscale="log",
+            xlim=(_LEAST / 2, None),
+            xlabel="distance of the submission's row (chi-square of five coefficients)",
+        )
+        ax.legend(fontsize=7, loc="lower right")
+>>>>>>> a1d2457 (wip2)
         write_note(figure, note)
     return figure

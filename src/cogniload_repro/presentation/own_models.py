@@ -1,18 +1,21 @@
-"""Models that the paper does not have: their places, how answers ended, what was scored, how they were asked."""
+"""Models that the paper does not have: their ranks, how answers ended, what was scored, how they were asked."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
+from statsmodels.stats.multitest import multipletests
 
 from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.models import NAMES
 from cogniload_repro.outputs.settings import SETTINGS
-from cogniload_repro.robustness.comparisons import compare_pairs, place_outsiders, rank_intervals
+from cogniload_repro.published import ALPHA
+from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, CORRECT_BUCKETS
-from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
 
 _CELL = ["N", "ratio_pct", "d"]
 
@@ -22,8 +25,8 @@ def select_others(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~frame["model"].isin(NAMES)].reset_index(drop=True)
 
 
-def place_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy, place and classes of each model among the paper's, all of them on the model's own cells.
+def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy and rank of each model among the paper's, which are taken on the model's own cells.
 
     Parameters
     ----------
@@ -33,33 +36,56 @@ def place_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval),
-        rank, best and worst of so many models (of) by accuracy and by ECL50 (suffix _ecl50; missing without a finite
-        fit), and tiers (classes of the paper with members that it cannot be told from by ECL50).
+        One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson
+        interval); rank among the paper's models, best and worst rank that the model's tests against each of them leave
+        open (Holm, 5%), of (models), and nearest (the closest of the paper's models), by accuracy, and by ECL50 with the
+        suffix _ecl50. Accuracy is missing for a model whose puzzles were chosen, ECL50 without a finite fit.
     """
-    rows = []
+    rows, known = [], {}
     for model, cells in own.groupby("model", sort=False):
-        same = paper.merge(cells[_CELL], on=_CELL)
-        together = pd.concat([same, cells], ignore_index=True)
-        pooled = accuracy_by(cells, "model").to_dict("records")  # none of one whose puzzles were chosen
-        row = {"model": model, "total": cells["total"].sum(), **dict.fromkeys(("accuracy", "low", "high"), np.nan)}
-        row |= pooled[0] if pooled else {}
-        row |= {"cells": same[_CELL].drop_duplicates().shape[0], "tiers": ""}
+        chosen = evenly_asked(cells).empty
+        grid = pd.MultiIndex.from_frame(paper[_CELL].drop_duplicates() if chosen else cells[_CELL])
+        key = tuple(sorted(grid))
+        if key not in known:  # most models share their cells
+            known[key] = _estimate(paper[pd.MultiIndex.from_frame(paper[_CELL]).isin(grid)])
+        mine = _estimate(cells)
+        shared = pd.MultiIndex.from_frame(cells[_CELL]).isin(pd.MultiIndex.from_frame(paper[_CELL])).sum()
+        row = {"model": model, "total": cells["total"].sum(), "cells": shared}
+        row |= dict.fromkeys(("accuracy", "low", "high"), np.nan)
+        row |= (accuracy_by(cells, "model").to_dict("records") or [{}])[0]
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
-            pairs = compare_pairs(together, quantity)
-            ranks = rank_intervals(pairs).set_index("model")
-            row |= {name + suffix: ranks[name].get(model, pd.NA) for name in ("rank", "best", "worst")}
-            row[f"of{suffix}"] = len(ranks)
-        tied = place_outsiders(pairs).query("model == @model and tied > 0")
-        rows.append(row | {"tiers": ", ".join(tied["tier"])})
+            if len(mine) and not (chosen and quantity == "accuracy"):
+                row |= {name + suffix: value for name, value in _rank(mine.iloc[0], known[key], quantity).items()}
+        rows.append(row)
+    ranks = [name + suffix for suffix in ("", "_ecl50") for name in ("rank", "best", "worst", "of", "nearest")]
+    return pd.DataFrame(rows).reindex(columns=["model", "total", "cells", "accuracy", "low", "high", *ranks])
+
+
+def _estimate(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy and log10 ECL50 of models with a finite fit, each with its standard error."""
+    rows = []
+    for fit in fit_quadratics(cells):
+        p, total = fit.accuracy, fit.n.sum()
+        row = {
+            "model": fit.model,
+            "accuracy": fit.k.sum() / total,
+            "se_accuracy": np.sqrt(fit.n @ (p * (1 - p))) / total,
+        }
+        rows.append(row | {"ecl50": fit.points["ecl50"], "se_ecl50": standard_error(fit, "ecl50")})
     return pd.DataFrame(rows)
 
 
-def show_place(rank: object, best: object, worst: object, of: int) -> str:
-    """Return a place with those that are possible, and among how many; "--" where there is none."""
-    if pd.isna(rank):  # type: ignore[call-overload]
-        return "--"
-    return f"{rank} of {of}" + (f" ({best} to {worst})" if best != worst else "")
+def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, object]:
+    """Return the rank of one estimate among others, by tests of its difference from each."""
+    others = others.dropna(subset=[quantity, f"se_{quantity}"])
+    if others.empty or not np.isfinite([mine[quantity], mine[f"se_{quantity}"]]).all():
+        return {}
+    difference = others[quantity] - mine[quantity]
+    p = 2 * norm.sf(abs(difference) / np.hypot(others[f"se_{quantity}"], mine[f"se_{quantity}"]))
+    differs, count = multipletests(p, ALPHA, method="holm")[0], len(others) + 1
+    found = {"rank": 1 + (difference > 0).sum(), "best": 1 + (differs & (difference > 0)).sum()}
+    found |= {"worst": count - (differs & (difference < 0)).sum(), "of": count}
+    return found | {"nearest": others["model"][abs(difference).idxmin()]}
 
 
 def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFrame:
@@ -75,33 +101,33 @@ def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        One row a model: model, answers, a column for each of `endings.STOPS`, unclosed_trace, over (answers whose
-        tokens fill the paper's context), accuracy (the paper's rule, all answers), finished (answers that nothing cut
-        off: no limit, no open trace, no full context), accuracy_finished (fraction of these).
+        One row per model: model, answers, a column for each of `endings.STOPS`, unclosed_trace, over (answers whose
+        tokens fill the paper's context), accuracy (the paper's rule, all answers), finished (answers that nothing
+        truncated: no limit, no open trace, no full context), accuracy_finished (fraction of these).
     """
     rows = []
     for model, own in scores.groupby("model", sort=False):
-        stopped = own["stopped"].fillna("unknown")
-        over = own["bucket"] == CONTEXT_BUCKET
+        stopped, over = own["stopped"].fillna("unknown"), own["bucket"] == CONTEXT_BUCKET
         finished = own[~(stopped.isin(CUT) | own["unclosed_trace"] | over)]
+        is_averaged = model in averaged
         rows.append(
             {"model": model, "answers": len(own)}
             | {kind: int((stopped == kind).sum()) for kind in STOPS}
             | {"unclosed_trace": int(own["unclosed_trace"].sum()), "over": int(over.sum())}
-            | {"accuracy": own["correct"].mean() if model in averaged else np.nan, "finished": len(finished)}
-            | {"accuracy_finished": finished["correct"].mean() if len(finished) and model in averaged else np.nan}
+            | {"accuracy": own["correct"].mean() if is_averaged else np.nan, "finished": len(finished)}
+            | {"accuracy_finished": finished["correct"].mean() if len(finished) and is_averaged else np.nan}
         )
     return pd.DataFrame(rows)
 
 
 def count_leaning(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count by model what made answers right.
+    """Count by model which window made answers correct.
 
     Returns
     -------
     DataFrame
-        One row a model: model, answers, correct, a column for each right bucket, alone (right answers whose last
-        sentence, after the reasoning, is right by itself), leaning (the others), hedged (of these, answers that say
+        One row per model: model, answers, correct, a column for each correct bucket, alone (correct answers whose last
+        sentence, after the reasoning, is correct by itself), leaning (the others), hedged (of these, answers that say
         they are not sure).
     """
     rows = []
@@ -117,24 +143,20 @@ def count_leaning(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_settings(build: str | Path) -> pd.DataFrame:
-    """Return what the sources of a build tell of how models were asked.
+    """Return what the sources of a build tell of how models were asked: model, and a column per `settings.SETTINGS`.
 
-    Returns
-    -------
-    DataFrame
-        One row a model that the paper does not have and a setting of `settings.SETTINGS`: model, setting, value (words
-        of the source, with the responses that had it where they are several; "" where nothing is told).
+    Values are the source's words, with the responses that had each where they are several; "" where nothing is said.
     """
     sources = json.loads((Path(build) / "sources.json").read_text(encoding="utf-8"))
     rows = []
     for source in sources:
         for model in (model for model in source["models"] if model not in NAMES):
             told = source.get("settings", {}).get(model, {})
-            rows += [{"model": model, "setting": name, "value": _list_values(told.get(name, {}))} for name in SETTINGS]
-    return pd.DataFrame(rows, columns=["model", "setting", "value"])
+            rows.append({"model": model} | {name: _list_values(told.get(name, {})) for name in SETTINGS})
+    return pd.DataFrame(rows, columns=["model", *SETTINGS])
 
 
-def _list_values(counts: Mapping[str, int]) -> str:
+def _list_values(counts: dict[str, int]) -> str:
     if len(counts) < 2:
         return "".join(counts)
     return ", ".join(f"{value} ({count:,})" for value, count in counts.items())
