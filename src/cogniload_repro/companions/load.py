@@ -226,9 +226,9 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per specification, summed over models: specification; terms; deviance (twice the log-likelihood short of
-        the saturated one); aic (Bernoulli likelihoods, as in the paper's Table 6); models_better, those whose AIC is
-        below that of the paper's regression. The last row is the best that any function can do which never rises with
-        the load: it has no fixed number of terms, so no AIC.
+        the saturated one); aic (Bernoulli likelihoods, as in the paper's Table 6) and aic_difference from the paper's
+        regression; models_better, those whose AIC is below that of the paper's regression. The last row is the best
+        that any function can do which never rises with the load: it has no fixed number of terms, so no AIC.
     """
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
     models, rows, paper = list(cells.groupby("model", sort=False).indices.values()), [], np.array([])
@@ -240,8 +240,10 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
             p[own] = expit(x[own] @ beta)
             aic.append(2 * x.shape[1] - 2 * loglik)
         paper = np.array(aic) if name == PAPER else paper
-        rows.append({"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p),
-                     "aic": sum(aic), "models_better": (aic < paper).sum()})  # fmt: skip
+        rows.append(
+            {"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p)}
+            | {"aic": sum(aic), "aic_difference": sum(aic) - paper.sum(), "models_better": (aic < paper).sum()}
+        )
     load, p = cell_loads(cells)["everybody"].round(9).to_numpy(), np.empty(len(cells))
     for own in models:
         p[own] = _fall(load[own], k[own], n[own])

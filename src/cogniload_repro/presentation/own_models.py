@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,14 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from cogniload_repro.endings import CUT, STOPS
+from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.outputs.settings import SETTINGS
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, CORRECT_BUCKETS
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
+from cogniload_repro.statistics.design import GRID
 
 _CELL = ["N", "ratio_pct", "d"]
 
@@ -37,9 +40,9 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson
-        interval); rank among the paper's models, best and worst rank that the model's tests against each of them leave
-        open (Holm, 5%), of (models), and nearest (the closest of the paper's models), by accuracy, and by ECL50 with the
-        suffix _ecl50. Accuracy is missing for a model whose puzzles were chosen, ECL50 without a finite fit.
+        interval); rank among the paper's models, best and worst rank that the tests against each of them leave open
+        (Holm, 5%), of (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50.
+        Accuracy is missing for a model whose puzzles were chosen, ECL50 without a finite fit.
     """
     rows, known = [], {}
     for model, cells in own.groupby("model", sort=False):
@@ -86,6 +89,20 @@ def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, obj
     found = {"rank": 1 + (difference > 0).sum(), "best": 1 + (differs & (difference > 0)).sum()}
     found |= {"worst": count - (differs & (difference < 0)).sum(), "of": count}
     return found | {"nearest": others["model"][abs(difference).idxmin()]}
+
+
+def describe_rank(row: Any) -> str:
+    """Return a row of `rank_models` as a sentence."""
+    parts = []
+    if pd.notna(row.accuracy):
+        parts.append(f"accuracy {row.accuracy:.1%} (90% interval {row.low:.1%} to {row.high:.1%})")
+    if pd.notna(row.rank):
+        parts.append(f"rank {row.rank:.0f} of {row.of:.0f} (ranks {row.best:.0f} to {row.worst:.0f} are not rejected)")
+    if pd.notna(row.rank_ecl50):
+        best, worst = f"{row.best_ecl50:.0f}", f"{row.worst_ecl50:.0f}"
+        parts.append(f"rank {row.rank_ecl50:.0f} of {row.of_ecl50:.0f} by ECL50 ({best} to {worst})")
+    found = ", ".join(parts) or "no finite fit and so no rank"
+    return f"Your model {format_name(row.model)}: {found}; {row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells."
 
 
 def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFrame:
