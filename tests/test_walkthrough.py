@@ -1,4 +1,4 @@
-"""The pages on evaluating a model, command by command: what a reader copies is run against a server of the test.
+"""The page on evaluating a model, command by command: what a reader copies is run against a server of the test.
 
 Commands run in a copy of the tracked files. What a reader has to fill in is filled in: the name of a log, the model,
 the server's address; and the build is that of the mini grid.
@@ -41,9 +41,12 @@ def ask(messages):
 """
 
 
-def read_blocks(page):
-    """The commands and programs of a page, in order: language and text."""
-    return re.findall(r"^```(sh|python)\n(.*?)^```", (ROOT / "book" / page).read_text("utf-8"), re.M | re.S)
+def read_blocks(tab):
+    """The commands and programs of a tab of the page, in order: language and text."""
+    cells = json.loads((ROOT / "notebooks" / "evaluate.ipynb").read_text("utf-8"))["cells"]
+    page = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    (text,) = re.findall(rf"^:+{{tab-item}} {re.escape(tab)}\n(.*?)^:::::$", page, re.M | re.S)
+    return re.findall(r"^```(sh|python)\n(.*?)^```", text, re.M | re.S)
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +102,12 @@ def walk(copy):
 
 
 @pytest.mark.slow
-def test_the_page_on_evaluating_a_model_can_be_walked_through(walk, copy):
-    """A model is asked, its book is made; probes find what it holds; another server's model is asked."""
-    first, load, served = read_blocks("evaluate.md")
+def test_an_evaluation_can_be_walked_through(walk, copy):
+    """A model is asked and stands next to the paper's; probes find what it holds; another server's model is asked."""
+    first, load, served = read_blocks("Run an evaluation")
     walk(*first)
     cells = pd.read_parquet(copy / "data" / "build-mini" / "cells.parquet")
-    assert cells["model"].unique().tolist() == ["openai-api/local/solver"]
-    assert cells["total"].sum() == 280
+    assert cells.loc[cells["model"] == "openai-api/local/solver", "total"].sum() == 280
     assert (copy / "data" / "build-mini" / "book" / "_build" / "html" / "notebooks" / "15_your_model.html").exists()
     sizes = [line.split()[:2] for line in walk(*load).splitlines()]
     assert sizes[1:4] == [["state", "6.0"], ["rules", "2.0"], ["path", "9.0"]]
@@ -114,9 +116,9 @@ def test_the_page_on_evaluating_a_model_can_be_walked_through(walk, copy):
 
 
 @pytest.mark.slow
-def test_the_page_on_puzzles_for_other_programs_can_be_walked_through(walk, copy):
+def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
     """Puzzles are drawn, asked by the loop, checked and added; the harness, not installed here, has its own test."""
-    puzzles, loop, add, harness = read_blocks("ask-a-model.md")
+    puzzles, loop, add, harness = read_blocks("Puzzles for other programs")
     assert harness[1].startswith("lm_eval run ")
     walk(*puzzles)
     chats = copy / "sets" / "mine" / "chat.jsonl"
@@ -130,3 +132,12 @@ def test_the_page_on_puzzles_for_other_programs_can_be_walked_through(walk, copy
     outputs = pd.read_parquet(copy / "data" / "build-mini" / "outputs" / "mine.parquet")
     assert len(outputs) == 140
     assert outputs["stopped"].value_counts()["length"] == sum(row["finish_reason"] == "length" for row in answers)
+
+
+@pytest.mark.slow
+def test_plans_can_be_walked_through(walk):
+    """Every command of the page on how many puzzles prints its table."""
+    (plans,) = read_blocks("How many puzzles?")
+    told = walk(*plans)
+    assert told.count("adaptive") == 3
+    assert "cost" in told
