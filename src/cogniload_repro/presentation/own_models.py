@@ -102,7 +102,8 @@ def describe_rank(row: Any) -> str:
         best, worst = f"{row.best_ecl50:.0f}", f"{row.worst_ecl50:.0f}"
         parts.append(f"rank {row.rank_ecl50:.0f} of {row.of_ecl50:.0f} by ECL50 ({best} to {worst})")
     found = ", ".join(parts) or "no finite fit and so no rank"
-    return f"Your model {format_name(row.model)}: {found}; {row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells."
+    answers = f"{row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells"
+    return f"Your model {format_name(row.model)}: {found}; {answers}."
 
 
 def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFrame:
