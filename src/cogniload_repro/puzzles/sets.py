@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from itertools import tee
+from operator import getitem
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -167,9 +168,9 @@ def release_state(puzzle: Puzzle) -> str:
     history: list[list[str]] = [[] for _ in puzzle.people]
     seen: list = [None] * len(history)
     for states in puzzle.replay():
-        for past, old, state in zip(history, seen, states, strict=True):
-            if state is not old:
-                past.append(f"{{{', '.join([fact[at] for fact, at in zip(facts, state, strict=True)])}}}")
+        for person, state in enumerate(states):
+            if state is not seen[person]:
+                history[person].append(f"{{{', '.join(map(getitem, facts, state))}}}")
         seen = states
     lines = puzzle.text.split("\n\n")[-2].split("\n")[len(puzzle.lines) :]
     state = {
