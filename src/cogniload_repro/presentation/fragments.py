@@ -69,7 +69,7 @@ def show_provenance(source: str | Path | None) -> Fragment:
     cells = load_cells(source)
     word = cells.attrs["provenance"]
     title, text = describe_cells(cells) or f"{word.capitalize()} outputs", _ORIGINS[word]
-    body = f"{text} How to read this: {{doc}}`/provenance`."
+    body = f"{text} How to read this: {{doc}}`/notebooks/01_identification`."
     return Fragment(
         f":::{{admonition}} {markdown.escape(title)}\n:class: provenance\n{body}\n:::",
         f"<p><strong>{html.escape(title)}.</strong> {html.escape(text)}</p>",
