@@ -1,7 +1,6 @@
-"""Files of records that anybody may have written, read one by one: JSON lines, batches of Parquet, single texts.
+"""Files of records that anybody may have written, read one by one in bounded memory: JSON lines, single texts.
 
-A record comes as an `Entry`: its fields as they stand, or the reason why there are none. No record stops the others,
-and none is larger than memory allows.
+A record comes as an `Entry`: its fields as they stand, or the reason why there are none. No record stops the others.
 """
 
 import bz2
@@ -50,6 +49,11 @@ class Entry(NamedTuple):
     fields: dict | None
     refusal: Refusal | None = None
 
+    @classmethod
+    def of(cls, row: int, found: dict | Refusal) -> "Entry":
+        """Return an entry of what was found, fields or the refusal."""
+        return cls(row, found) if isinstance(found, dict) else cls(row, None, found)
+
 
 def read_text(path: Path) -> str | Refusal:
     """Return the text of a file, with universal newlines and without a byte order mark."""
@@ -66,23 +70,16 @@ def read_text(path: Path) -> str | Refusal:
 
 
 def read_json_lines(path: Path) -> Iterator[Entry]:
-    """Yield the records of a file with one JSON object a line; blank lines count and are passed over.
+    """Yield the records of a file with one JSON object per line; blank lines count and are passed over.
 
-    Raises
-    ------
-    UnicodeError
-        If the file begins with the mark of another encoding than UTF-8.
-    OSError, EOFError, ValueError
-        If the file is damaged, or unpacks to too much.
+    A file that is damaged, unpacks to too much or is not UTF-8 raises what its compression raises.
     """
     with open_stream(path) as file:
         check_encoding(file)
         for row, line in enumerate(_lines(file), start=1):
             record = parse_json(line) if isinstance(line, bytes) and line.strip() else line
-            if isinstance(record, dict):
-                yield Entry(row, record)
-            elif not isinstance(record, bytes):
-                yield Entry(row, None, record)
+            if not isinstance(record, bytes):
+                yield Entry.of(row, record)
 
 
 def parse_json(content: bytes) -> dict | Refusal:
@@ -128,13 +125,7 @@ def decode_batch(batch: pa.RecordBatch) -> Iterator[dict | Refusal]:
 
 
 def unpacked_limit() -> int:
-    """Return how many bytes a compressed source may unpack to.
-
-    Raises
-    ------
-    ValueError
-        If the environment variable `LIMIT_VARIABLE` is set to something that is no positive number.
-    """
+    """Return how many bytes a compressed source may unpack to, by the environment or default (ValueError)."""
     word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
     try:
         limit = int(float(word) * 1e9)
@@ -221,13 +212,7 @@ _OPENERS: dict[str, Callable[[Path], io.BufferedIOBase]] = {
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:
-    """Open a zip archive whose list of members fits into memory, and whose members unpack in little of it.
-
-    Raises
-    ------
-    zipfile.BadZipFile
-        If it is none, or its list is longer than any honest archive's.
-    """
+    """Open a zip archive; BadZipFile if its list of members is longer than memory allows, or LZMA compresses one."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _ZIP_END_BYTES))
         end = file.read(_ZIP_END_BYTES)

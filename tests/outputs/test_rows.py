@@ -219,7 +219,7 @@ def test_a_model_may_be_called_otherwise(tmp_path):
     rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": "other"}]
     found = read_rows(tmp_path, *rows, model="mine=my/model")
     assert [row.model for row in found] == ["my/model", "my/model (rail_fence)", "other"]
-    with pytest.raises(ValueError, match="no row is one of the model 'yours'"):
+    with pytest.raises(ValueError, match="no row has the model 'yours'"):
         read_rows(tmp_path, *rows, model="yours=mine")
     with pytest.raises(ValueError, match="OLD=NEW"):
         read_rows(tmp_path, *rows, model="=mine")

@@ -52,29 +52,11 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path, limit: int | None = None) -> tuple[Path, list[Rejected]]:
-    """Unpack an archive into a folder of its own, once; a later call finds it there.
+    """Unpack an archive into a folder of its own, whose name holds its SHA-256; a later call finds it there.
 
-    Parameters
-    ----------
-    archive : Path
-        A .zip, or a .tar with or without compression.
-    folder : Path
-        Where the archive's folder is made; its name holds the archive's SHA-256.
-    limit : int, optional
-        Bytes to which it may unpack; `records.unpacked_limit` by default.
-
-    Returns
-    -------
-    folder : Path
-        What the archive holds.
-    refused : list of Rejected
-        Members that are links or devices, would lie outside the folder, come twice (be it in capitals) or cannot
-        be read; and the archive itself if it is cut short.
-
-    Raises
-    ------
-    ValueError
-        If it has too many members or unpacks to too much; nothing of it stays.
+    Returned is that folder, with the members that were refused: links and devices, what would lie outside the folder,
+    comes twice (be it in capitals) or cannot be read; and the archive itself if it is cut short. If it has too many
+    members, or unpacks to more than the limit (`records.unpacked_limit`), ValueError is raised and nothing stays.
     """
     with archive.open("rb") as file:
         target = folder / f"{archive.name}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"

@@ -40,36 +40,20 @@ def check_outputs(
 ) -> tuple[pd.DataFrame, Report]:
     """Read a source without writing anything, and count what is there.
 
-    Parameters
-    ----------
-    source : path or LocalSource
-        A local file or folder, see `rows.read_outputs`, or what `open_source` returned.
-    catalog : Catalog
-        Known puzzles, with which missing ones are counted.
-    model : str, optional
-        The model of rows that name none; or ``OLD=NEW``, another name for one.
-    edition : Edition, optional
-        Under which puzzles known by name alone are drawn; by default the one that fits them.
+    Missing puzzles are counted among those of the catalog, or else as compared with the model's fullest cell; `model`
+    and `edition` are those of `imports.import_outputs`.
 
     Returns
     -------
     frame : DataFrame
-        One row per model, the paper's first: model, responses, cells (with at least one response), off_grid_cells (of
-        these, cells that the paper does not have), min_per_cell, max_per_cell (responses), missing (puzzles that the
-        model lacks in those cells, compared with its fullest one and, if there were any, the puzzles known before),
-        complete (cells with the paper's number of puzzles; missing for models that the paper does not have),
-        prompt_counts, response_counts (responses with a token count), empty (responses without text), stopped
-        (responses by why the model stopped, of `endings.STOPS`), unclosed_trace (responses that end within their
-        reasoning), duplicates (rows that answer a puzzle again), budget (max_tokens: the least and largest limit of a
-        request, None where the source does not give it; paper: its tokens of prompt and response together; cut_early:
-        answers that were truncated with fewer).
+        One row per model, the paper's first: model, responses, cells (with a response), off_grid_cells (those of them
+        that the paper does not have), min_per_cell, max_per_cell (responses), missing (puzzles), complete (cells with
+        the paper's number of puzzles; missing for models that the paper does not have), prompt_counts, response_counts
+        (responses with a token count), empty (responses without text), stopped (responses by why the model stopped, of
+        `endings.STOPS`), unclosed_trace (responses that end within their reasoning), duplicates (rows that answer a
+        puzzle again), budget (max_tokens: the least and largest limit of a request, None where the source does not give
+        it; paper: its tokens of prompt and response together; cut_early: answers that were truncated with fewer).
     report : Report
-        Responses by model, rejected rows by reason, duplicates among them, and how well editions fit.
-
-    Raises
-    ------
-    ValueError
-        If there is no such source or it holds no outputs.
     """
     local = local_source(source)
     models: dict[str, _Tally] = defaultdict(_Tally)

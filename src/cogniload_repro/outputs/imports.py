@@ -108,14 +108,7 @@ class NamedPuzzles:
         catalog.draw = self.draw
 
     def draw(self, name: str) -> dict:
-        """Return the row of a puzzle.
-
-        Raises
-        ------
-        ValueError
-            If it is no puzzle's name or too long a puzzle, the names of the source fit no edition, or the drawn puzzle
-            has another solution or another text than the source says.
-        """
+        """Return the row of a puzzle; ValueError if it is too long, fits no edition or has another solution or text."""
         if self._edition is None and parse_name(name) is not None:
             if not self.fits:
                 texts = dict(self._read_names())
@@ -182,10 +175,7 @@ def import_outputs(
     edition : Edition, optional
         Under which puzzles known by name alone are drawn; by default the one that fits them.
 
-    Raises
-    ------
-    ValueError
-        If there is no such source, it holds no outputs, or brings a model that is to be kept.
+    If there is no such source, it holds no outputs, or brings a model that is to be kept, ValueError is raised.
     """
     local, outputs_dir, puzzles_path = local_source(source), Path(outputs_dir), Path(puzzles_path)
     layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))

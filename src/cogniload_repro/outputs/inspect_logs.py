@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from cogniload_repro.records import (
     ROW_BYTES,
+    UNREADABLE,
     Refusal,
     check_record,
     load_json,
@@ -34,11 +35,15 @@ _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 
 
 
 class Sample(NamedTuple):
-    """One sample of a log, or why it is none, with the model that was asked, and how, as far as the log tells."""
+    """One sample of a log, or why it is none, with the model that was asked, and how, as far as the log says.
+
+    The last one of a run that has not finished is about the log: the refusal that says so.
+    """
 
     model: str | None
     record: dict | Refusal
     asked: Mapping[str, object] = {}
+    is_log: bool = False
 
 
 def begins_as_table(path: Path) -> bool:
@@ -50,12 +55,8 @@ def begins_as_table(path: Path) -> bool:
         return False
 
 
-def read_archive(path: Path) -> Iterator[Sample | Exception | Refusal]:
-    """Yield the samples of an `.eval` archive, one in memory at a time; an error for one that is damaged.
-
-    Of a run that has not come to its end, the last item is the refusal that says so. A file that is no log raises
-    ValueError.
-    """
+def read_archive(path: Path) -> Iterator[Sample]:
+    """Yield the samples of an `.eval` archive, one in memory at a time; ValueError if it is no log."""
     try:
         with open_zip(path) as archive:
             header = _read_header(archive)
@@ -68,9 +69,10 @@ def read_archive(path: Path) -> Iterator[Sample | Exception | Refusal]:
                 if info.filename.startswith("samples/") and info.filename.endswith(".json"):
                     count += 1
                     try:
-                        yield Sample(model, parse_json(_read_member(archive, info)), asked)
+                        record = parse_json(_read_member(archive, info))
                     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
-                        yield ValueError(f"{info.filename}: {error}")
+                        record = UNREADABLE, f"{info.filename}: {error}"
+                    yield Sample(model, record, asked)
             yield from _judge_status(header, count)
     except (zipfile.BadZipFile, NotImplementedError) as error:
         raise ValueError(f"not a whole Inspect log: {error}") from None
@@ -85,8 +87,8 @@ def load_whole(path: Path) -> object:
     return load_json(content)
 
 
-def read_log(log: object) -> Iterator[Sample | Refusal]:
-    """Yield the samples of a plain `.json` log, and last what `read_archive` does."""
+def read_log(log: object) -> Iterator[Sample]:
+    """Yield the samples of a plain `.json` log."""
     (model, asked), samples = _read_eval(log), _list(_mapping(log).get("samples"))
     for sample in samples:
         yield Sample(model, check_record(sample), asked)
@@ -100,19 +102,17 @@ def _weigh(content: bytes) -> int:
     return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
 
 
-def _judge_status(header: Mapping, count: int) -> Iterator[Refusal]:
+def _judge_status(header: Mapping, count: int) -> Iterator[Sample]:
     """Refuse a log that is not that of a whole run, beside its samples."""
     if (status := header.get("status")) != "success":
         error = _mapping(header.get("error")).get("message")
         expected = _mapping(header["eval"].get("dataset")).get("samples")
-        yield (
-            UNFINISHED_LOG,
-            (
-                f"the run did not finish (status {status or 'unknown'}{f': {str(error)[:200]}' if error else ''}): "
-                f"{count:,} samples{f' of {expected:,}' if isinstance(expected, int) else ''} are in it; "
-                "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
-            ),
+        detail = (
+            f"the run did not finish (status {status or 'unknown'}{f': {str(error)[:200]}' if error else ''}): "
+            f"{count:,} samples{f' of {expected:,}' if isinstance(expected, int) else ''} are in it; "
+            "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
         )
+        yield Sample(None, (UNFINISHED_LOG, detail), is_log=True)
 
 
 def _read_header(archive: zipfile.ZipFile) -> Mapping:

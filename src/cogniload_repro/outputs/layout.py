@@ -44,23 +44,10 @@ _CONTENT_BYTES = 1 << 16
 class Layout:
     """The files of a source, sorted by path, by what they are.
 
-    Attributes
-    ----------
-    root : Path
-        The folder, or the folder of a single file.
-    tables, puzzle_tables : list of Path
-        Tables of outputs and of puzzles.
-    texts, states : dict of str to Path
-        Puzzle texts and metadata by puzzle name.
-    answers : list of (str or None, Path)
-        Single answers with their model, None for those in no folder.
-    others : list of Path
-        Files that are none of these and do not look like data.
-    lost : list of (Path, Refusal)
-        What cannot be looked into (folders without permission, dangling links, pipes and devices), and data of a form
-        that is not read.
-    inner : mapping of Path to Path
-        Archives in the folder, and where they were unpacked.
+    ``texts`` and ``states`` are puzzle texts and metadata by puzzle name, ``answers`` stand with their model (None in
+    no folder). ``others`` are none of these and do not look like data; ``lost`` are data that are not read, and what
+    cannot be looked into: folders without permission, dangling links, pipes and devices. ``inner`` are archives in the
+    folder, and where they were unpacked.
     """
 
     root: Path
@@ -83,21 +70,10 @@ class Layout:
 def find_files(
     source: Path, label: str | None = None, inner: Mapping[Path, Path] | None = None, *, may_be_empty: bool = False
 ) -> Layout:
-    """Sort the files of a source, which messages call by its label, or else by its path.
+    """Sort the files of a source, which messages call by its label; archives but those of `inner` are not looked into.
 
-    Parameters
-    ----------
-    source : path
-    label : str, optional
-    inner : mapping of path to path
-        Archives below the source, and where they were unpacked; other archives are not looked into.
-    may_be_empty : bool
-        Whether there may be nothing in it, as what there was has been refused before.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file or folder, or it holds no outputs and nothing that could be named as refused.
+    If there is no such file or folder, or it holds no outputs and nothing that could be named as refused (before, where
+    it `may_be_empty`), ValueError is raised.
     """
     if source.is_file():
         if not is_table(source):

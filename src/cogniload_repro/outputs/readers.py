@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain, count
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -84,35 +85,27 @@ def _entries(
     row: int, record: dict | Refusal, columns: list[str], model: str | None, asked: Mapping[str, object]
 ) -> Iterator[Entry]:
     """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
-    for fields in adapt_record(record, model, asked) if isinstance(record, dict) else (record,):
-        if isinstance(fields, dict):
-            yield Entry(row, {name: fields[name] for name in (*columns, "text") if name in fields})
-        else:
-            yield Entry(row, None, fields)
+    for found in adapt_record(record, model, asked) if isinstance(record, dict) else (record,):
+        if isinstance(found, dict):
+            found = {name: found[name] for name in (*columns, "text") if name in found}
+        yield Entry.of(row, found)
 
 
 def _read_json(path: Path, columns: list[str]) -> Iterator[Entry]:
     content = inspect_logs.load_whole(path)
-    if isinstance(content, list):
-        checked = ((row, check_record(record)) for row, record in enumerate(content, start=1))
-        entries = (Entry(row, one) if isinstance(one, dict) else Entry(row, None, one) for row, one in checked)
-        yield from _read_records(entries, find_beside(path), columns)
-    else:
-        yield from _read_samples(inspect_logs.read_log(content), columns)
+    if not isinstance(content, list):
+        return _read_samples(inspect_logs.read_log(content), columns)
+    entries = (Entry.of(row, check_record(record)) for row, record in enumerate(content, start=1))
+    return _read_records(entries, find_beside(path), columns)
 
 
 def _read_eval(path: Path, columns: list[str]) -> Iterator[Entry]:
     return _read_samples(inspect_logs.read_archive(path), columns)
 
 
-def _read_samples(samples: Iterator[inspect_logs.Sample | Exception | Refusal], columns: list[str]) -> Iterator[Entry]:
+def _read_samples(samples: Iterator[inspect_logs.Sample], columns: list[str]) -> Iterator[Entry]:
     for row, sample in enumerate(samples, start=1):
-        if isinstance(sample, Exception):
-            yield Entry(row, None, (UNREADABLE, str(sample)))
-        elif not isinstance(sample, inspect_logs.Sample):
-            yield Entry(0, None, sample)
-        else:
-            yield from _entries(row, sample.record, columns, sample.model, sample.asked)
+        yield from _entries(0 if sample.is_log else row, sample.record, columns, sample.model, sample.asked)
 
 
 def _read_csv(path: Path, columns: list[str], delimiter: str = ",") -> Iterator[Entry]:
@@ -124,9 +117,7 @@ def _read_csv(path: Path, columns: list[str], delimiter: str = ",") -> Iterator[
         if refusal := _check_header(list(lines.fieldnames or ()), columns):
             yield Entry(0, None, refusal)
             return
-        row = 0
-        while True:
-            row += 1
+        for row in count(1):
             bounded.left = ROW_BYTES
             try:
                 fields = next(lines)
@@ -180,10 +171,8 @@ def _parse_count(name: str, word: str | None) -> str | int | None:
 def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
     with open_parquet(path) as file:
         present = _find_columns(file.schema_arrow, columns)
-        groups = range(file.num_row_groups)
-        yield from _read_batches(
-            path, (batch for number in groups for batch in _read_group(path, file, number, present))
-        )
+        groups = (_read_group(path, file, number, present) for number in range(file.num_row_groups))
+        yield from _read_batches(path, chain.from_iterable(groups))
 
 
 def _find_columns(schema: pa.Schema, columns: list[str]) -> list[str]:
@@ -202,13 +191,11 @@ def _read_batches(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[Ent
             left -= sum(sizes)
             if left < 0:
                 raise ValueError(over_limit(path.name))
-            cuts = range(len(part)) if sum(sizes) > ROW_BYTES else [None]
-            for place in cuts:
-                is_long = place is not None and sizes[place] > ROW_BYTES
-                rows = part if place is None else part.slice(place, 1)
-                for fields in [_TOO_LONG] if is_long else decode_batch(rows):
+            one_by_one = ((size, part.slice(place, 1)) for place, size in enumerate(sizes))
+            for size, rows in one_by_one if sum(sizes) > ROW_BYTES else [(0, part)]:
+                for found in [_TOO_LONG] if size > ROW_BYTES else decode_batch(rows):
                     row += 1
-                    yield Entry(row, fields) if isinstance(fields, dict) else Entry(row, None, fields)
+                    yield Entry.of(row, found)
 
 
 def _measure_rows(batch: pa.RecordBatch) -> list[int]:
@@ -289,30 +276,24 @@ def _check_messages(messages: Iterator[pa.ipc.Message]) -> None:
 
 def _unpacked_size(message: pa.ipc.Message) -> int:
     """Return the bytes of a batch; of a compressed one (as its flatbuffer says) each buffer begins with its size."""
-    meta, body = message.metadata.to_pybytes(), message.body
-    if body is None:
-        return 0
+    meta, body = message.metadata.to_pybytes(), message.body or b""
 
-    def number(at: int, width: int = 4) -> int:
-        return int.from_bytes(meta[at : at + width], "little")
+    def number(at: int, width: int = 4, *, signed: bool = False) -> int:
+        return int.from_bytes(meta[at : at + width], "little", signed=signed)
 
     def find(table: int, field: int) -> int:
-        index = table - number(table)
-        place = 4 + 2 * field
-        return table + number(index + place, 2) if place < number(index, 2) and number(index + place, 2) else 0
+        """Return where a field of a table points to; 0 if it is absent."""
+        index = table - number(table, signed=True)
+        offset = number(index + 4 + 2 * field, 2) if 4 + 2 * field < number(index, 2) else 0
+        return offset and table + offset + number(table + offset)
 
-    header = find(number(0), 2)
-    batch = header + number(header)
-    if message.type == "dictionary":
-        batch = find(batch, 1) + number(find(batch, 1))
-    if not find(batch, 3):
+    batch = find(number(0), 2)
+    batch = find(batch, 1) if message.type == "dictionary" else batch
+    if message.type == "schema" or not find(batch, 3):
         return len(body)
-    buffers = find(batch, 2) + number(find(batch, 2))
-    starts = (number(buffers + 4 + 16 * n, 8) for n in range(number(buffers)))
-    return len(body) + sum(
-        int.from_bytes(body[start : start + 8].to_pybytes(), "little", signed=True)
-        for start in starts if start + 8 <= len(body)
-    )  # fmt: skip
+    buffers = find(batch, 2)
+    starts = (number(buffers + 4 + 16 * place, 8) for place in range(number(buffers)))
+    return len(body) + sum(int.from_bytes(bytes(body[start : start + 8]), "little", signed=True) for start in starts)
 
 
 _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {

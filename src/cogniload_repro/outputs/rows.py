@@ -6,7 +6,6 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -72,20 +71,10 @@ def read_outputs(
     catalog : Catalog
         Known puzzles; the source's own and those drawn again from their names are added.
     model : str, optional
-        The model of rows that name none; or ``OLD=NEW``, another name for one.
-
-    Yields
-    ------
-    Output or Rejected
-        A response, or a row that cannot be used.
-
-    Raises
-    ------
-    ValueError
-        If there is no such source, it holds no outputs, or none of a model that is to be called otherwise.
+        The model of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
     """
     layout = source if isinstance(source, Layout) else find_files(Path(source))
-    naming = _Naming.read(model)
+    naming = _Naming(model)
     seen: dict[str, set[int]] = defaultdict(set)
     texts = _Texts(layout, catalog)
     for path, entry in _entries(layout, catalog):
@@ -101,32 +90,25 @@ def read_outputs(
     naming.check()
 
 
-@dataclass
 class _Naming:
     """The name of rows without a model, or another name for one model."""
 
-    default: str | None = None
-    old: str | None = None
-    new: str = ""
-    met: bool = False
-
-    @classmethod
-    def read(cls, said: str | None) -> "_Naming":
-        old, renames, new = (said or "").partition("=")
-        if renames and not (old and new):
-            raise ValueError(f"the model is {said!r}; give a name for rows without one, or OLD=NEW")
-        return cls(old=old, new=new) if renames else cls(said)
+    def __init__(self, stated: str | None):
+        self._old, self._is_new, self._name = (stated or "").partition("=")
+        if self._is_new and not (self._old and self._name):
+            raise ValueError(f"the model is {stated!r}; give a name for rows without one, or OLD=NEW")
+        self._met = False
 
     def apply(self, fields: dict) -> dict:
         model = fields.get("model")
-        if self.old is not None and model == self.old:
-            self.met = True
-            return fields | {"model": self.new}
-        return fields if model is not None or self.default is None else fields | {"model": self.default}
+        if self._is_new and model == self._old:
+            self._met = True
+            return fields | {"model": self._name}
+        return fields | {"model": self._old} if model is None and self._old and not self._is_new else fields
 
     def check(self) -> None:
-        if self.old is not None and not self.met:
-            raise ValueError(f"no row is one of the model {self.old!r}, which was to be called {self.new!r}")
+        if self._is_new and not self._met:
+            raise ValueError(f"no row has the model {self._old!r}, which was to be renamed {self._name!r}")
 
 
 def _reject(layout: Layout, path: Path, entry: Entry, refusal: Refusal, model: str | None = None) -> Rejected:
@@ -225,7 +207,7 @@ def _check_puzzle(
 
 
 class _Texts:
-    """What a source says that the texts of puzzles are, held against those of the same names that are known."""
+    """What a source says that the texts of puzzles are, compared with those of the same names that are known."""
 
     def __init__(self, layout: Layout, catalog: Catalog):
         self._files, self._catalog = layout.texts, catalog
@@ -237,4 +219,4 @@ class _Texts:
             text = read_text(self._files[name])
             self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
         if not self._agree.get(name, True) or (isinstance(said, str) and self._catalog.text(place).strip() not in said):
-            raise ValueError("its text is not that of the known puzzle of this name; add its metadata, or mend one")
+            raise ValueError("its text is not that of the known puzzle of this name; add its metadata, or correct one")

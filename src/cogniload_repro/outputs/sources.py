@@ -1,16 +1,12 @@
 """Where outputs come from: a local path, an https:// or hf:// address, an archive -> a local file or folder.
 
-A server is a stranger. What it sends is bounded in size, and is appended to nothing but the rest of the same version of
-the same file.
+What a server sends is bounded in size, and is appended to nothing but the same version of the same file.
 """
 
-import gzip
 import hashlib
 import os
 import re
-import shutil
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -28,7 +24,7 @@ from cogniload_repro.outputs.archives import is_archive, unpack
 from cogniload_repro.outputs.layout import CONTAINERS, answer_name, walk
 from cogniload_repro.outputs.rows import Rejected
 from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.records import bound, over_limit, unpacked_limit
+from cogniload_repro.records import over_limit, unpacked_limit
 
 _HUB = "https://huggingface.co"
 _HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)")
@@ -61,21 +57,9 @@ def local_source(source: str | Path | LocalSource) -> LocalSource:
 def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None] | None = None) -> LocalSource:
     """Bring a source to this machine: fetch it, compare its sum, unpack it and the archives in it, one level deep.
 
-    Parameters
-    ----------
-    source : str or path
-        A local path; ``https://...``; or ``hf://datasets/OWNER/NAME@COMMIT/path``. Each may end in ``#sha256=``
-        and the file's sum in hexadecimal, which is compared then; with it the hub's address may name a branch.
-    cache : path
-        Folder for what is fetched and unpacked; what is there already is not fetched again.
-    fetch : function, optional
-        `download`, perhaps with other options.
-
-    Raises
-    ------
-    ValueError
-        If the address is of another form, cannot be fetched, gives a web page, has another sum, or is an archive of
-        which nothing can be unpacked.
+    It is a local path, ``https://...``, or ``hf://datasets/OWNER/NAME@COMMIT/path``, and may end in ``#sha256=`` and
+    the file's sum in hexadecimal; with a sum, the hub's address may name a branch. What is fetched and unpacked is kept
+    in the cache. `fetch` is `download`, perhaps with other options. Everything else raises ValueError.
     """
     address, _, sha256 = str(source).partition("#sha256=")
     if "#sha256=" in str(source) and not _SHA256.fullmatch(sha256 := sha256.lower()):
@@ -111,15 +95,7 @@ def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None
 
 
 def resolve_address(address: str) -> str:
-    """Return the URL under which an address is fetched.
-
-    ``hf://`` addresses go to the hub, or to the mirror named in the environment variable HF_ENDPOINT.
-
-    Raises
-    ------
-    ValueError
-        If the address is neither https:// nor a complete hf:// one.
-    """
+    """Return the URL of an https:// or complete hf:// address (ValueError for others); HF_ENDPOINT names a mirror."""
     scheme, shown = urlsplit(address).scheme, without_secrets(address)
     if scheme in ("https", "http"):
         return address
@@ -138,23 +114,9 @@ def download(
 ) -> None:
     """Fetch a file; what an interrupted call has left beside it is continued, if the server has the same version.
 
-    Parameters
-    ----------
-    url : str
-    path : Path
-    allow_http : bool
-        Whether plain http will do, as the file's sum is compared afterwards. Otherwise it is used for servers on this
-        machine only, and no redirection leads to it from elsewhere.
-    attempts : int
-        How often to ask before giving up.
-    pause_s, timeout_s : float
-        Seconds before the second attempt, doubled before each further one; seconds without a byte that end an attempt.
-
-    Raises
-    ------
-    ValueError
-        If the server refuses, sends a web page or too much (`records.unpacked_limit`), or keeps failing; what has come
-        is kept in the last case.
+    Plain http is used for servers on this machine only, unless `allow_http`, as where the file's sum is compared
+    afterwards. `timeout_s` are seconds without a byte that end an attempt. If the server refuses, sends a web page or
+    too much (`records.unpacked_limit`), or keeps failing, ValueError is raised; what has come is kept in the last case.
     """
     part = path.with_name(f".{path.name}.part")
     session = _Session(allow_http or urlsplit(url).scheme == "http", anywhere=allow_http)
@@ -222,9 +184,9 @@ def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: floa
             raise _TransientError(f"the server answered {status} {str(response.reason or '')[:100]}")
         if status not in (200, 206):
             raise ValueError(f"the server answered {status} {str(response.reason or '')[:100]}")
-        encoding = response.headers.get("Content-Encoding", "identity").lower() or "identity"
-        if encoding not in ("identity", "gzip", "x-gzip"):
-            raise ValueError(f"it comes compressed as {encoding[:20]!r}")
+        encoding = response.headers.get("Content-Encoding", "").lower()
+        if encoding not in ("", "identity") and not urlsplit(url).path.lower().endswith((".gz", ".tgz")):
+            raise ValueError(f"it comes compressed as {encoding[:20]!r}, though it was asked for as it is")
         if status == 200:
             start, told = 0, _read_length(response)
             _mark(part).unlink(missing_ok=True)
@@ -232,8 +194,6 @@ def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: floa
                 _mark(part).write_text(f"{told} {version}", encoding="utf-8")
         _append(response, part, start, int(told) if told else None)
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
-    if encoding != "identity" and not urlsplit(url).path.lower().endswith((".gz", ".tgz")):
-        _decompress(part, without_secrets(url))  # though the server was asked not to compress
     with part.open("rb") as file:
         if is_page or file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
             raise ValueError("it gives a web page instead of data")
@@ -275,19 +235,6 @@ def _append(response: requests.Response, part: Path, size: int, total: int | Non
         raise ValueError(over_limit("it", "is larger"))
     if total is not None and size != total:
         raise _TransientError(f"connection closed at {size:,} of {total:,} bytes")
-
-
-def _decompress(part: Path, shown: str) -> None:
-    plain = part.with_name(f"{part.name}.plain")
-    try:
-        with bound(gzip.open(part), shown) as packed, plain.open("wb") as file:
-            shutil.copyfileobj(packed, file)
-        os.replace(plain, part)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise _TransientError(f"corrupt download: {error}") from None
-    finally:
-        plain.unlink(missing_ok=True)
-        _mark(part).unlink(missing_ok=True)  # of the packed file
 
 
 def _describe(error: Exception) -> str:
