@@ -73,6 +73,10 @@ def test_no_cell_of_a_guarded_table_begins_as_a_formula(cells):
         ("https://host/x#sha256=0f&token=TOK", "https://host/x#sha256=0f"),
         ("hf://datasets/o/n@0123/a.jsonl", "hf://datasets/o/n@0123/a.jsonl"),
         ("s3://key:word@bucket/x", "s3://bucket/x"),
+        ("git+https://me:s3cret@h/a?token=TOK", "git+https://h/a"),
+        ("sftp+ssh://me:s3cret@h/a", "sftp+ssh://h/a"),
+        ("https:/me:s3cret@h/a", "https:/h/a"),
+        ("C:/me/a:b@c", "C:/me/a:b@c"),
         ("outputs/a?b#c@d", "outputs/a?b#c@d"),
         ("reconstructed", "reconstructed"),
     ],
@@ -88,3 +92,4 @@ def test_messages_of_other_programs_lose_their_secrets():
     message = "HTTPConnectionPool(host='h', port=1): exceeded with url: /x?token=TOK (to https://me:s3@h/?X-Sig=1)"
     shown = "HTTPConnectionPool(host='h', port=1): exceeded with url: /x (to https://h/)"
     assert without_queries(message) == shown
+    assert "s3cret" not in without_queries(r"Failed to parse: h\@me:s3cret@127.0.0.1/a")

@@ -274,7 +274,7 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path, fault):
 
 
 def test_a_source_without_a_good_row_is_refused(tmp_path):
-    """However many rejected rows are put up with, there has to be something to score."""
+    """However many rejected rows are accepted, there has to be something to score."""
     (tmp_path / "o.jsonl").write_bytes(b"")
     code, message = run("download-outputs", "--build", tmp_path / "b", "--source", tmp_path / "o.jsonl")
     assert (code, "no usable response" in message) == (2, True)

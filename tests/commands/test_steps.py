@@ -178,7 +178,7 @@ def test_the_documented_way_with_own_outputs(checkout):
     for name, models in (("same.jsonl", ["QwQ-32B"]), ("again.jsonl", ["my-model", "new"])):
         write_answers(checkout / name, *models)
         refused = make(checkout, "add", f"SOURCE={name}")
-        assert (refused.returncode, "brings a model that is there already" in refused.stderr) == (2, True)
+        assert (refused.returncode, "was already imported from" in refused.stderr) == (2, True)
     assert len(read_choices(build).added) == 1
     (build / "outputs" / "strange.parquet").write_bytes((build / "outputs" / "my-model.parquet").read_bytes())
     refused = make(checkout, "score")

@@ -110,6 +110,15 @@ def test_only_the_rest_of_the_same_version_is_appended(tmp_path, etag, told, beg
         assert [f"Range: bytes={HALF}-" in request for request in server.requests] == [False, True, False]
 
 
+def test_a_first_answer_without_a_size_is_continued_too(tmp_path):
+    """The size then comes with the rest."""
+    chunked = answer('ETag: "1"', "Transfer-Encoding: chunked", body=b"%x\r\n%s" % (len(CONTENT), CONTENT[:HALF]))
+    headers = 'ETag: "1"', f"Content-Range: bytes {HALF}-{len(CONTENT) - 1}/{len(CONTENT)}"
+    with serve_raw(chunked, answer(*headers, body=CONTENT[HALF:], status="206 Partial Content")) as server:
+        assert fetch(tmp_path, server) == CONTENT
+        assert len(server.requests) == 2
+
+
 @pytest.mark.parametrize(
     ("response", "complaint"),
     [
@@ -194,7 +203,10 @@ def test_no_message_has_a_secret(tmp_path, response):
         url = server.url.replace("//", "//me:s3cret@") + "/file?token=TOK"
         with pytest.raises(ValueError, match=f"{server.url}/file") as refusal:
             download(url, tmp_path / "file", attempts=2, pause_s=0.001, timeout_s=1)
-    assert not [word for word in ("s3cret", "me:", "TOK", "token") if word in str(refusal.value)]
+    with pytest.raises(ValueError, match="leads to no valid address") as invalid:
+        download("https://me:s3cret/word@127.0.0.1/a?token=TOK", tmp_path / "file", attempts=1)
+    shown = f"{refusal.value} {invalid.value}"
+    assert not [word for word in ("s3cret", "me:", "TOK", "token") if word in shown]
 
 
 def test_a_local_path_stays_where_it_is(tmp_path):

@@ -36,7 +36,7 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     build : path
     choices : Choices
     grid : str
-        Cells to reconstruct, and to look prompts up in that do not tell their puzzle.
+        Cells to reconstruct, and to look up prompts that do not name their puzzle.
     jobs : int
 
     Raises

@@ -35,7 +35,7 @@ Answer = tuple[object, object]
 
 
 class Beside(NamedTuple):
-    """What other files tell of the records in one: their model, and how it was asked (`settings.SETTINGS`)."""
+    """What other files say of the records in one: their model, and how it was asked (`settings.SETTINGS`)."""
 
     model: str | None = None
     asked: Mapping[str, object] = {}
@@ -45,7 +45,7 @@ def adapt_record(record: dict, model: str | None = None, asked: Mapping[str, obj
     """Yield the rows of one JSON object: several where a model was asked several times, itself if it is a row.
 
     `model` is that of a record which names none, `asked` what is known elsewhere of how it was asked
-    (`settings.SETTINGS`). A request that stands beside its answers is no row.
+    (`settings.SETTINGS`). A request that stands next to its answers is no row.
     """
     asked = asked or {}
     if "custom_id" in record and ("response" in record or "error" in record):
@@ -63,7 +63,7 @@ def adapt_record(record: dict, model: str | None = None, asked: Mapping[str, obj
 
 
 def find_beside(path: Path) -> Beside:
-    """Return what the files beside a table tell: the results of a harness run, the requests of a batch."""
+    """Return what the files next to a table say: the results of a harness run, the requests of a batch."""
     run = _HARNESS_RUN.fullmatch(path.name)
     for results in sorted(path.parent.glob(f"*_{run[1]}.json")) if run else ():
         try:
@@ -109,8 +109,10 @@ def _read_settings(body: Mapping) -> dict[str, object]:
         "top_p": ("top_p", "topP"),
         "max_tokens": ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "max_gen_toks"),
     }  # fmt: skip
-    told = {**_mapping(config.get("output_config")), **thinking, **_mapping(config.get("reasoning")), **config}
-    found = {key: next((told[one] for one in ones if told.get(one) is not None), None) for key, ones in names.items()}
+    stated = {**_mapping(config.get("output_config")), **thinking, **_mapping(config.get("reasoning")), **config}
+    found = {
+        key: next((stated[one] for one in ones if stated.get(one) is not None), None) for key, ones in names.items()
+    }
     return {key: value for key, value in found.items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Archives from strangers, unpacked without leaving the folder: what is unsafe is left out and named."""
+"""Archives of unknown origin, unpacked without leaving the folder: what is unsafe is left out and named."""
 
 import errno
 import hashlib

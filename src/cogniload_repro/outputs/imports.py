@@ -125,9 +125,9 @@ class NamedPuzzles:
         named = ((answer_name(path), None) for _, path in self._layout.answers)
         tables = (entry for path in self._layout.tables for entry in read_table(path, ["name", "text"]))
         rows = (entry.fields or {} for entry in tables)
-        for name, said in chain(((row.get("name"), row.get("text")) for row in rows), named):
+        for name, prompt in chain(((row.get("name"), row.get("text")) for row in rows), named):
             if isinstance(name, str) and name not in self._catalog:
-                yield name, said if isinstance(said, str) else self._read_text(name)
+                yield name, prompt if isinstance(prompt, str) else self._read_text(name)
 
     def _read_text(self, name: str) -> str | None:
         path = self._layout.texts.get(name)

@@ -129,10 +129,10 @@ def _read_eval(header: object) -> tuple[str | None, dict[str, object]]:
         raise ValueError("not an Inspect log: it has no eval")
     about, plan = header["eval"], _mapping(header.get("plan"))
     task, version = (str(about.get(key, "")) for key in ("task", "task_version"))
-    said, is_own = re.fullmatch(r"(\d+)-[A-Z]+", version), task.rpartition("/")[2] == TASK
-    if is_own and said and int(said[1]) != COMPARABILITY:
+    found, is_own = re.fullmatch(r"(\d+)-[A-Z]+", version), task.rpartition("/")[2] == TASK
+    if is_own and found and int(found[1]) != COMPARABILITY:
         raise ValueError(
-            f"log of comparability version {said[1]} of the task {TASK}, not comparable with version {COMPARABILITY}; "
+            f"log of comparability version {found[1]} of the task {TASK}, not comparable with version {COMPARABILITY}; "
             "evaluate again or use the matching release"
         )
     configs = _mapping(about.get("model_generate_config")), _mapping(plan.get("config"))

@@ -32,7 +32,7 @@ UNSAFE_NAME = "unsafe name"
 
 
 class Output(NamedTuple):
-    """One response, as in the outputs table, and how the model was asked, as far as the source tells."""
+    """One response, as in the outputs table, and how the model was asked, as far as the source says."""
 
     model: str
     name: str
@@ -46,7 +46,7 @@ class Output(NamedTuple):
 class Rejected(NamedTuple):
     """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why.
 
-    The model is told where only its puzzle is the trouble.
+    The model is given where only its puzzle is the trouble.
     """
 
     file: str
@@ -79,11 +79,11 @@ def read_outputs(
     texts = _Texts(layout, catalog)
     for path, entry in _entries(layout, catalog):
         fields = entry.fields or {}
-        said = fields.pop("text", None)
-        found = entry.refusal or _name(fields, said, catalog) or _check(naming.apply(fields))
+        prompt = fields.pop("text", None)
+        found = entry.refusal or _name(fields, prompt, catalog) or _check(naming.apply(fields))
         if not isinstance(found, Output):
             yield _reject(layout, path, entry, found)
-        elif refusal := _check_puzzle(found, catalog, seen[found.model], partial(texts.check, said)):
+        elif refusal := _check_puzzle(found, catalog, seen[found.model], partial(texts.check, prompt)):
             yield _reject(layout, path, entry, refusal, found.model)
         else:
             yield found
@@ -130,7 +130,7 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
 
 
 def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
-    """Find the puzzle of a row that tells only its text; return why there is none."""
+    """Find the puzzle of a row that has only its text; return why there is none."""
     if fields.get("name") is None and isinstance(text, str):
         fields["name"] = catalog.find_text(text)
         if fields["name"] is None:
@@ -213,10 +213,12 @@ class _Texts:
         self._files, self._catalog = layout.texts, catalog
         self._agree: dict[str, bool] = {}
 
-    def check(self, said: object, name: str, place: int) -> None:
+    def check(self, prompt: object, name: str, place: int) -> None:
         """Refuse a puzzle whose file of text, or whose prompt in the row, is about another one than the known."""
         if name in self._files and name not in self._agree:
             text = read_text(self._files[name])
             self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
-        if not self._agree.get(name, True) or (isinstance(said, str) and self._catalog.text(place).strip() not in said):
+        if not self._agree.get(name, True) or (
+            isinstance(prompt, str) and self._catalog.text(place).strip() not in prompt
+        ):
             raise ValueError("its text is not that of the known puzzle of this name; add its metadata, or correct one")

@@ -1,4 +1,4 @@
-"""How models were asked, as far as a source tells: provider, version, date, effort, sampling, limit of tokens, form."""
+"""How models were asked, as far as a source says: provider, version, date, effort, sampling, limit of tokens, form."""
 
 import math
 import re
@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-#: What a source may tell of a request, by the names of columns.
+#: What a source may say of a request, by the names of columns.
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens", "form")
-#: Forms of our own task whose puzzles are those that tell most: answers to them are fitted, and never averaged.
+#: Forms of our own task whose puzzles are the most informative ones: answers to them are fitted, and never averaged.
 CHOSEN_FORMS = ("short", "adaptive")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -23,14 +23,14 @@ def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
     >>> take_settings({"date": 1724858089, "temperature": 0.6, "max_tokens": None})
     {'date': '2024-08-28', 'temperature': '0.6'}
     """
-    told = {name: fields.get(name) for name in SETTINGS}
-    if told["date"] is not None:
-        told["date"] = _read_day(told["date"])
-    return {name: text for name, value in told.items() if (text := _read_value(value))}
+    stated = {name: fields.get(name) for name in SETTINGS}
+    if stated["date"] is not None:
+        stated["date"] = _read_day(stated["date"])
+    return {name: text for name, value in stated.items() if (text := _read_value(value))}
 
 
 class SettingsTally:
-    """Counts by model how often each setting had which value; very many numbers are told as their range."""
+    """Counts by model how often each setting had which value; very many numbers are given as their range."""
 
     def __init__(self) -> None:
         self._counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
@@ -52,8 +52,8 @@ class SettingsTally:
 
 def find_chosen(sources: Iterable[Mapping]) -> set[str]:
     """Return the models of sources, as ``sources.json`` has them, that were asked puzzles of `CHOSEN_FORMS`."""
-    told = [asked for source in sources for asked in source.get("settings", {}).items()]
-    return {model for model, settings in told if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
+    stated = [asked for source in sources for asked in source.get("settings", {}).items()]
+    return {model for model, settings in stated if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
 
 
 def _sum_up(counts: Mapping[str, int]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 from requests.adapters import BaseAdapter
-from requests.exceptions import InvalidSchema, TooManyRedirects
+from requests.exceptions import InvalidSchema, InvalidURL, TooManyRedirects
 from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
@@ -130,7 +130,8 @@ def download(
         except (ValueError, TooManyRedirects) as error:  # what no second attempt mends
             _mark(part).unlink(missing_ok=True)
             part.unlink(missing_ok=True)
-            raise ValueError(f"{without_secrets(url)}: {_describe(error)}; check the address") from None
+            why = "it leads to no valid address" if isinstance(error, InvalidURL) else _describe(error)
+            raise ValueError(f"{without_secrets(url)}: {why}; check the address") from None
         except (requests.RequestException, HTTPError, _TransientError) as error:
             failure = error
     raise ValueError(
@@ -167,9 +168,9 @@ def _drop_body(response: requests.Response, **_: object) -> None:
 
 def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: float) -> None:
     """Fetch what the part file lacks; beside it stand the first answer's total size and version."""
-    told, version = "", ""
+    total, version = "", ""
     if part.exists() and _mark(part).exists():
-        told, _, version = _mark(part).read_text(encoding="utf-8").partition(" ")
+        total, _, version = _mark(part).read_text(encoding="utf-8").partition(" ")
     start = part.stat().st_size if version else 0
     headers = {"Accept-Encoding": "identity"}
     if start:
@@ -177,7 +178,7 @@ def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: floa
     with session.get(url, headers=headers, stream=True, timeout=timeout_s) as response:
         status, found = response.status_code, _RANGE.fullmatch(response.headers.get("Content-Range", ""))
         is_rest = start and found and int(found[1]) == start and _version(response) == version
-        if status == 416 or (status == 206 and not (is_rest and found and found[2] in (told, "*"))):
+        if status == 416 or (status == 206 and not (is_rest and found and found[2] in (total or found[2], "*"))):
             _mark(part).unlink(missing_ok=True)  # the next attempt begins anew
             raise _TransientError("the server sent another part than was asked for, or of another version")
         if status in (408, 429) or status >= 500:
@@ -188,11 +189,13 @@ def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: floa
         if encoding not in ("", "identity") and not urlsplit(url).path.lower().endswith((".gz", ".tgz")):
             raise ValueError(f"it comes compressed as {encoding[:20]!r}, though it was asked for as it is")
         if status == 200:
-            start, told = 0, _read_length(response)
+            start, total = 0, _read_length(response)
             _mark(part).unlink(missing_ok=True)
             if version := _version(response):
-                _mark(part).write_text(f"{told} {version}", encoding="utf-8")
-        _append(response, part, start, int(told) if told else None)
+                _mark(part).write_text(f"{total} {version}", encoding="utf-8")
+        elif found and not total:
+            total = found[2].replace("*", "")
+        _append(response, part, start, int(total) if total else None)
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
     with part.open("rb") as file:
         if is_page or file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
@@ -204,7 +207,7 @@ def _mark(part: Path) -> Path:
 
 
 def _version(response: requests.Response) -> str:
-    """Return the server's mark of the version; "" if there is none that tells bytes apart."""
+    """Return the server's mark of the version; "" if there is none that distinguishes bytes."""
     version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
     return "" if version.startswith("W/") else version
 
