@@ -1,8 +1,10 @@
 """Local processes and a real Dask cluster on this machine."""
 
+import gc
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -188,7 +190,7 @@ def test_scores_that_lack_rows_or_are_of_other_code_are_refused(build, tmp_path,
         score(build, tmp_path / "again", None)
 
 
-@pytest.mark.parametrize("address", ["nonsense", "inproc://x", "tcp://", "file:///x", "127.0.0.1:8786"])
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "file:///x", "127.0.0.1:8786", "tcp://[::1", "tcp://a:b"])
 def test_an_address_of_no_scheduler_is_refused_at_once(address):
     """The sentence shows how one looks."""
     start = time.monotonic()
@@ -200,12 +202,17 @@ def test_an_address_of_no_scheduler_is_refused_at_once(address):
     assert time.monotonic() - start < 20
 
 
-def test_a_scheduler_that_is_not_there_is_named(start, monkeypatch):
-    """A sentence, within seconds."""
+@pytest.mark.parametrize("scheme", ["tcp", "tls", "ws"])
+def test_a_scheduler_that_is_not_there_is_named(start, monkeypatch, capfd, scheme):
+    """A sentence, within seconds, and nothing after it; also where somebody else listens."""
     monkeypatch.setattr(executors, "_ANSWER_S", 1.0)
-    address = "tcp://127.0.0.1:1"
-    with pytest.raises(ValueError, match=rf"no scheduler answers at {address} "), open_executor(1, address):
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        for port in (1, other.getsockname()[1]):
+            address = f"{scheme}://127.0.0.1:{port}"
+            with pytest.raises(ValueError, match=rf"no scheduler answers at {address} "), open_executor(1, address):
+                pass
+            gc.collect()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.fixture

@@ -6,22 +6,23 @@ has stopped working is left with a sentence.
 
 import multiprocessing
 import os
-import re
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from cogniload_repro import __version__
 
 #: Seconds without a scheduler that answers, or without a worker that works, after which a cluster is given up.
 PATIENCE_S = 60.0
 _ANSWER_S, _LOOK_S = 10.0, 1.0
-_ADDRESS = re.compile(r"(tcp|tls|ws|wss)://[^\s/]+")
 _ASK_VERSION = "__import__('cogniload_repro').__version__"  # a function of ours could not be sent where it is missing
 
 T = TypeVar("T")
@@ -53,32 +54,22 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
 
 
 def within(seconds: float, function: Callable[[], T]) -> T:
-    """Return what a function returns, or raise what it raises, if it does so in time.
+    """Return what a function returns, or raise what it raises, if it does so in time; else a TimeoutError.
 
     It runs in a thread, which is left behind when it does not come back.
-
-    Raises
-    ------
-    TimeoutError
-        If the time is over.
     """
-    results: list[T] = []
-    errors: list[Exception] = []
+    future: Future = Future()
 
     def run() -> None:
         try:
-            results.append(function())
+            future.set_result(function())
         except Exception as error:
-            errors.append(error)
+            future.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not results:
-        raise TimeoutError(f"nothing came within {seconds:g} s")
-    return results[0]
+    threading.Thread(target=run, daemon=True).start()
+    if not wait_for([future], seconds).done:
+        raise TimeoutError(f"timed out after {seconds:g} s")
+    return future.result()
 
 
 def _open_processes(jobs: int) -> Executor:
@@ -96,17 +87,9 @@ def _follow_parent() -> None:
 
 @contextmanager
 def _open_cluster(scheduler: str) -> Iterator[Executor]:
-    if not _ADDRESS.fullmatch(scheduler):
-        raise ValueError(f"{scheduler!r} is no address of a Dask scheduler; write one such as tcp://host:8786")
-    try:
-        from distributed import Client
-        from distributed.scheduler import KilledWorker
-    except ImportError:
-        raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
-    try:
-        client = Client(scheduler, timeout=f"{_ANSWER_S}s", set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
+    client = _connect(scheduler)
+    from distributed.scheduler import KilledWorker
+
     try:
         _check_workers(scheduler, client)
         with _Watch(scheduler, client) as watch:
@@ -120,6 +103,33 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
     finally:
         with suppress(OSError, TimeoutError):
             within(_ANSWER_S, lambda: client.close(timeout=_ANSWER_S))
+
+
+def _connect(scheduler: str):
+    """Return a client of a scheduler; a ValueError where there is none."""
+    try:
+        found = urlsplit(scheduler)
+        host, port = found.hostname, found.port
+    except ValueError:  # half an address of IPv6, or a port that is no number
+        host = port = None
+    if not (host and port and found.scheme in ("tcp", "tls", "ws", "wss") and found.path in ("", "/")):
+        raise ValueError(f"{scheduler!r} is no address of a Dask scheduler; write one such as tcp://host:8786")
+    try:
+        import distributed
+    except ImportError:
+        raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
+
+    class Client(distributed.Client):
+        def __del__(self):  # one that found nobody complains of it again when it is collected
+            with suppress(Exception):
+                super().__del__()
+
+    try:
+        socket.create_connection((host, port), _ANSWER_S).close()  # a client would ask again and again
+        options = {"timeout": f"{_ANSWER_S}s", "set_as_default": False}
+        return within(2 * _ANSWER_S, lambda: Client(scheduler, **options))  # whoever listens there may be silent
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
 
 
 def _check_workers(scheduler: str, client) -> None:
