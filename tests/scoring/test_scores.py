@@ -10,9 +10,10 @@ import pytest
 
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
+from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
 from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, score_partition
 from cogniload_repro.scoring.verdict import READINGS
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import read_metadata, table_writer, write_table
 
 IMPORTED = {"provenance": "imported", "source": "made by a test"}
 
@@ -209,3 +210,88 @@ def test_a_long_window_is_cut_around_its_answer(tmp_path):
     scores = score(tmp_path, outputs)
     assert len(scores["window"][0]) == WINDOW_CHARS
     assert "sue has red hair" in scores["window"][0]
+
+
+@pytest.fixture
+def large(build, monkeypatch):
+    """The build with one file of nine row groups, of which a task takes two."""
+    monkeypatch.setattr(scores, "_TASK_ROWS", 700)
+    frame = pd.concat([outputs_frame("c")] * 900, ignore_index=True)
+    table = pa.Table.from_pandas(frame, OUTPUTS, preserve_index=False)
+    with table_writer(build / "outputs/c.parquet", OUTPUTS, IMPORTED) as writer:
+        writer.write_table(table, row_group_size=300)
+    return build
+
+
+def test_a_large_file_is_scored_in_parts(large):
+    """Its row groups are the tasks, the bytes are the same for any number of workers, and no part is left."""
+    assert [len(groups) for groups in scores._plan(large / "outputs/c.parquet", large / "x").tasks] == [2, 2, 2, 2, 1]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        parallel = score_all(large, "parallel", executor=executor)
+    assert parallel == score_all(large, "serial")
+    assert sorted(path.name for path in (large / "serial").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
+    score_partition(large / "outputs/c.parquet", large / "puzzles.parquet", large / "whole.parquet")
+    whole, parts = (pd.read_parquet(path) for path in (large / "whole.parquet", large / "serial/c.parquet"))
+    pd.testing.assert_frame_equal(whole, parts)
+    assert read_metadata(large / "whole.parquet") == read_metadata(large / "serial/c.parquet")
+
+
+def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
+    """What is joined is whole; the other files are scored, and the sentence names the row."""
+    broken = pd.concat([outputs_frame("c")] * 900, ignore_index=True)
+    broken.loc[2000, "name"] = "20_1_1_999999_red"
+    table = pa.Table.from_pandas(broken, OUTPUTS, preserve_index=False)
+    with table_writer(large / "outputs/c.parquet", OUTPUTS, IMPORTED) as writer:
+        writer.write_table(table, row_group_size=300)
+    with pytest.raises(ValueError, match="c answers puzzle '20_1_1_999999_red'"):
+        score_all(large)
+    assert {path.name for path in (large / "scores").glob("*.parquet")} == {"a.parquet", "b.parquet"}
+
+
+def test_scores_carry_their_counts(large):
+    """What the footers say is what the rows are, cell by cell and model by model."""
+    score_all(large)
+    rows = read_scores(large / "scores")
+    for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):
+        pd.testing.assert_frame_equal(read_summary(large / "scores", name), count(rows), check_dtype=False)
+    rewritten = large / "scores/a.parquet"
+    write_table(rewritten, pd.read_parquet(rewritten), IMPORTED)  # by another program: counted from its rows
+    pd.testing.assert_frame_equal(read_summary(large / "scores", "cells"), count_cells(rows), check_dtype=False)
+
+
+def test_a_store_is_read_once(large):
+    """Every byte is fetched once at most, and a run with nothing to do asks for footers and tags alone."""
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra `cluster`: pip install fsspec universal-pathlib")
+    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
+    from fsspec.implementations.local import LocalFileSystem
+    from fsspec.spec import AbstractBufferedFile
+
+    fetched = []
+
+    class CountedFile(AbstractBufferedFile):
+        def _fetch_range(self, start, end):
+            fetched.append(end - start)
+            with open(self.path, "rb") as file:
+                file.seek(start)
+                return file.read(end - start)
+
+    class CountedStore(LocalFileSystem):
+        protocol = ("counted",)
+
+        def _open(self, path, mode="rb", **options):
+            options.pop("autocommit", None)
+            path = self._strip_protocol(path)
+            return CountedFile(self, path, mode, **options) if "r" in mode else super()._open(path, mode)
+
+    fsspec.register_implementation("counted", CountedStore, clobber=True)
+    texts = puzzles_frame().assign(text=[os.urandom(500_000).hex()] * 3)
+    write_table(large / "puzzles.parquet", pa.Table.from_pandas(texts, PUZZLES), IMPORTED)
+    places = [f"counted://{large}/{name}" for name in ("outputs", "puzzles.parquet", "scores")]
+    score_dataset(*places)
+    assert sum(fetched) < 500_000  # the texts of the puzzles, most of what is stored, are not needed
+    fetched.clear()
+    made = {path: path.stat().st_ino for path in large.glob("scores/*")}
+    score_dataset(*places)
+    assert 0 < sum(fetched) <= 3 * 65_536
+    assert {path: path.stat().st_ino for path in large.glob("scores/*")} == made
+    assert score_all(large, "local").keys() == {path.name for path in made}
