@@ -1,15 +1,16 @@
 """The glossary and the schemas name the same columns."""
 
+import json
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cogniload_repro import schemas
 
-PAGE = (Path(__file__).resolve().parents[1] / "book" / "glossary.md").read_text(encoding="utf-8")
-#: Second cell of every row of the page's table.
-ROWS = re.findall(r"^\| (?!:|term)[^|]*\|([^|]*)\|", PAGE, re.MULTILINE)
-LISTED = [name for row in ROWS for name in re.findall(r"`([^`]+)`", row)]
+CELLS = json.loads((Path(__file__).parents[1] / "notebooks" / "glossary.ipynb").read_text(encoding="utf-8"))["cells"]
+PAGE = "\n".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] == "markdown")
+#: Columns stand before the unit in brackets, at the start of an entry's second line.
+LISTED = [name for line in re.findall(r"^: ([^(]*)\(", PAGE, re.MULTILINE) for name in re.findall(r"`([^`]+)`", line)]
 TABLES = (
     *(schemas.PUZZLES, schemas.OUTPUTS, schemas.REJECTED, schemas.SCORES),
     *(schemas.CELLS, schemas.GLM, schemas.INTERACTIONS, schemas.AIC, schemas.TOKENS, schemas.FIDELITY),
@@ -26,3 +27,10 @@ def test_the_glossary_has_no_other_columns():
     """A column that was renamed or dropped leaves no line behind, and none has two."""
     assert {name for name in LISTED if not any(fnmatchcase(column, name) for column in COLUMNS)} == set()
     assert len(LISTED) == len(set(LISTED))
+
+
+def test_every_entry_has_a_term_and_a_sentence():
+    """Each definition follows its term and ends as a sentence does."""
+    entries = re.findall(r"^(\S.*)\n: (.+)$", PAGE, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"^: ", PAGE, re.MULTILINE)) > 40
+    assert all(meaning.endswith(".") for _, meaning in entries)

@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytestmark = pytest.mark.book
 
 _OWN = ("data:", "blob:", "about:")
-_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("02_generation", "20_ontology"))
+_NO_RESULTS = tuple(f"notebooks/{name}.html" for name in ("02_generation", "glossary"))
 #: Pictures wait for a reader to come near.
 _FETCH = "document.querySelectorAll('article img').forEach((i) => { i.loading = 'eager'; });"
 _FETCHED = "return [...document.querySelectorAll('article img')].every((i) => i.complete);"
