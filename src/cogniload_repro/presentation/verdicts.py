@@ -1,10 +1,7 @@
 """What the comparison with the paper says, as sentences and tables for pages."""
 
-import re
-
 import pandas as pd
 
-from cogniload_repro.fidelity.ledger import VERDICTS
 from cogniload_repro.fidelity.ledger import scoreboard as count_verdicts
 from cogniload_repro.presentation.fragments import Fragment, show_frame
 from cogniload_repro.published import load_claims
@@ -110,24 +107,3 @@ def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
     """Return `scoreboard` as a table."""
     caption = "Printed numbers by table and kind, and how many of them are reproduced."
     return show_frame(scoreboard(checks), caption=caption, name=name)
-
-
-def show_verdicts(checks: pd.DataFrame, table: str) -> Fragment:
-    """Return a table's numbers in a sentence with counts, and each that is not exact."""
-    own = checks[checks["table"] == table]
-    parts = []
-    for kind, rows in own.groupby("kind", sort=False):
-        counts = rows["verdict"].value_counts()
-        words = ", ".join(f"{counts[name]:,} {WORDS[name].lower()}" for name in VERDICTS if name in counts)
-        parts.append(f"{len(rows):,} printed numbers (kind: *{kind}*), of which {words}")
-    sentence = f"**{title(table)}**: {'; '.join(parts)}."
-    missed, caption = list_differences(own), f"{title(table)}: numbers that are not exact."
-    summary = Fragment(sentence, f"<p>{sentence}</p>")
-    return summary if missed.empty else summary + show_frame(missed, caption=caption, name=f"verdicts-{table}")
-
-
-def show_claims(checks: pd.DataFrame, *locations: str) -> Fragment:
-    """Return `list_claims` as a table."""
-    label = re.sub(r"[^a-z0-9]+", "-", f"claims {locations[0]}".lower()).strip("-")
-    rows = list_claims(checks, *locations)
-    return show_frame(rows, caption="Statements of the paper's prose, recomputed.", name=label)
