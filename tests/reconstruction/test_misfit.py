@@ -1,31 +1,32 @@
 """The misfit: by how much printed accuracies leave the smooth response, and what that makes of the others."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from scipy.stats import norm
 
-from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_claims
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, expected_accuracy, level_sums
 from cogniload_repro.reconstruction.misfit import (
     Departures,
-    estimate_by_load,
+    compare_assumptions,
     estimate_misfit,
+    estimate_without,
     find_departures,
     log_likelihood,
-    predict_left_out,
+    widening,
 )
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import recovered_from
 from cogniload_repro.statistics.design import GRID, X
 
 CELLS = load_counts()
+OPEN = ["DeepSeek-R1-Distill-Llama-70B", "EXAONE-Deep-32B", "Phi-4-reasoning-plus"]
 
 
 @pytest.fixture(scope="module")
 def departures():
     """What the prose states along rho."""
-    return find_departures(CELLS)
+    return find_departures()
 
 
 def simulated(misfit, models=300, seed=0):
@@ -84,43 +85,45 @@ def test_chance_is_that_of_answers_given_the_sums(departures):
     np.testing.assert_allclose(np.cov(shares) + np.eye(2) * 0.01**2 / 12, one.chance, rtol=0.1, atol=1e-6)
 
 
-def test_the_prose_is_not_smooth_and_the_printed_levels_are_not_either():
-    """Along every load the misfit is there, and the three estimates agree."""
-    found = estimate_by_load(CELLS).set_index(["load", "models"])
-    everyone = found.xs("all", level="models")
-    assert (everyone["ratio"] > 10.8).all()  # p < 0.001
-    assert everyone["low"].max() < everyone["high"].min()
-    assert (found["low"] <= found["value"]).all()
-    assert (found["value"] <= found["high"]).all()
-    assert found.groupby("load")["numbers"].max().to_dict() == everyone["numbers"].to_dict()
-
-
-def test_left_out_accuracies_lie_in_their_bands(departures):
-    """Predicted from all others, 85 to 100% of the printed accuracies lie in the 95% bands; smooth ones miss more."""
-    predicted = predict_left_out(departures)
-    assert len(predicted) == 16
-    assert 0.85 <= predicted["inside"].mean() <= 1
-    assert (predicted["z_smooth"].abs() <= 1.96).mean() < predicted["inside"].mean()
-    assert (predicted["sd"] >= predicted["sd_smooth"]).all()
-    pd.testing.assert_series_equal(predicted["printed"] - predicted["z"] * predicted["sd"], predicted["expected"],
-                                   check_names=False)  # fmt: skip
-
-
-def test_a_prediction_knows_nothing_of_what_it_predicts(departures):
-    """Whatever is printed at a place, its prediction from the others stays."""
-    first, *others = departures
-    changed = Departures(
-        first.model, first.levels, first.printed + np.array([0.2, 0.0]), first.expected, first.chance, first.reach
+def test_the_estimate_rests_on_six_numbers_of_open_models(departures):
+    """Without the strongest model the misfit is smaller by a quarter; models with ten puzzles per cell show none."""
+    without = estimate_without(departures).set_index("model")
+    assert without["misfit"].idxmin() == "Phi-4-reasoning-plus"
+    assert without["misfit"].min() == pytest.approx(0.127, abs=0.001)
+    assert (
+        without.loc[OPEN, "numbers"].sum() == 6
     )
-    before, after = (predict_left_out([one, *others]).iloc[0] for one in (first, changed))
-    for column in ("expected", "sd", "misfit", "expected_smooth"):
-        assert after[column] == pytest.approx(before[column])
-    assert after["z"] > before["z"]
+    api = [one for one in departures if one.model not in OPEN]
+    assert estimate_misfit(api).value == pytest.approx(0, abs=0.01)
+
+
+def test_a_band_integrates_over_the_likelihood_of_the_misfit(departures):
+    """The widened band holds 95% of points whose misfit is drawn from its likelihood; a point that sums fix stays."""
+    grid = np.linspace(0, 1, 201)
+    weights = np.exp([log_likelihood(misfit, departures) for misfit in grid])
+    rng = np.random.default_rng(4)
+    misfits = rng.choice(grid, size=200_000, p=weights / weights.sum())
+    one = next(one for one in departures if one.model == "EXAONE-Deep-32B")
+    shares = np.array([GRID["ratio_pct"] == level for level in one.levels] + [GRID["N"] == 20], float)
+    factor = widening(one.model, shares, 0.17)
+    assert factor[2] == 1
+    chance, effect = np.diag(one.chance) - 0.01**2 / 12, (one.reach**2).sum(axis=1)
+    for place in (0, 1):
+        points = rng.normal(size=misfits.size) * np.sqrt(chance[place] + misfits**2 * effect[place])
+        half = factor[place] * norm.ppf(0.975) * np.sqrt(chance[place] + 0.17**2 * effect[place])
+        assert (np.abs(points) <= half).mean() == pytest.approx(0.95, abs=0.003)
+        assert 1.1 < factor[place] < 1.3
+
+
+def test_more_effects_mean_wider_bands():
+    """If single (N, d), (d, rho) and (N, rho) departed as much as levels of rho do, bands of open models would double."""
+    found = compare_assumptions(["QwQ-32B", "EXAONE-Deep-32B"])
+    assert found["tiles"] == pytest.approx(2.1, abs=0.1)
+    assert found[["figure3", "figure4"]].between(1.2, 1.5).all()
 
 
 def test_no_departures_are_refused():
     """Without a printed accuracy there is no misfit, and the message says so."""
-    model = next(name for name in BY_NAME if name == "QwQ-32B")
-    assert find_departures(CELLS[CELLS["model"] == model]) == []
+    assert find_departures(["QwQ-32B"]) == []
     with pytest.raises(ValueError, match="no accuracy is printed"):
         estimate_misfit([])

@@ -1,6 +1,7 @@
-"""The least and the largest accuracy that any table of counts can have at each point of the figures along rho.
+"""Outer bounds of the accuracy at each point of the figures along rho: a relaxation, not the attainable range.
 
-Two linear programmes a point (`polytope.possible_range`): the counts need not be whole, so no table lies outside.
+Two linear programmes per point (`polytope.possible_range`) let the counts be fractional: no table lies outside, but
+whole counts may reach far less. gpt-5's curve has one value in every reconstruction, and wide bounds.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,6 @@ import pandas as pd
 
 from cogniload_repro.frames import read_frame
 from cogniload_repro.models import NAMES
-from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.reconstruction.polytope import constraints_around, possible_range
 from cogniload_repro.schemas import Column, Schema
 from cogniload_repro.statistics.design import GRID
@@ -24,7 +24,6 @@ BOUNDS = RECONSTRUCTED / "bounds.csv"
 PANELS = {"": (0,), "d": (1, 5, 10), "N": (20, 100, 250)}
 
 _KEYS = ["model", "load", "level", "ratio_pct"]
-_DRAWN = ["mean", "least_drawn", "most_drawn", "lowest", "highest"]
 _SHARE = Column(low=0, high=1)
 _SCHEMA = Schema(
     {
@@ -81,28 +80,3 @@ def load_bounds(path: str | Path = BOUNDS) -> pd.DataFrame:
         If the file is missing or is not such a table.
     """
     return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
-
-
-def point_ranges(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return for every point along rho what is known of it: drawn tables, 95% band and bounds.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame; models whose counts are not the committed reconstruction, and points that it lacks, have no row.
-
-    Returns
-    -------
-    DataFrame
-        model, load, level, ratio_pct, mean, least_drawn, most_drawn, lowest, highest (`feasible.spread_band`), least,
-        most (`find_bounds`).
-    """
-    whole = cells.groupby("model")["total"].transform("size") == len(GRID)  # a part of the grid has other sums
-    cells, bounds = cells[whole], load_bounds()
-    parts = []
-    for load, levels in PANELS.items():
-        dims = ["model", load, "ratio_pct"] if load else ["model", "ratio_pct"]
-        band = spread_band(cells, *dims).assign(load=load)
-        band["level"] = band[load] if load else 0
-        parts.append(band.loc[band["level"].isin(levels), [*_KEYS, *_DRAWN]])
-    return pd.concat(parts, ignore_index=True).merge(bounds, on=_KEYS)

@@ -7,7 +7,7 @@ their mean and variance say what is likely of a number, `bounds` gives an outer 
 import shutil
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +17,8 @@ from scipy.stats import t
 from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.misfit import CERTAINTY, estimate_misfit, find_departures
-from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts
+from cogniload_repro.reconstruction.misfit import CERTAINTY, estimate_misfit, find_departures, widening
+from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.reconstruction.sufficient import recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
@@ -27,9 +27,10 @@ from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_co
 COUNT = 24
 
 
+@cache
 def drawn_misfit() -> float:
     """Return the misfit along rho (log-odds) that the tables are drawn with: as estimated, to two decimals."""
-    return round(estimate_misfit(find_departures(load_counts())).value, 2)
+    return round(estimate_misfit(find_departures()).value, 2)
 
 
 def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
@@ -113,33 +114,45 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Return where accuracies lie over the drawn tables, pooled over everything but the named columns.
-
-    Only models whose counts are the committed reconstruction have a band: other counts are known, not chosen.
+    """Return the 95% band of reconstructed models' accuracies, pooled over everything but the named columns.
 
     Parameters
     ----------
     cells : DataFrame
         Cells frame; what it lacks of the grid is left out of the tables too.
     *dims : str
-        Columns to keep apart, such as ``"model", "d"``.
+        Columns to keep apart, ``"model"`` first.
 
     Returns
     -------
     DataFrame
-        One row a combination: the dims, mean, lowest and highest (accuracy, fraction; the ends of a 95% prediction
-        interval for one more table, from Student's t), least_drawn and most_drawn (range over the drawn tables).
-        Empty if no model is reconstructed.
+        One row per combination: the dims, mean, lowest and highest (accuracy, fraction): the ends of a prediction
+        interval for one more table (Student's t), widened because the misfit is uncertain (`misfit.widening`). Empty
+        if no model is reconstructed.
     """
     own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
     drawn = pd.DataFrame(committed_counts(own)[1:].T, index=own.index)
     groups = pd.concat([own[[*dims, "total"]], drawn], axis=1).groupby(list(dims), observed=True)
     counts, n = groups[list(drawn)].sum(), groups["total"].sum()
     reach = t.ppf((1 + CERTAINTY) / 2, drawn.shape[1] - 1) * np.sqrt(1 + 1 / drawn.shape[1]) * counts.std(axis=1)
+    if len(own):
+        reach = reach * _widening(own, groups.ngroup().to_numpy(), len(counts))
     mean = counts.mean(axis=1)
     columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
-    columns |= {"least_drawn": counts.min(axis=1), "most_drawn": counts.max(axis=1)}
     return pd.DataFrame(columns).div(n, axis=0).reset_index()
+
+
+def _widening(own: pd.DataFrame, points: np.ndarray, count: int) -> np.ndarray:
+    """Return the factor of each point, given which rows of the cells it pools."""
+    cells = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
+    places = cells.loc[pd.MultiIndex.from_frame(own[["N", "d", "ratio_pct"]])].to_numpy()
+    factors, misfit = np.ones(count), drawn_misfit()
+    for model, rows in own.reset_index(drop=True).groupby("model", observed=True).indices.items():
+        found, at = np.unique(points[rows], return_inverse=True)
+        shares = np.zeros((len(found), len(GRID)))
+        shares[at, places[rows]] = 1
+        factors[found] = widening(str(model), shares, misfit)
+    return factors
 
 
 def _write_part(model: Model, part: Path, misfit: float, tables: int, seed: int) -> None:

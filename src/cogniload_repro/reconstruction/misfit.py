@@ -1,13 +1,14 @@
-"""How far accuracies lie from what the paper's sums say of them, estimated where the paper prints both.
+"""How far accuracies along rho depart from what the printed sums say, estimated where the prose states them.
 
-Tables 3 to 6 fix a model's sums. The most even accuracies with these sums change smoothly along rho, and the prose
-states some accuracies there; the regression's sums alone are smooth along d and N too, and Tables 4 and 5 print every
-level of them. What is printed departs from the smooth by more than chance: as if each level of a load had an easiness
-of its own, normal with one standard deviation on the log-odds scale, the misfit.
+Tables 3 to 6 fix a model's sums; the most even accuracies with these sums change smoothly along rho. The accuracies
+that the prose states depart from the smooth ones by more than chance: as if each level of rho had its own effect, normal
+with one standard deviation (log-odds), the misfit. Bands along rho integrate over its likelihood. They assume that only
+whole levels of rho depart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,19 +16,17 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
-from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import correct_by
+from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, level_sums, prose_along_rho
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import recovered_from
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 
-#: Intervals and predictions hold with this probability.
+#: Intervals and bands hold with this probability.
 CERTAINTY = 0.95
-#: The loads whose levels can depart, and where their departures are printed.
-LOADS = {"ratio_pct": "prose", "d": "Table 4", "N": "Table 5"}
-
 _WIDEST = 3.0  # log-odds; no estimate is sought beyond
+_GRID = np.linspace(0, 1, 201)  # misfits that a band integrates over
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,13 @@ class Departures:
     ----------
     model : str
     levels : tuple of int
-        Level of the load that each accuracy is of.
+        Needle ratio of each accuracy (%).
     printed, expected : ndarray, shape (m,)
         Fractions.
     chance : ndarray, shape (m, m)
         Covariance of the printed around the expected by chance and rounding, given the sums.
     reach : ndarray, shape (m, q)
-        By how much each accuracy changes with the log-odds of each level, given the sums.
+        Change of each accuracy with the effect of each level, given the sums.
     """
 
     model: str
@@ -54,16 +53,12 @@ class Departures:
     chance: np.ndarray
     reach: np.ndarray
 
-    def covariance(self, misfit: float) -> np.ndarray:
-        """Return the covariance of the printed around the expected, for a misfit (log-odds)."""
-        return self.chance + misfit**2 * self.reach @ self.reach.T
-
 
 @dataclass(frozen=True)
 class Misfit:
     """The misfit of highest likelihood (log-odds), its 95% interval by likelihood ratio, and that ratio against none.
 
-    ``ratio`` is twice the difference of the log-likelihoods; ``numbers`` says how many printed numbers it rests on.
+    ``numbers`` are the printed accuracies that the estimate rests on.
     """
 
     value: float
@@ -73,26 +68,25 @@ class Misfit:
     numbers: int
 
 
-def find_departures(cells: pd.DataFrame, load: str = "ratio_pct") -> list[Departures]:
-    """Return what is printed of the levels of a load, for each model of which something is.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        The reconstructed cells; only sums that the paper's tables fix are taken from them.
-    load : str
-        A key of `LOADS`. Along rho the sums are those of Tables 3 to 6; along d and N those of the regression, and the
-        levels that follow from the others are left out.
-    """
-    found = [_depart(cells, model, load) for model in dict.fromkeys(cells["model"])]
-    return [one for one in found if len(one.levels)]
+def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
+    """Return the accuracies along rho that the prose states, for each model of which it states some."""
+    found = []
+    for model in models:
+        claims = prose_along_rho(model)
+        claims = claims[claims["condition"].isin(PROSE_RATIOS)]
+        if levels := tuple(PROSE_RATIOS[condition] for condition in claims["condition"]):
+            points = [GRID["ratio_pct"] == level for level in levels]
+            expected, chance, reach = _given_sums(model, np.array(points, float))
+            chance = chance + 0.01**2 / 12 * np.eye(len(levels))  # printed to two decimals
+            found.append(Departures(model, levels, claims["value"].to_numpy(float), expected, chance, reach))
+    return found
 
 
 def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
     """Return the log-likelihood of a misfit (log-odds), up to a constant."""
     total = 0.0
     for one in departures:
-        covariance, gap = one.covariance(misfit), one.printed - one.expected
+        covariance, gap = one.chance + misfit**2 * one.reach @ one.reach.T, one.printed - one.expected
         total -= (gap @ np.linalg.solve(covariance, gap) + np.linalg.slogdet(covariance)[1]) / 2
     return total
 
@@ -115,96 +109,105 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     def above(misfit: float) -> float:
         return log_likelihood(misfit, departures) - highest + drop
 
-    return Misfit(
-        value,
-        0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, value)),
-        float(brentq(above, value, _WIDEST)),
-        2 * (highest - log_likelihood(0.0, departures)),
-        sum(len(one.levels) for one in departures),
-    )
+    low = 0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, value))
+    ratio = 2 * (highest - log_likelihood(0.0, departures))
+    return Misfit(value, low, float(brentq(above, value, _WIDEST)), ratio, sum(len(one.levels) for one in departures))
 
 
-def estimate_by_load(cells: pd.DataFrame) -> pd.DataFrame:
-    """Estimate the misfit of each load, of the open models, of the others and of all.
-
-    Returns
-    -------
-    DataFrame
-        Columns load, models (open, API, all), numbers (how many printed numbers it rests on), value, low, high
-        (log-odds), ratio.
-    """
-    rows = []
-    for load in LOADS:
-        departures = find_departures(cells, load)
-        is_open = [BY_NAME[one.model].puzzles_per_cell == 100 for one in departures]
-        for models, wanted in (("open", {True}), ("API", {False}), ("all", {True, False})):
-            found = estimate_misfit([one for one, kind in zip(departures, is_open, strict=True) if kind in wanted])
-            rows.append((load, models, found.numbers, found.value, found.low, found.high, found.ratio))
-    return pd.DataFrame(rows, columns=["load", "models", "numbers", "value", "low", "high", "ratio"])
-
-
-def predict_left_out(departures: Sequence[Departures]) -> pd.DataFrame:
-    """Predict each printed accuracy from all the others, without misfit and with one estimated without it.
-
-    Returns
-    -------
-    DataFrame
-        One row a printed accuracy: model, level, printed, misfit (estimated from the others), and for each of the two
-        ways expected, sd and z (names end in ``_smooth`` without misfit); inside (printed within the 95% prediction).
-    """
+def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
+    """Return the misfit without each model: model, numbers (its printed accuracies), misfit, low, high, ratio."""
     rows = []
     for place, one in enumerate(departures):
-        for at in range(len(one.levels)):
-            others = [*departures[:place], _without(one, at), *departures[place + 1 :]]
-            misfit = estimate_misfit([other for other in others if len(other.levels)]).value
-            smooth, rough = (_left_out(one, at, spread) for spread in (0.0, misfit))
-            inside = abs(rough[2]) <= norm.ppf((1 + CERTAINTY) / 2)
-            rows.append((one.model, one.levels[at], one.printed[at], *smooth, misfit, *rough, inside))
-    columns = ["expected_smooth", "sd_smooth", "z_smooth", "misfit", "expected", "sd", "z", "inside"]
-    return pd.DataFrame(rows, columns=["model", "level", "printed", *columns])
+        found = estimate_misfit([*departures[:place], *departures[place + 1 :]])
+        rows.append((one.model, len(one.levels), found.value, found.low, found.high, found.ratio))
+    return pd.DataFrame(rows, columns=["model", "numbers", "misfit", "low", "high", "ratio"])
 
 
-def _depart(cells: pd.DataFrame, model: str, load: str) -> Departures:
-    recovered = recovered_from(cells, model)
-    n = recovered.n
-    if load == "ratio_pct":
-        claims = prose_along_rho(model)
-        claims = claims[claims["condition"].isin(PROSE_RATIOS)]
-        levels = [PROSE_RATIOS[condition] for condition in claims["condition"]]
-        printed, rounding = claims["value"].to_numpy(float), 0.01**2 / 12
-        rows, known = zip(*level_sums(model), strict=True)
-        fixed, sums = np.column_stack([*rows, X[:, 3:]]), np.concatenate([known, recovered.T[3:]])
-    else:
-        own = correct_by({"d": "table4", "N": "table5"}[load])
-        own = own[own["model"] == model].iloc[:-2]  # those of 1 and the load are fixed: two levels follow
-        levels, printed, rounding = own[load].tolist(), (own["correct"] / own["samples"]).to_numpy(float), 0.0
-        fixed, sums = X, recovered.T
-    if not levels:
-        none = np.zeros(0)
-        return Departures(model, (), none, none, np.zeros((0, 0)), np.zeros((0, GRID[load].nunique())))
-    coefficients, _ = maximise(fixed, n, sums)
-    p = expit(fixed @ coefficients)
-    weights = n * p * (1 - p)
-    shares = np.array([(GRID[load] == level) * n for level in levels], float)
-    shares = np.where(shares > 0, 1.0, 0.0) / shares.sum(axis=1)[:, None]
+def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
+    """Return how much wider 95% bands are than those drawn with one misfit, when its likelihood is integrated over.
+
+    Parameters
+    ----------
+    model : str
+        Of the paper.
+    shares : ndarray, shape (m, 140)
+        Weight of each cell in the accuracy of each point.
+    drawn : float
+        The misfit (log-odds) of the tables that the bands are made of.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        1 where the sums fix the point.
+    """
+    _, chance, reach = _given_sums(model, shares)
+    alone, effect = np.maximum(np.diag(chance), 0), (reach**2).sum(axis=1)
+    sd, at = np.sqrt(alone[:, None] + _GRID**2 * effect[:, None]), np.sqrt(alone + drawn**2 * effect)
+    fixed = at < 1e-9
+    sd[fixed], at[fixed] = 1.0, 1.0
+    low, high = np.zeros(len(at)), 20 * at
+    for _ in range(50):
+        middle = (low + high) / 2
+        enough = (2 * norm.cdf(middle[:, None] / sd) - 1) @ _likelihood() >= CERTAINTY
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(fixed, 1.0, high / (norm.ppf((1 + CERTAINTY) / 2) * at))
+
+
+def compare_assumptions(models: Iterable[str] = NAMES) -> pd.Series:
+    """Return how much wider bands would be if more than whole levels of rho departed as much (median over points).
+
+    Returns
+    -------
+    Series
+        figure3 and figure4, with effects of each (d, rho) and (N, rho); tiles, accuracies by N and d with effects of
+        each (N, d).
+    """
+    misfit, both = estimate_misfit(find_departures()).value, [("d", "ratio_pct"), ("N", "ratio_pct")]
+    cases = {"figure3": (both[0], both), "figure4": (both[1], both), "tiles": (("N", "d"), [("N", "d")])}
+    models, found = tuple(models), {}
+    for name, (points, more) in cases.items():
+        shares, ratios = np.array(_indicators(points), float), []
+        for model in models:
+            _, chance, reach = _given_sums(model, shares)
+            extra = sum((_given_sums(model, shares, which)[2] ** 2).sum(axis=1) for which in more)
+            ratios.append(np.sqrt(1 + misfit**2 * extra / (np.diag(chance) + misfit**2 * (reach**2).sum(axis=1))))
+        found[name] = float(np.median(np.concatenate(ratios)))
+    return pd.Series(found)
+
+
+@cache
+def _likelihood() -> np.ndarray:
+    """Return the likelihood of each misfit in `_GRID`, their sum one."""
+    departures = find_departures()
+    loglik = np.array([log_likelihood(misfit, departures) for misfit in _GRID])
+    weights = np.exp(loglik - loglik.max())
+    return weights / weights.sum()
+
+
+def _given_sums(
+    model: str, shares: np.ndarray, effects: tuple[str, ...] = ("ratio_pct",)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return expected accuracies of points, their covariance, and their change with effects, given a model's sums."""
+    n, p, left = _response(model)
+    weights, shares = n * p * (1 - p), shares / (shares @ n)[:, None]
+    per_effect = np.array(_indicators(effects), float).T * weights[:, None]
+    return shares @ (n * p), shares @ (left * weights) @ shares.T, shares @ left @ per_effect
+
+
+@cache
+def _response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return answers per cell, the smoothest accuracies with a model's printed sums, and what the sums leave free."""
+    recovered = recovered_from(load_counts(), model)
+    rows, known = zip(*level_sums(model), strict=True)
+    fixed, sums = np.column_stack([*rows, X[:, 3:]]), np.concatenate([known, recovered.T[3:]])
+    p = expit(fixed @ maximise(fixed, recovered.n, sums)[0])
+    weighted = (recovered.n * p * (1 - p))[:, None] * fixed
     # given the sums, a change of the cells leaves only what their fit does not take up
-    left = np.eye(len(n)) - (weights[:, None] * fixed) @ np.linalg.solve(fixed.T @ (weights[:, None] * fixed), fixed.T)
-    per_level = (GRID[load].to_numpy()[:, None] == GRID[load].unique()) * weights[:, None]
-    chance = shares @ (left * weights) @ shares.T + rounding * np.eye(len(levels))
-    return Departures(model, tuple(levels), printed, shares @ (n * p), chance, shares @ left @ per_level)
+    return recovered.n, p, np.eye(len(p)) - weighted @ np.linalg.solve(fixed.T @ weighted, fixed.T)
 
 
-def _without(one: Departures, at: int) -> Departures:
-    kept = [place for place in range(len(one.levels)) if place != at]
-    levels = tuple(one.levels[place] for place in kept)
-    return Departures(
-        one.model, levels, one.printed[kept], one.expected[kept], one.chance[np.ix_(kept, kept)], one.reach[kept]
-    )
-
-
-def _left_out(one: Departures, at: int, misfit: float) -> tuple[float, float, float]:
-    """Return mean, standard deviation and z-score of one accuracy, given the model's others."""
-    precision = np.linalg.inv(one.covariance(misfit))
-    sd = precision[at, at] ** -0.5
-    away = float((precision @ (one.printed - one.expected))[at] * sd**2)
-    return float(one.printed[at]) - away, float(sd), float(away / sd)
+@cache
+def _indicators(columns: tuple[str, ...]) -> list[np.ndarray]:
+    """Return for each combination of levels which of the 140 cells have it."""
+    codes = GRID.groupby(list(columns)).ngroup().to_numpy()
+    return [codes == code for code in range(codes.max() + 1)]
