@@ -64,7 +64,7 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     assert {one[1] for one in failed} == {"failed request"}
     assert (row, reason) == (0, "unfinished log")
     assert "status error" in detail
-    assert "of 6 are in it; go on with `inspect eval-retry`" in detail
+    assert "of 6 are in it; continue it with `inspect eval-retry`" in detail
 
 
 def test_a_log_of_another_task_beside_one_of_ours(tmp_path):

@@ -5,8 +5,7 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -16,7 +15,7 @@ from cogniload_repro.outputs.layout import Layout, answer_name, find_files, read
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
 from cogniload_repro.outputs.settings import SETTINGS, take_settings
 from cogniload_repro.puzzles.catalog import Catalog
-from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, Refusal, read_text
+from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
 from cogniload_repro.schemas import OUTPUTS
 
 #: How the prompt was perturbed; such answers are those of a model of their own, "MODEL (NAME)".
@@ -74,46 +73,14 @@ def read_outputs(
         The model of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
     """
     layout = source if isinstance(source, Layout) else find_files(Path(source))
-    naming = _Naming(model)
-    seen: dict[str, set[int]] = defaultdict(set)
-    texts = _Texts(layout, catalog)
+    rows = _Rows(layout, catalog, model)
     for path, entry in _entries(layout, catalog):
-        fields = entry.fields or {}
-        prompt = fields.pop("text", None)
-        found = entry.refusal or _name(fields, prompt, catalog) or _check(naming.apply(fields))
-        if not isinstance(found, Output):
-            yield _reject(layout, path, entry, found)
-        elif refusal := _check_puzzle(found, catalog, seen[found.model], partial(texts.check, prompt)):
-            yield _reject(layout, path, entry, refusal, found.model)
-        else:
-            yield found
-    naming.check()
-
-
-class _Naming:
-    """The name of rows without a model, or another name for one model."""
-
-    def __init__(self, stated: str | None):
-        self._old, self._is_new, self._name = (stated or "").partition("=")
-        if self._is_new and not (self._old and self._name):
-            raise ValueError(f"the model is {stated!r}; give a name for rows without one, or OLD=NEW")
-        self._met = False
-
-    def apply(self, fields: dict) -> dict:
-        model = fields.get("model")
-        if self._is_new and model == self._old:
-            self._met = True
-            return fields | {"model": self._name}
-        return fields | {"model": self._old} if model is None and self._old and not self._is_new else fields
-
-    def check(self) -> None:
-        if self._is_new and not self._met:
-            raise ValueError(f"no row has the model {self._old!r}, which was to be renamed {self._name!r}")
-
-
-def _reject(layout: Layout, path: Path, entry: Entry, refusal: Refusal, model: str | None = None) -> Rejected:
-    reason, detail = refusal
-    return Rejected(layout.label(path), entry.row, reason, _printable(detail), model)
+        try:
+            yield rows.check(entry)
+        except _RowError as error:
+            detail = error.detail[:1000].encode("utf-8", "backslashreplace").decode()  # it may quote the source
+            yield Rejected(layout.label(path), entry.row, error.reason, detail, error.model)
+    rows.check_renaming()
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
@@ -122,64 +89,109 @@ def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
         yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, *OPTIONAL]))
     for model, path in layout.answers:
         content = read_text(path)
-        if isinstance(content, str):
-            yield path, Entry(0, {"model": model, "name": answer_name(path), "response": content})
-        else:
-            yield path, Entry(0, None, content)
+        fields = {"model": model, "name": answer_name(path), "response": content}
+        yield path, Entry.of(0, fields if isinstance(content, str) else content)
     yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
 
 
-def _name(fields: dict, text: object, catalog: Catalog) -> Refusal | None:
-    """Find the puzzle of a row that has only its text; return why there is none."""
-    if fields.get("name") is None and isinstance(text, str):
-        fields["name"] = catalog.find_text(text)
-        if fields["name"] is None:
-            return (
-                UNKNOWN_PUZZLE,
-                f"no known puzzle has the text {text[:60]!r}...; give its name, or put puzzles.jsonl next to it",
-            )
-    return None
+class _RowError(Exception):
+    """Why a row cannot be used; with the model where only its puzzle is the trouble."""
+
+    def __init__(self, reason: str, detail: str, model: str | None = None):
+        self.reason, self.detail, self.model = reason, detail, model
 
 
-def _check(fields: dict) -> Output | Refusal:
-    """Return the fields as a response if they are one."""
-    fields = {name: value for name, value in fields.items() if value is not None}
+class _Rows:
+    """Turns the entries of one source into responses, which answer known puzzles once per model."""
+
+    def __init__(self, layout: Layout, catalog: Catalog, model: str | None):
+        self._texts, self._catalog, self._seen = layout.texts, catalog, defaultdict[str, set[int]](set)
+        self._agree: dict[str, bool] = {}
+        self._model, self._is_renamed, self._new = (model or "").partition("=")
+        self._found_old = False
+        if self._is_renamed and not (self._model and self._new):
+            raise ValueError(f"the model is {model!r}; give a name for rows without one, or OLD=NEW")
+
+    def check(self, entry: Entry) -> Output:
+        """Return the response of an entry, or raise why it is none."""
+        if entry.refusal:
+            raise _RowError(*entry.refusal)
+        fields = {name: value for name, value in (entry.fields or {}).items() if value is not None}
+        prompt = fields.pop("text", None)
+        if "name" not in fields and isinstance(prompt, str):
+            fields["name"] = self._find_name(prompt)
+        if self._is_renamed and fields.get("model") == self._model:
+            self._found_old, fields["model"] = True, self._new
+        elif self._model and not self._is_renamed:
+            fields.setdefault("model", self._model)
+        output = _read_fields(fields)
+        place = self._find_puzzle(output, prompt)
+        if place in self._seen[output.model]:
+            raise _RowError(DUPLICATE, f"{output.model} has answered {output.name} already", output.model)
+        self._seen[output.model].add(place)
+        return output
+
+    def check_renaming(self) -> None:
+        """Raise ValueError if a model was to be renamed that no row has."""
+        if self._is_renamed and not self._found_old:
+            raise ValueError(f"no row has the model {self._model!r}, which was to be renamed {self._new!r}")
+
+    def _find_name(self, prompt: str) -> str:
+        name = self._catalog.find_text(prompt)
+        if name is None:
+            remedy = "give its name, or put puzzles.jsonl next to it"
+            raise _RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
+        return name
+
+    def _find_puzzle(self, output: Output, prompt: object) -> int:
+        """Return the puzzle's place in the catalog, if its file of text and the prompt in the row are its own."""
+        name = output.name
+        try:
+            place = self._catalog.place(name)
+        except ValueError as error:
+            raise _RowError(UNKNOWN_PUZZLE, f"{name}: {error}", output.model) from None
+        if name in self._texts and name not in self._agree:
+            text = read_text(self._texts[name])
+            self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
+        is_other = isinstance(prompt, str) and self._catalog.text(place).strip() not in prompt
+        if is_other or not self._agree.get(name, True):
+            detail = "its text is not that of the known puzzle of this name; add its metadata, or correct one"
+            raise _RowError(UNKNOWN_PUZZLE, f"{name}: {detail}", output.model)
+        return place
+
+
+def _read_fields(fields: dict) -> Output:
+    """Return fields as a response, or raise why they are none."""
     if isinstance(fields.get(REASONING), str) and isinstance(fields.get("response", ""), str):
         fields["response"] = join_reasoning(fields[REASONING], fields.get("response", ""))
     for name in ("model", "name", "response"):
         if name not in fields:
-            return MISSING_FIELD, "model; name it with --model" if name == "model" else name
+            raise _RowError(MISSING_FIELD, "model; name it with --model" if name == "model" else name)
         if not isinstance(fields[name], str):
-            return WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text"
+            raise _RowError(WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text")
         try:
             fields[name].encode()
         except UnicodeEncodeError as error:
-            return NOT_UTF8, f"{name}, character {error.start}: {error.reason}"
+            raise _RowError(NOT_UTF8, f"{name}, character {error.start}: {error.reason}") from None
+        if name != "response" and not _is_safe(fields[name], slash=name == "model"):
+            raise _RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
     for name in ("prompt_tokens", "response_tokens"):
         count = fields.get(name)
         if isinstance(count, float) and count.is_integer():
             fields[name] = count = int(count)
         if count is not None and (type(count) is not int or not 0 <= count < 2**63):
-            return WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens"
-    for name in ("model", "name"):
-        if not _is_safe(fields[name], slash=name == "model"):
-            return UNSAFE_NAME, f"{name} is {fields[name][:200]!r}"
+            raise _RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
     if perturbation := fields.get(PERTURBATION):
         if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}[0-9]{0,4}", perturbation)):
-            return WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence"
+            raise _RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
         fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
     stopped = read_stop(next((word for name in ("stopped", *STOP_COLUMNS) if (word := fields.get(name))), None))
     return Output(fields["model"], fields["name"], fields["response"], *tokens, stopped, take_settings(fields))
 
 
-def _printable(detail: str) -> str:
-    """Return what can be written of a detail, which may quote a source."""
-    return detail[:1000].encode("utf-8", "backslashreplace").decode()
-
-
 def _is_safe(name: str, *, slash: bool) -> bool:
-    """Tell whether a name is plain text that names no place outside its folder."""
+    """Return whether a name is plain text that names no place outside its folder."""
     parts = name.split("/")
     return (
         name.isprintable()
@@ -189,36 +201,3 @@ def _is_safe(name: str, *, slash: bool) -> bool:
         and all(part and not part.startswith(".") for part in parts)
         and len(quote(name)) <= 200
     )
-
-
-def _check_puzzle(
-    output: Output, catalog: Catalog, seen: set[int], check_text: Callable[[str, int], None]
-) -> Refusal | None:
-    """Return why a response belongs to no puzzle, or to one that the model has answered already."""
-    try:
-        place = catalog.place(output.name)
-        check_text(output.name, place)
-    except ValueError as error:
-        return UNKNOWN_PUZZLE, f"{output.name}: {error}"
-    if place in seen:
-        return DUPLICATE, f"{output.model} has answered {output.name} already"
-    seen.add(place)
-    return None
-
-
-class _Texts:
-    """What a source says that the texts of puzzles are, compared with those of the same names that are known."""
-
-    def __init__(self, layout: Layout, catalog: Catalog):
-        self._files, self._catalog = layout.texts, catalog
-        self._agree: dict[str, bool] = {}
-
-    def check(self, prompt: object, name: str, place: int) -> None:
-        """Refuse a puzzle whose file of text, or whose prompt in the row, is about another one than the known."""
-        if name in self._files and name not in self._agree:
-            text = read_text(self._files[name])
-            self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
-        if not self._agree.get(name, True) or (
-            isinstance(prompt, str) and self._catalog.text(place).strip() not in prompt
-        ):
-            raise ValueError("its text is not that of the known puzzle of this name; add its metadata, or correct one")
