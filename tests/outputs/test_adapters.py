@@ -68,12 +68,6 @@ def read(path):
     return [e.fields for e in entries if e.fields], [(e.row, e.refusal[0]) for e in entries if e.refusal]
 
 
-def test_a_row_of_outputs_stays_as_it_is():
-    """A record without the keys of another program is a row already."""
-    row = {"model": "m", "name": NAME, "response": "red"}
-    assert rows(row) == [row]
-
-
 @pytest.mark.parametrize(
     ("custom_id", "model"),
     [(NAME, "gpt-5-2025-08-07"), (f"o3/{NAME}", "o3"), (f"Qwen/QwQ-32B/{NAME}", "Qwen/QwQ-32B")],
@@ -146,13 +140,6 @@ def test_several_choices_are_several_rows():
     assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
 
 
-@pytest.mark.parametrize("content", [7, {"text": "red"}])
-def test_a_content_of_another_form_is_kept_for_refusal(content):
-    """What is no text is handed on as it is, so that the type is refused with its name."""
-    (row,) = rows(batch_line(choices=[{"index": 0, "message": {"content": content}}]))
-    assert row["response"] == content
-
-
 def test_a_harness_sample_is_a_row():
     """The raw response is taken, not the filtered one; the harness logs no token counts."""
     (row,) = rows(harness_line(), model="m")
@@ -166,11 +153,6 @@ def test_a_harness_sample_without_a_name_gives_its_text():
     """The longest text of the document is the prompt."""
     (row,) = rows(harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "total": 20}))
     assert (row.get("name"), row["text"]) == (None, "Solve this logic puzzle.")
-
-
-def test_repeats_are_several_rows():
-    """A model asked twice has two responses, of which the import takes the first and names the other."""
-    assert [row["response"] for row in rows(harness_line(resps=[["red", "blue"]]))] == ["red", "blue"]
 
 
 def test_a_sample_log_is_read_once_for_each_document(tmp_path):
@@ -197,17 +179,6 @@ def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
     ]:
         results.write_text(content)
         assert find_beside(samples).model == model
-
-
-def test_mixed_lines_are_read_each_by_its_own_form(tmp_path):
-    """Rows, batch lines and failures may stand in one file."""
-    path = tmp_path / "mixed.jsonl"
-    failed = {"id": "x", "custom_id": NAME, "response": None, "error": {"code": "batch_expired"}}
-    own = {"model": "m", "name": NAME, "response": "red"}
-    path.write_text("\n".join(map(json.dumps, [own, batch_line(), failed])))
-    found, refused = read(path)
-    assert [row["model"] for row in found] == ["m", "gpt-5-2025-08-07"]
-    assert refused == [(3, "failed request")]
 
 
 @pytest.mark.parametrize(

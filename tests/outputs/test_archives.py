@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro import records
-from cogniload_repro.outputs.archives import is_archive, unpack
+from cogniload_repro.outputs.archives import unpack
 
 GOOD = {"a/one.jsonl": b"1\n" * 50, "a/b/two.jsonl": b"2\n"}
 
@@ -173,31 +173,11 @@ def test_damaged_zips_are_reported(tmp_path):
     assert (files_of(folder), [row.file for row in refused]) == ({}, ["x.zip"])
 
 
-def test_an_interrupted_unpacking_leaves_nothing(tmp_path, monkeypatch):
-    """Half a folder is never taken for a whole one."""
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("cogniload_repro.outputs.archives.shutil.copyfileobj", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
-    assert list((tmp_path / "cache").iterdir()) == []
-
-
 def test_what_a_killed_unpacking_has_left_is_removed(tmp_path):
     """Half-unpacked folders do not gather."""
     (tmp_path / "cache/.unpack-killed/x.zip").mkdir(parents=True)
     folder, _ = unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == [folder]
-
-
-@pytest.mark.parametrize(
-    ("name", "archive"), [("a.TAR.GZ", True), ("a.zip", True), ("a.jsonl.gz", False), ("zip", False)]
-)
-def test_archives_are_known_by_their_ending(tmp_path, name, archive):
-    """A compressed table is no archive."""
-    assert is_archive(tmp_path / name) is archive
 
 
 @pytest.mark.parametrize("ending", FEW)

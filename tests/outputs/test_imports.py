@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from cogniload_repro.cli import main
 from cogniload_repro.fidelity.results import load_results
-from cogniload_repro.grid import PAPER_GRID, grid_cells
+from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import Report, import_outputs
@@ -29,11 +29,10 @@ from cogniload_repro.puzzles import catalog as puzzle_catalog
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import find_manifest, read_manifest
 from cogniload_repro.puzzles.sets import release_state
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import partition_path, read_metadata, write_table
+from cogniload_repro.storage import read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
@@ -155,38 +154,6 @@ def test_an_own_model_joins_the_others_when_asked(tmp_path, source, keep, left):
     assert sorted(path.name for path in (tmp_path / "build/outputs").iterdir()) == left
 
 
-def test_an_interrupted_import_leaves_what_was_there(tmp_path, source, monkeypatch):
-    """Ctrl-C in the middle changes no file, and the next run finishes."""
-    run(tmp_path / "build", source)
-    before = contents(tmp_path / "build")
-
-    def interrupted(*_, **__):
-        yield from ()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(imports, "read_outputs", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "build", source)
-    assert contents(tmp_path / "build") == before
-
-
-def test_a_full_disk_leaves_what_was_there(tmp_path, source, monkeypatch):
-    """An error while writing a partition takes all new partitions back."""
-    run(tmp_path / "build", source)
-    before = contents(tmp_path / "build")
-
-    def full(self, model):
-        if model == "b":
-            raise OSError(28, "No space left on device")
-        flush(self, model)
-
-    flush = imports._Partitions._flush
-    monkeypatch.setattr(imports._Partitions, "_flush", full)
-    with pytest.raises(OSError, match="No space"):
-        run(tmp_path / "build", source)
-    assert contents(tmp_path / "build") == before
-
-
 def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path, source):
     """The mark keeps the mixture from being scored and added to, and goes with the next import."""
     build = tmp_path / "build"
@@ -230,15 +197,6 @@ def test_the_report_counts_and_shows_an_example():
         Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}).check()
     with pytest.raises(ValueError, match="no usable response"):
         Report({}, {}, {}).check()
-
-
-def test_partitions_of_different_models_have_different_files(tmp_path):
-    """Whatever a model is called, its file lies in the folder."""
-    names = ["a/b", "a%2Fb", "a b", "ä", "a+b", "gpt-5-2025-08-07"]
-    paths = [partition_path(tmp_path, name) for name in names]
-    assert len(set(paths)) == len(names)
-    assert all(path.parent == tmp_path for path in paths)
-    assert paths[-1].name == "gpt-5-2025-08-07.parquet"
 
 
 def test_a_refused_import_leaves_what_was_there(tmp_path, source):
@@ -557,22 +515,6 @@ def test_elixirs_puzzles_of_some_cells_are_reproduced_from_their_names(tmp_path)
     said, results = reproduce(tmp_path, list(draw_grid(CELLS, 1, 3, edition=ELIXIR)))
     assert "names fit edition elixir-1.17: 12 of 12" in said[0]
     assert results.cells["total"].tolist() == [1] * 12
-
-
-@pytest.mark.slow
-def test_elixirs_puzzles_of_the_whole_grid_are_reproduced_from_their_names(tmp_path):
-    """1,400 made-up outputs for the first ten puzzles of each cell of Elixir's chain go from import to comparison."""
-    manifest = read_manifest(find_manifest(ELIXIR))
-    puzzles = [
-        draw_puzzle(cell.N, cell.d, cell.needles, one, edition=ELIXIR)
-        for cell in PAPER_GRID
-        for one in manifest[cell][:10]
-    ]
-    said, results = reproduce(tmp_path, puzzles)
-    assert "names fit edition elixir-1.17: 1,400 of 1,400; " in said[0]
-    assert "python: " in said[0]
-    assert "1,400 responses of 1 model scored" in said[1]
-    assert results.cells["total"].tolist() == [10] * 140
 
 
 @pytest.mark.parametrize("one", ["99999", "1000000"])

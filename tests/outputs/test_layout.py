@@ -84,23 +84,6 @@ def test_files_that_look_like_data_are_named(tmp_path, name, content, is_data):
     assert [path.name for path in layout.others] == [name] * (not is_data)
 
 
-def test_puzzles_and_tables_are_no_answers(tmp_path):
-    """The authors' texts and metadata, tables of outputs and of puzzles are told apart."""
-    puzzle = draw_puzzle(20, 1, 1, 770487)
-    files = {**authors_puzzle(puzzle), "a.jsonl": "", "puzzles.jsonl": "", f"m/{NAME}.txt": ""}
-    layout = find_files(make(tmp_path, files))
-    assert list(layout.texts) == list(layout.states) == [NAME]
-    assert [layout.label(path) for path in layout.tables] == ["a.jsonl"]
-    assert [layout.label(path) for path in layout.puzzle_tables] == ["puzzles.jsonl"]
-    assert layout.others == []
-
-
-def test_a_single_table_is_a_source(tmp_path):
-    """A file stands for a folder that holds it alone."""
-    layout = find_files(make(tmp_path, {"a.csv": "", "b.csv": ""}) / "a.csv")
-    assert [layout.label(path) for path in layout.tables] == ["a.csv"]
-
-
 @pytest.mark.parametrize(
     ("source", "reason"), [("gone", "does not exist"), ("a.txt", "no table"), ("", "holds no outputs")]
 )

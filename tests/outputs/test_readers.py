@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cogniload_repro.outputs.readers import is_table, read_table
+from cogniload_repro.outputs.readers import read_table
 
 COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
 ROW = {
@@ -189,14 +189,6 @@ def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):
     content[len(content) // 2 : len(content) // 2 + 5000] = bytes(5000)
     path.write_bytes(content)
     assert refusals(path) == [(0, "unreadable file")]
-
-
-@pytest.mark.parametrize(
-    ("name", "table"), [("a.jsonl", 1), ("a.csv.gz", 1), ("a.parquet", 1), ("a.txt", 0), ("jsonl", 0)]
-)
-def test_tables_are_known_by_their_ending(tmp_path, name, table):
-    """Only the endings of tables count."""
-    assert is_table(tmp_path / name) is bool(table)
 
 
 @pytest.mark.parametrize(

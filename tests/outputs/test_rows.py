@@ -88,12 +88,6 @@ def test_the_first_of_two_answers_counts(tmp_path):
     assert rows[1][2:] == ("duplicate", f"mine has answered {NAME} already", "mine")
 
 
-def test_rows_without_a_model_get_the_given_one(tmp_path):
-    """A file of one model need not repeat its name."""
-    nameless = {key: value for key, value in ROW.items() if key != "model"}
-    assert [row.model for row in read_rows(tmp_path, nameless, model="mine")] == ["mine"]
-
-
 def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
     """Tables come before single answers; what is no answer is rejected, unreadable answers too."""
     (tmp_path / "o3").mkdir()

@@ -65,15 +65,6 @@ def test_a_second_run_continues_where_the_first_stopped(tmp_path):
         assert server.ranges == [None, RESUMED]
 
 
-def test_parts_of_different_versions_are_not_joined(tmp_path):
-    """When the file has changed in between, it is fetched from its start."""
-    with serve(b"old" * 9999, ["truncate"]) as server:
-        with pytest.raises(ValueError, match="could not be fetched"):
-            fetch(tmp_path, server, attempts=1)
-        server.content, server.etag = CONTENT, '"2"'
-        assert fetch(tmp_path, server) == CONTENT
-
-
 @pytest.mark.parametrize("etag", [None, 'W/"1"'])
 def test_without_a_version_a_download_starts_again(tmp_path, etag):
     """Where the server does not mark versions, nothing is appended."""
