@@ -139,6 +139,16 @@ def test_real_outputs_have_one_value():
     assert slopes["ecl50"] == pytest.approx(capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"])
 
 
+def test_slopes_of_models_that_finished_few_answers_have_no_range():
+    """Of gemini-2.5-pro less than a quarter finished at N = 250: no range, for real outputs one value all the same."""
+    own = of("gemini-2.5-pro")
+    row = finished_capacity(own).iloc[0]
+    assert row["beta_N"] == pytest.approx(fit_glm(own).coef[2])
+    assert row[["beta_N_low", "beta_N_high", "ecl50_low", "ecl50_high"]].isna().all()
+    own.attrs["provenance"] = "imported"
+    assert np.isfinite(finished_capacity(own).iloc[0]["beta_N_low"])
+
+
 def test_divisions_of_overflows_lie_inside_the_ranges():
     """Exchanging overflows between cells, with the sums by d and by N kept, never leaves the range of a slope."""
     own, rng = of("QwQ-32B").reset_index(drop=True), np.random.default_rng(3)

@@ -21,6 +21,9 @@ from cogniload_repro.statistics.likelihood import maximise
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
+#: Slopes among finished answers are not bounded where a larger share ran out of context at some N: the loads may nearly
+#: separate the few answers that are left.
+_LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
 _CORRECT, _CTX = _OUTCOMES.index("correct"), _OUTCOMES.index("ctx")
 _POINTS = ("beta_N", "ecl50")
@@ -116,22 +119,22 @@ def finished_capacity(cells: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     DataFrame
         One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50
         (overflows counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among
-        finished answers). ECL50 is infinite where accuracy need not fall with N; real outputs have one value.
+        finished answers). ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that
+        finished less than a quarter of its answers at some N; real outputs have one value.
     """
     marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
     rows = []
     for model, share in marked.items():
         own = cells[(cells["model"] == model) & (cells["total"] > 0)]
-        division = _Division(own, exact=_counts_are_real(cells, model))
-        starts = division.starts(np.random.default_rng(seed))
+        exact = _counts_are_real(cells, model)
+        division = _Division(own, exact=exact)
+        starts = division.starts(np.random.default_rng(seed)) if exact or share <= _LARGEST_SHARE else []
         counted = division.points(np.zeros(len(own)))
         low, high = (
-            [
-                sign * np.fmax.reduce([sign * division.search(place, sign, start) for start in starts])
-                for place in (0, 1)
-            ]
+            [sign * np.fmax.reduce([np.nan, *(sign * division.search(place, sign, start) for start in starts)])
+             for place in range(len(_POINTS))]
             for sign in (-1, 1)
-        )
+        )  # fmt: skip
         rows.append((model, share, *counted, *low, *high))
     columns = [f"{name}{end}" for end in ("", "_low", "_high") for name in _POINTS]
     table = pd.DataFrame(rows, columns=["model", "share", *columns])
