@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -10,12 +11,14 @@ from cogniload_repro.cli import main
 from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.companions.protocol import (
     boxed_answers,
+    compare_perturbations,
     is_last_solved,
     list_queries,
     overload_prompt,
     protocol_prompt,
     split_perturbations,
     write_queries,
+    write_query,
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
@@ -97,6 +100,33 @@ def test_overloads_stay_in_their_cell(tmp_path, puzzles):
     assert first == (puzzles[0].name, "overload_3", overload_prompt([puzzles[at].text for at in (1, 2, 0)]))
     with pytest.raises(ValueError, match="3 puzzles of 4"):
         list(list_queries(tmp_path, overload=4))
+
+
+def test_the_baseline_is_prepared_like_perturbed_texts(tmp_path, puzzles):
+    """Both have the same flattened lines; the plain puzzle keeps its own."""
+    texts = [puzzle.text for puzzle in puzzles[:2]]
+    baseline = write_query(texts, 0, "baseline")
+    woven = write_query(texts, 0, "reverse_words").partition("TRANSFORMED INPUT:\n")[2]
+    assert restore("reverse_words", woven) == baseline == prepare(texts[0]) != texts[0]
+    write_set(tmp_path, "jsonl", CELLS, 3, 5)
+    assert next(list_queries(tmp_path, "baseline")) == (puzzles[0].name, "baseline", prepare(puzzles[0].text))
+
+
+def test_perturbed_answers_are_compared_with_the_same_puzzles():
+    """Drop, share of refusals and tokens, against the baseline if it was asked; puzzles without both are left out."""
+    rows = [
+        ("m", "a", True, "stop", 100), ("m", "b", True, "stop", 100), ("m (baseline)", "a", True, "stop", 50),
+        ("m (baseline)", "b", False, "stop", 150), ("m (rail_fence)", "a", False, "refusal", 300),
+        ("m (rail_fence)", "b", False, "stop", 100), ("m (rail_fence)", "c", True, "stop", 900),
+        ("m (overload_2)", "a", True, "stop", 9), ("k", "a", True, "stop", 100),
+        ("k (not_not)", "a", True, "stop", None),
+    ]  # fmt: skip
+    scores = pd.DataFrame(rows, columns=["model", "name", "correct", "stopped", "response_tokens"])
+    first, second = compare_perturbations(scores).to_dict("records")
+    assert first == {"model": "m", "perturbation": "rail_fence", "total": 2, "accuracy": 0.0, "baseline": 0.5,
+                     "drop": 0.5, "refusals": 0.5, "tokens": 200.0, "tokens_ratio": 2.0}  # fmt: skip
+    assert (second["model"], second["drop"], np.isnan(second["tokens"])) == ("k", 0.0, True)
+    assert compare_perturbations(scores[:2]).empty
 
 
 @pytest.mark.parametrize("choice", [("reverse_words", 2), (None, 0)])

@@ -122,7 +122,7 @@ def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
     cells = load_cells(tmp_path / "build")
     assert (cells["total"].sum(), accuracy_by(cells, "model").empty) == (50, True)
     assert panel_accuracy(find_panels("figure1")[0], cells).empty
-    with pytest.raises(ValueError, match="were chosen by what they tell"):
+    with pytest.raises(ValueError, match="were selected by an adaptive form"):
         compare_models(pd.concat([cells, load_cells()]), "mockllm/model", "QwQ-32B")
 
 
@@ -143,6 +143,41 @@ def test_cut_off_answers_are_counted_whatever_their_verdict(tmp_path):
     log = run(tmp_path, outputs=cut, form="mini", per_cell=2)
     assert metrics(log)["cut_off"] == 0.5
     assert metrics(log)["accuracy"] > 0.5
+
+
+def test_of_several_choices_the_first_is_scored(tmp_path):
+    """As the import does; the others are rejected there as duplicates."""
+
+    def twice(messages, tools, tool_choice, config):
+        output = answer(messages, tools, tool_choice, config)
+        output.choices.append(output.choices[0].model_copy(deep=True))
+        output.choices[1].message.content = "I do not know."
+        return output
+
+    log = run(tmp_path, outputs=twice, grid=["N=20", "ratio=50", "d=1"], per_cell=4)
+    assert log.status == "success", log.error
+    report = import_outputs(
+        log.location, tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
+    )
+    assert sum(report.responses.values()) == 4
+    assert metrics(log)["accuracy"] > 0.5
+
+
+@pytest.mark.parametrize(("bad", "status"), [(1, "success"), (18, "error")])
+def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, bad, status):
+    """A sample whose request fails is left out of the numbers; half of them failing ends the run."""
+
+    def fail(messages, tools, tool_choice, config):
+        if len(ASKED) < bad:
+            ASKED.append(None)
+            raise RuntimeError("a page of HTML")
+        return answer(messages, tools, tool_choice, config)
+
+    log = run(tmp_path, outputs=fail, form="mini", per_cell=1)
+    assert log.status == status
+    if status == "success":
+        assert sum(sample.error is not None for sample in log.samples) == 1
+        assert metrics(log)["accuracy"] > 0
 
 
 def know(perturbation=None, overload=1):
