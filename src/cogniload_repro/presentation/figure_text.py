@@ -5,6 +5,8 @@ import pandas as pd
 from cogniload_repro.presentation.figures import AXES, Panel, find_panels, panel_accuracy
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import pens
+from cogniload_repro.reconstruction.feasible import COUNT
+from cogniload_repro.robustness.overflows import MARKED_SHARE
 from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.provenance import source_note
 
@@ -23,10 +25,12 @@ def figure_caption(name: str, cells: pd.DataFrame, provenance: str) -> str:
     at = _join(f"{AXES[panel.at][0]} = {panel.level}" for panel in panels if panel.at)
     sentences = [
         f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
-        "Each point pools all puzzles of what is not named",
+        "Each point averages over all levels of the other parameters",
     ]
     if len(panels) == 1:
-        sentences.append("Bars: 90% Wilson intervals; the points of a level are moved apart sideways")
+        sentences.append("Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways")
+    if any(panel_accuracy(panel, cells)["marked"].any() for panel in panels):
+        sentences.append(f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context")
     if provenance == "reconstructed" and (range_ := _range(panels, cells)):
         sentences.append(range_)
     return ". ".join(sentences)
@@ -55,12 +59,12 @@ def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
     if half_width.isna().all():
         return ""
     if half_width.max() < 1e-9:
-        return "All counts that agree with the paper give the same points"
+        return "All reconstructions give the same points"
     widest = escape(_label(points["model"].iloc[half_width.argmax()]))
-    others = " (the other panels are printed and have none)" if len(along_rho) < len(panels) else ""
+    others = "; the other panels are published" if len(along_rho) < len(panels) else ""
     return (
-        f"Points along ρ: mean over drawn tables of counts that agree with the paper; shaded: their 95% band{others}, "
-        f"to either side {half_width.median():.3f} in the median and {half_width.max():.3f} at most ({widest})"
+        f"Points along ρ: mean of {COUNT} reconstructions; shaded: their 95% prediction interval (median half-width "
+        f"{half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
     )
 
 

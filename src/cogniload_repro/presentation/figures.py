@@ -1,6 +1,7 @@
 """The paper's Figures 1 and 3 to 7, drawn from a cells frame.
 
-Levels stand at equal distances on every axis: on a true scale of rho the points at 5% and 10% would touch.
+Panels side by side have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so that the
+intervals of 22 models have room beside one another.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from scipy.optimize import isotonic_regression
 
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens, write_note
 from cogniload_repro.reconstruction.feasible import mean_cells, spread_band
+from cogniload_repro.robustness.overflows import marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.provenance import source_note
 
@@ -100,9 +102,16 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
-    (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models.
+    (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models. ``marked`` is
+    true where more than a tenth of the answers ran out of context, as far as that is known (`overflows.marked_levels`).
     """
-    return _pool(panel, _Cells(evenly_asked(cells)), banded).copy()
+    shown = _pool(panel, _Cells(evenly_asked(cells)), banded).copy()
+    marks = marked_levels(cells)
+    if panel.at is None:
+        levels = set(marks.loc[marks["load"] == panel.across, ["model", "level"]].itertuples(index=False, name=None))
+        return shown.assign(marked=[pair in levels for pair in zip(shown["model"], shown[panel.across], strict=True)])
+    models = marks.loc[(marks["load"] == panel.at) & (marks["level"] == panel.level), "model"]
+    return shown.assign(marked=shown["model"].isin(models))
 
 
 class _Cells:
@@ -148,7 +157,7 @@ def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pe
     accuracy = panel_accuracy(panel, cells, banded=banded)
     if panel.at:
         ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
-    places = _set_levels(ax, panel, cells)
+    _set_levels(ax, panel, cells, numeric=True)
     if accuracy.empty:
         where = f" at {AXES[panel.at][0]} = {panel.level}\n" if panel.at else " "
         ax.text(
@@ -156,17 +165,23 @@ def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pe
         )
     for name, pen in drawn.items():
         rows = accuracy[accuracy["model"] == name]
-        x = rows[panel.across].map(places)
+        x = rows[panel.across]
         if banded:
             ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
-        _draw_course(ax, x, rows["accuracy"], pen)
+        _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
 
 
-def _draw_course(ax: Axes, x, y, pen: Pen, strength: float = 1.0) -> None:
+def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
     if pen.own:  # a white seam, so that the line stands out where others cross it
         ax.plot(x, y, color="white", linewidth=4, zorder=5)
     ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
     ax.plot(x, y, **pen.dots())
+    hollow = np.asarray(marked, bool)
+    ax.plot(
+        np.asarray(x)[hollow],
+        np.asarray(y)[hollow],
+        **pen.dots() | {"markerfacecolor": "white", "markeredgecolor": pen.color, "markeredgewidth": 0.9},
+    )
 
 
 def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
@@ -176,14 +191,14 @@ def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str,
     height = top + plot_in + bottom
     figure = Figure(figsize=(WIDTH_IN, height))
     ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
-    places = _set_levels(ax, panel, cells)
+    places = _set_levels(ax, panel, cells, numeric=False)
     for place in places.values():
         ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
     ends = {}
     for name, offset in _sideways(accuracy, drawn).items():
         pen, rows = drawn[name], accuracy[accuracy["model"] == name]
         x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
-        _draw_course(ax, x, y, pen, strength=0.45)
+        _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
         ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
         if banded:
             ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
@@ -232,10 +247,18 @@ def spread(targets: list[float], gap: float, low: float, high: float) -> np.ndar
     return np.clip(fitted, low, high - gap * (count - 1)) + steps
 
 
-def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame) -> dict[int, int]:
+def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame, *, numeric: bool) -> dict[int, int]:
     levels = sorted(cells.loc[cells["total"] > 0, panel.across].unique())
-    ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
-    ax.set_xlim(-0.5, len(levels) - 0.5)
+    if numeric:
+        if panel.across == "N":
+            ax.set_xscale("log")
+            ax.minorticks_off()
+        labels = [f"{level:g}" if level not in (10, 90) or panel.across != "ratio_pct" else "" for level in levels]
+        ax.set_xticks(levels, labels)
+        ax.margins(x=0.06)
+    else:
+        ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
+        ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.set_ylim(-0.02, 1.02)
     ax.set_yticks(np.linspace(0, 1, 6))
     ax.set_xlabel(AXES[panel.across][1])
