@@ -13,7 +13,7 @@ What users and notebooks call is listed here and imported when it is first asked
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: Public names, and where they are made: a module, or a module and a name in it.
 _PUBLIC = {

@@ -28,13 +28,9 @@ _RESULTS = {
 }
 
 #: Pages that are made while the book is staged.
-_GENERATED = ("api", "versions")
+_GENERATED = ("api",)
 #: What these are made from, beside the package.
-_MADE_FROM = (
-    _SOURCES.with_name("pyproject.toml"),
-    _SOURCES.parent / "docs" / "benchmarks.md",
-    Path(yaml.__file__).parents[1],
-)
+_MADE_FROM = (_SOURCES.with_name("pyproject.toml"), Path(yaml.__file__).parents[1])
 #: What the scripts of a page work on, by the names under which they find it.
 _DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/05_glm": ("numbers",)}
 #: Folders of the sources that no page is made from.
@@ -195,9 +191,8 @@ def _order(builder: subprocess.Popen, arguments: list[str]) -> str:
 def _generate(page: str) -> str:
     """Return a page that is made here, as MyST Markdown."""
     from cogniload_repro.presentation.api_page import api_page  # it imports all that is public
-    from cogniload_repro.presentation.versions_page import versions_page
 
-    return {"api": api_page, "versions": versions_page}[page]()
+    return {"api": api_page}[page]()
 
 
 def _gather(name: str, build: Path) -> str:
