@@ -43,14 +43,14 @@ def test_readings_of_rho():
         assert even == up or (half and even == (exact - Fraction(1, 2)) / N)
         assert share == Fraction(int(ratio), 100)
     assert paper != port
-    with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are paper, port, nominal"):
+    with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are half-up, half-even, nominal"):
         needle_shares("up")
 
 
 def test_derived_rows_are_those_of_the_reconstructed_answers():
     """In the reconstructed counts statsmodels finds the rows derived from the tables, to the AICs' rounding."""
     fits = glm_table(load_counts()).set_index("model")
-    rows = derive_all("paper")
+    rows = derive_all("half-up")
     for one in rows:
         own = fits.loc[one.model.name]
         assert one.beta == pytest.approx(own[list(BETAS)].to_numpy(float), abs=HALF_UNITS["beta_rho"])
@@ -61,7 +61,7 @@ def test_derived_rows_are_those_of_the_reconstructed_answers():
 
 def test_one_row_disagrees_and_no_other():
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
-    differing = [one.model.name for one in derive_all("paper") if least_deviation(one) > 1]
+    differing = [one.model.name for one in derive_all("half-up") if least_deviation(one) > 1]
     assert differing == ["DeepSeek-R1-Distill-Qwen-32B"]
 
 

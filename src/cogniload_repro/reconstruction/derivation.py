@@ -23,7 +23,7 @@ from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise_all, solve_aic
 
 #: Codings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
-RULES = {"paper": "halves up", "port": "halves to even", "nominal": "nominal ratio"}
+RULES = {"half-up": "halves up", "half-even": "halves to even", "nominal": "nominal ratio"}
 
 BETAS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 POINTS = ("ecl50", "nt50", "id50")
@@ -72,7 +72,7 @@ def lattice_step(rule: str) -> Fraction:
     return Fraction(gcd(*(int(share * common) for share in shares)), common)
 
 
-def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "paper") -> list[Derived]:
+def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "half-up") -> list[Derived]:
     """Derive rows of Table 2, each for a model and the ratios of its missing puzzles, all at once.
 
     Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
@@ -97,7 +97,7 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "pap
     ]
 
 
-def derive_all(rule: str = "paper") -> list[Derived]:
+def derive_all(rule: str = "half-up") -> list[Derived]:
     """Derive every model's row of Table 2.
 
     Missing puzzles are put where they favour the coding: where the row is reproduced, then where the sum of rho is
