@@ -63,7 +63,7 @@ def scoring():
     cells, space = read("03_scoring", "code"), {}
     exec(cells["load"].partition("build = ")[0], space)  # our own notebook
     for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "ambiguous-facts"):
-        exec(cells[cell].replace("pages.glue_facts", "dict"), space)
+        exec(cells[cell].replace("page.facts", "dict"), space)
     return space
 
 
