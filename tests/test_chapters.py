@@ -61,7 +61,7 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
 def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells, space = read("03_scoring", "code"), {}
-    exec(cells["load"].partition("build = ")[0], space)  # our own notebook
+    exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
     for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "ambiguous-facts"):
         exec(cells[cell].replace("page.facts", "dict"), space)
     return space

@@ -114,7 +114,7 @@ cogniload.cells = (() => {
     return levels.reduce((best, one) => (Math.abs(one - 100 * rho) < Math.abs(best - 100 * rho) ? one : best), levels[0] ?? 100 * rho);
   };
 
-  /** Write models as a table of cells that `DATA=` takes. */
+  /** Write models as a table of cells that `CELLS=` takes. */
   function writeTable(models) {
     const quote = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const lines = models.flatMap(({ name, cells }) => cells.map((cell) =>

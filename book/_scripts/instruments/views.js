@@ -90,7 +90,7 @@ cogniload.views = (() => {
   function showCommands() {
     const formula = spelledFormula(), chosen = page.state.omit.length || page.state.without.length || page.state.overflows === "omitted" || page.dropped.length;
     const family = page.state.family === "logit" ? "" : ` FAMILY=${page.state.family}`;
-    const shell = `make fit FORMULA='${formula}'${family}${chosen ? " DATA=workbench-cells.csv" : ""}`;
+    const shell = `make fit FORMULA='${formula}'${family}${chosen ? " CELLS=workbench-cells.csv" : ""}`;
     const kept = [
       ...page.state.omit.map((one) => one.split(":")).map(([load, level]) => `${load} != ${level}`),
       ...(page.state.without.length ? [`model not in ${JSON.stringify(page.state.without)}`] : []),
