@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cogniload_repro.outputs.adapters import adapt_record, find_beside
 from cogniload_repro.outputs.readers import read_table
@@ -335,3 +337,27 @@ def test_a_record_without_a_text_is_a_failed_request(record):
     """An empty text is a response that met the limit; none at all is not, and its puzzle is named."""
     ((reason, detail),) = adapt_record(record)
     assert (reason, NAME in detail) == ("failed request", True)
+
+
+SEEDS = [batch_line(), harness_line(), gemini_line({"text": "red"}, request={"contents": [{"parts": [{}]}]}),
+         {"custom_id": NAME, "result": {"message": {"content": [{"type": "text", "text": "red"}], "usage": {}}}},
+         {"custom_id": NAME, "response": {"body": {"output": [{"type": "message", "content": [{}]}]}}},
+         {"id": NAME, "epoch": 1, "metadata": {}, "input": [{"role": "user"}], "model_fallbacks": [{}],
+          "output": {"choices": [{"message": {"content": [{}]}}], "usage": {}}}]  # fmt: skip
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["text", "stop"]),
+    lambda value: st.lists(value, max_size=2) | st.dictionaries(st.sampled_from(["text", "type"]), value, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(st.sampled_from(SEEDS), st.data())
+def test_no_record_ends_an_import(seed, data):
+    """Whatever stands in any of its places, a record is rows or refusals."""
+    node = record = json.loads(json.dumps(seed))
+    while isinstance(node, dict | list) and node:
+        parent, key = node, data.draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+        node = parent[key] if data.draw(st.integers(0, 3)) else None
+    parent[key] = data.draw(JSON)
+    for row in adapt_record(record, "m"):
+        assert isinstance(row, dict) or all(isinstance(word, str) for word in row)

@@ -167,7 +167,8 @@ def _gemini_rows(line: Mapping, asked: Mapping) -> Iterator[Row]:
         stopped = candidate.get("finishReason")
         is_text = any(isinstance(p.get("text"), str) for p in parts) if parts else read_stop(stopped) in _TEXTLESS
         answers.append((join_reasoning(*map(_join, texts)) if is_text else None, stopped))
-    prompts = [p.get("text") for c in _list(request.get("contents")) for p in _list(_mapping(c).get("parts"))]
+    contents = map(_mapping, _list(request.get("contents")))
+    prompts = [_mapping(part).get("text") for content in contents for part in _list(content.get("parts"))]
     named = _named_by(key, {"model": response.get("modelVersion")}) if key else _identify(prompts)
     yield from _rows(
         answers,

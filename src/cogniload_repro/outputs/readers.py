@@ -50,7 +50,7 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
         yield Entry(0, None, (NOT_UTF8, str(error)))
     except MemoryError:
         yield Entry(0, None, (UNREADABLE, "it takes more memory than a source may"))
-    except (OSError, EOFError, ValueError, KeyError, RecursionError, zlib.error, lzma.LZMAError) as error:
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
         yield Entry(0, None, (UNREADABLE, f"{type(error).__name__}: {error}"))
 
 
@@ -71,11 +71,11 @@ def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_records(records: Iterator[Entry], beside: Beside, columns: list[str]) -> Iterator[Entry]:
-    filters = set[object]()
+    filters: list[object] = []
     for entry in records:
         record = entry.fields or {}
         if "filtered_resps" in record:
-            filters = filters or {record.get("filter")}
+            filters = filters or [record.get("filter")]
             if record.get("filter") not in filters:
                 continue  # the same response once more, as another filter has cut it
         yield from _entries(entry.row, entry.refusal or record, columns, beside.model, beside.asked)
@@ -234,7 +234,8 @@ def _measure_shared(path: Path, group: int, columns: list[str]) -> int:
         return 0
     with open_parquet(path, read_dictionary=columns) as file:
         first = next(file.iter_batches(1, row_groups=[group], columns=columns), None)
-    return sum(pc.max(pc.binary_length(column.dictionary)).as_py() or 0 for column in first or ())
+    shared = [column.dictionary for column in first or () if pa.types.is_dictionary(column.type)]
+    return sum(pc.max(pc.binary_length(texts)).as_py() or 0 for texts in shared)
 
 
 def _read_arrow(path: Path, columns: list[str]) -> Iterator[Entry]:
@@ -255,7 +256,12 @@ def _read_arrow(path: Path, columns: list[str]) -> Iterator[Entry]:
                 for name in present:
                     if not _is_flat(batches.schema.field(name).type):
                         raise ValueError(f"the column {name} is {batches.schema.field(name).type}")
-                yield from _read_batches(path, (batch.select(present) for batch in batches))
+                yield from _read_batches(path, map(_validate, (batch.select(present) for batch in batches)))
+
+
+def _validate(batch: pa.RecordBatch) -> pa.RecordBatch:
+    batch.validate(full=True)  # offsets that lead elsewhere would be followed
+    return batch
 
 
 def _is_flat(kind: pa.DataType) -> bool:
