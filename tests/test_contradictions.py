@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.published import ALPHA, correct_by, load_contradictions, load_printed, load_table
+from cogniload_repro.published import ALPHA, correct_by, load_conclusions, load_contradictions, load_printed, load_table
 from cogniload_repro.statistics.paper_tables import glm_table
 from cogniload_repro.storage import ICLR2026
 
@@ -156,4 +156,5 @@ def test_lists_and_consequences_agree():
     assert rows["number"].tolist() == list(range(1, len(rows) + 1))
     assert (rows["list"] == "slip").equals(rows["affects"] == "wording")
     assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
+    assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["rule"])
     assert not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]].eq("").any(axis=None)

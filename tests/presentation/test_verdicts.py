@@ -1,7 +1,5 @@
 """The pieces of pages that report the comparison with the paper."""
 
-import re
-
 import pandas as pd
 
 from cogniload_repro.fidelity.ledger import COLUMNS, VERDICTS
@@ -11,13 +9,6 @@ from cogniload_repro.published import load_claims
 
 def _checks(*rows):
     return pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "evidence"]).assign(evidence="identified")
-
-
-def _table(fragment):
-    """Return the table of a fragment's Markdown as a frame of text."""
-    lines = [line for line in fragment.markdown.splitlines() if line.startswith("| ")]
-    cells = [re.sub(r"\\(.)", r"\1", line[2:-2]).split(" | ") for line in lines]
-    return pd.DataFrame(cells[2:], columns=cells[0])
 
 
 _ROWS = (
@@ -36,27 +27,26 @@ def test_every_verdict_has_words():
 
 
 def test_scoreboard_adds_up():
-    """The scoreboard's rows hold every printed number once."""
-    board = _table(verdicts.show_scoreboard(_checks(*_ROWS), "board"))
+    """The scoreboard's rows hold every printed number once; samples have a column where there are any."""
+    board = verdicts.scoreboard(_checks(*_ROWS))
     assert list(board["Where"]) == ["Table 2", "Table 2", "Table 4", "Prose"]
-    numbers = board.drop(columns=["Where", "Kind"]).astype(int)
-    assert numbers["Numbers"].sum() == len(_ROWS)
-    assert (numbers.drop(columns="Numbers").sum(axis=1) == numbers["Numbers"]).all()
-    assert "Within sampling error" not in numbers
-    counted = (
-        "table7",
-        "QwQ-32B",
-        "prompt_mean",
-        "N=20 d=1, counted",
-        "independent",
-        "400",
-        401.2,
-        "401",
-        "within",
-        "",
-    )
+    assert board["Numbers"].sum() == len(_ROWS)
+    counts = board.drop(columns=["Where", "Kind", "Numbers"])
+    assert (counts.sum(axis=1) == board["Numbers"]).all()
+    assert "Within sampling error" not in board
+    counted = ("table7", "QwQ-32B", "prompt_mean", "N=20 d=1, counted", "independent", "400", 401, "401", "within", "")
     board = verdicts.scoreboard(_checks(*_ROWS, counted)).groupby("Where")["Within sampling error"].sum()
     assert board.to_dict() == {"Table 2": 0, "Table 4": 0, "Prose": 0, "Table 7": 1}
+
+
+def test_the_summary_counts_nothing_twice():
+    """Capacity points and inputs are no tests of their own; what differs and what cannot be computed is said."""
+    rows = [*_ROWS[:3], ("table2", "Qwen3-8B", "beta_d", "", "derived", "-0.26", None, "", "not_computable", "why")]
+    rows += [("table7", "QwQ-32B", "prompt_mean", "N=20 d=1, counted", "independent", "400", 401, "401", "within", "")]
+    sentence = verdicts.summarise(_checks(*rows))
+    assert sentence.startswith("1 of 3 coefficients that were not used in the reconstruction are reproduced")
+    assert "1 cannot be computed here. 1 of 1 printed prompt lengths agree" in sentence
+    assert verdicts.summarise(_checks(_ROWS[4])) == "These outputs test none of the printed numbers."
 
 
 def test_claims_keep_their_verdicts():

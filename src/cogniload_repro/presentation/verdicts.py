@@ -3,7 +3,6 @@
 import pandas as pd
 
 from cogniload_repro.fidelity.ledger import scoreboard as count_verdicts
-from cogniload_repro.presentation.fragments import Fragment, show_frame
 from cogniload_repro.published import load_claims
 
 #: Verdicts as a reader sees them.
@@ -101,9 +100,3 @@ def _name_models(names: pd.Series) -> str:
     """Return a few models by name, many as their number; statements about several have none."""
     models = list(dict.fromkeys(name for name in names if name))
     return ", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models"
-
-
-def show_scoreboard(checks: pd.DataFrame, name: str) -> Fragment:
-    """Return `scoreboard` as a table."""
-    caption = "Printed numbers by table and kind, and how many of them are reproduced."
-    return show_frame(scoreboard(checks), caption=caption, name=name)
