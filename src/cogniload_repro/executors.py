@@ -32,13 +32,8 @@ T = TypeVar("T")
 def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]:
     """Open an executor; what is computed does not depend on which.
 
-    Parameters
-    ----------
-    jobs : int
-        Processes on this machine.
-    scheduler : str, optional
-        Address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are used instead. They need this
-        package, one thread each, and the same paths or addresses for the data.
+    With the address of a Dask scheduler, its workers are used in place of processes here. They need this package, one
+    thread each, and the same paths or addresses for the data.
 
     Raises
     ------

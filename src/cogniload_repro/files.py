@@ -37,10 +37,7 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
 def locked(folder: str | Path) -> Iterator[None]:
     """Keep a folder for this process and those that it starts; the system ends this with the process, however it ends.
 
-    Raises
-    ------
-    ValueError
-        If another process is at work there; the sentence names it.
+    A ValueError names another process that is at work there.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -66,13 +63,7 @@ def locked(folder: str | Path) -> Iterator[None]:
 
 
 def look_at(path: str | Path) -> str:
-    """Return what a quick look tells of a file or folder: other text whenever the content may be another.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    """
+    """Return a file's or folder's size and times: other text whenever the content may be another."""
     found = os.stat(path)
     if not stat.S_ISDIR(found.st_mode):
         return _look(found)
@@ -80,10 +71,7 @@ def look_at(path: str | Path) -> str:
 
 
 def digest_of(path: str | Path) -> str:
-    """Return the digest of a file's content; of a folder, that of its files with their names.
-
-    What cannot be read, or is no file, counts as such.
-    """
+    """Return the digest of a file, or of a folder's files with their names; what cannot be read counts as such."""
     if os.path.isdir(path):
         return _join(f"{name} {digest_of(file)}" for name, file in _files_below(path))
     try:

@@ -35,10 +35,7 @@ UNFINISHED = ".unfinished"
 def as_place(place: str | Path) -> Path:
     """Return a path; an address such as ``s3://bucket/folder`` as a path of its store (universal_pathlib).
 
-    Raises
-    ------
-    ValueError
-        If it is an address and the extra `cluster` is not installed, or its kind of store is unknown.
+    A ValueError where the extra `cluster` is not installed, or the kind of store is unknown.
     """
     if not isinstance(place, str) or "://" not in place:
         return Path(place) if isinstance(place, str) else place
@@ -99,22 +96,7 @@ def table_writer(path: str | Path, schema: pa.Schema, metadata: Mapping[str, str
 
 @contextmanager
 def part_writer(part: Path, schema: pa.Schema, metadata: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
-    """Open a writer for a table.
-
-    Parameters
-    ----------
-    part : path
-        The file to write.
-    schema : pyarrow.Schema
-        Columns; their own metadata are dropped.
-    metadata : mapping of str to str
-        Keys of the file, `provenance` among them.
-
-    Raises
-    ------
-    ValueError
-        If the provenance is not reconstructed or imported.
-    """
+    """Open a writer for a table with these metadata, `provenance` among them; those of the schema are dropped."""
     if metadata.get("provenance") not in PROVENANCE:
         raise ValueError(f"{part}: provenance {metadata.get('provenance')!r} is not one of: {', '.join(PROVENANCE)}")
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
@@ -132,13 +114,7 @@ def write_table(path: str | Path, table: pa.Table | pd.DataFrame, metadata: Mapp
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
-    """Return the keys that a table carries, without pyarrow's own.
-
-    Raises
-    ------
-    ValueError
-        If the file is not Parquet.
-    """
+    """Return the keys that a table carries, without pyarrow's own."""
     with open_parquet(path) as file:
         metadata = file.metadata.metadata or {}
     return {key.decode(): text.decode() for key, text in metadata.items() if key != b"ARROW:schema"}
@@ -146,13 +122,7 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 @contextmanager
 def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading in bounded memory, some columns perhaps as dictionaries.
-
-    Raises
-    ------
-    ValueError
-        If the file is not Parquet, or cut short.
-    """
+    """Open a Parquet file for reading in bounded memory; a ValueError where it is none, or cut short."""
     place = as_place(path)
     # of a store, what is asked for is fetched and nothing around it
     with place.open("rb") if isinstance(place, Path) else place.open("rb", cache_type="none") as stream:
@@ -165,13 +135,7 @@ def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Itera
 
 
 def stamp(place: str | Path) -> str:
-    """Return what tells a file's content from another: its digest, in a store the tag or size and time it is kept with.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    """
+    """Return what identifies a file's content: its digest; in a store, its tag or its size and time."""
     place = as_place(place)
     if isinstance(place, Path):
         with place.open("rb") as file:
@@ -183,13 +147,7 @@ def stamp(place: str | Path) -> str:
 
 
 def weakest_provenance(words: Iterable[str]) -> str:
-    """Return the word that a table made from several sources carries: reconstructed, as soon as one is.
-
-    Raises
-    ------
-    ValueError
-        If there is no source or one with another word.
-    """
+    """Return the word that a table made from several sources carries: reconstructed, as soon as one is."""
     present = set(words)
     if not present or not present.issubset(PROVENANCE):
         raise ValueError(

@@ -55,9 +55,11 @@ def test_paths_mean_the_same_from_every_folder(tmp_path, monkeypatch):
     assert (tmp_path / "build" / "choices.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_former_names_are_accepted(tmp_path):
-    """READING and DATA are SCORER and CELLS, in what is given and in what was kept."""
+def test_former_names_are_accepted(tmp_path, capsys):
+    """READING and DATA are SCORER and CELLS, in what is given, with a notice, and in what was kept."""
     keep_choices(tmp_path, {"reading": "prose", "data": TABLE})
+    notices = capsys.readouterr().err
+    assert all(words in notices for words in ("READING= is now called SCORER=", "DATA= is now called CELLS="))
     kept = Choices(scorer="prose", cells=TABLE)
     assert read_choices(tmp_path) == kept
     text = (tmp_path / "choices.json").read_text("utf-8")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cogniload_repro.commands.options import say
 from cogniload_repro.escapes import without_secrets
 from cogniload_repro.files import write_whole
 
@@ -76,10 +77,9 @@ class Choices:
 
 
 def load_given_options() -> dict[str, str]:
-    """Return what make hands on of its variables, by their names of today, and take it out of the environment."""
+    """Return what make hands on of its variables, and take it out of the environment."""
     names = {_HANDED_ON + name.upper(): name for name in (*FORMER, *OPTIONS, "model")}
-    found = {name: os.environ.pop(variable) for variable, name in names.items() if variable in os.environ}
-    return {FORMER.get(name, name): value for name, value in found.items()}
+    return {name: os.environ.pop(variable) for variable, name in names.items() if variable in os.environ}
 
 
 def read_choices(build: str | Path) -> Choices:
@@ -124,6 +124,11 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     ValueError
         If one is not possible; nothing has changed then.
     """
+    for old in FORMER.keys() & given.keys():
+        say(
+            f"{old.upper()}= is now called {FORMER[old].upper()}=; the former name works until the next release",
+            err=True,
+        )
     given = {FORMER.get(name, name): value.strip() for name, value in given.items()}
     if unknown := sorted(set(given) - set(OPTIONS)):
         raise ValueError(f"unknown option {', '.join(unknown)}; options are: {', '.join(OPTIONS)}")

@@ -124,11 +124,6 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collecti
     Models named as chosen are marked in a column ``chosen``, which is there if there are any: their puzzles are those
     that tell most, so that their accuracies are not averaged. The cells carry the weakest provenance of the scores:
     reconstructed, as soon as one model is.
-
-    Raises
-    ------
-    ValueError
-        If there are no scores, or their provenance is unknown.
     """
     cells = read_summary(scores_dir, "cells")
     if cells["model"].isin(list(chosen)).any():

@@ -71,10 +71,7 @@ def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
 def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
     """Return the folder for scores and cells under a reading; others than the build's chosen one stand beside its own.
 
-    Raises
-    ------
-    ValueError
-        If there is no such reading.
+    A ValueError if there is no such reading.
     """
     return as_place(build) if find_reading(name) == find_reading(chosen) else as_place(build) / "readings" / name
 

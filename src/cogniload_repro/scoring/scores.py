@@ -7,7 +7,8 @@ that nobody reads its rows again to know either.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -18,7 +19,6 @@ from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__, endings
@@ -67,33 +67,27 @@ class Asked(NamedTuple):
     question: Question
 
 
-@dataclass
+@dataclass(eq=False)
 class _Job:
-    """A file to be scored: where, as which tasks, and what has come of them."""
+    """A file to be scored: where, its rows, the row groups of its tasks (none: all), and what has come of them."""
 
     outputs: Path
     scores: Path
-    rows: int
-    tasks: list[list[int] | None]
-    parts: list[Path] = field(default_factory=list)
-    left: int = 0
-    found: str = ""
+    rows: int = 0
+    tasks: tuple[list[int], ...] = ()
+    parts: tuple[Path, ...] = ()
+    left: int = 1
+    digest: str = ""
     made_from: dict[str, str] = field(default_factory=dict)
 
 
 def score_partition(
     outputs_path: str | Path, puzzles_path: str | Path, scores_path: str | Path, reading: Reading = PSEUDOCODE
 ) -> int:
-    """Score one file of outputs, a batch of rows at a time, and return the number of rows.
-
-    Raises
-    ------
-    ValueError
-        If the outputs are not Parquet or lack a column, or a row names no known puzzle or has no text.
-    """
-    paths = as_place(outputs_path), as_place(puzzles_path), as_place(scores_path)
-    _score_file(*paths, reading, _made_from(stamp(paths[1]), reading))
-    return pq.ParquetFile(scores_path).metadata.num_rows
+    """Score one file of outputs, and return the number of rows; a ValueError where that is not possible."""
+    outputs, puzzles, scores = as_place(outputs_path), as_place(puzzles_path), as_place(scores_path)
+    _score_file(outputs, puzzles, scores, reading, _made_from(stamp(puzzles), reading))
+    return _count_rows(scores)
 
 
 def score_dataset(
@@ -107,18 +101,7 @@ def score_dataset(
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
     the same reading: contents decide, not dates (in a store, what it says of its files). Scores without outputs are
-    removed. The executor leaves the bytes alone.
-
-    Parameters
-    ----------
-    outputs_dir, scores_dir : path or address
-        Folders of ``<model>.parquet`` files, see `cogniload_repro.storage`.
-    puzzles_path : path or address
-        The puzzles table.
-    executor : concurrent.futures.Executor, optional
-        Where files and parts of large files are scored; in this process by default.
-    reading : Reading
-        How Appendix D is read where it can be read twice.
+    removed. The executor (a thread here by default) leaves the bytes alone.
 
     Raises
     ------
@@ -145,7 +128,8 @@ def score_dataset(
         for source in sources
         if source.name not in made or not _is_current(scores_dir / source.name, source, made_from)
     ]
-    _run(jobs, puzzles_path, reading, made_from, executor or _Here())
+    with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
+        _run(jobs, puzzles_path, reading, made_from, workers)
     remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
     for job in jobs:
         _check_done(job)
@@ -313,12 +297,15 @@ def _check_done(job: _Job) -> None:
     """Refuse scores that a worker says it has written, and that are not there, not whole, or made by other code."""
     if not job.scores.exists():
         raise ValueError(f"{job.scores.name} was scored, but is not in {job.scores.parent}; {_REMEDY}")
-    with open_parquet(job.scores) as done:
-        scored = done.metadata.num_rows
-    if job.rows != scored:
+    if job.rows != (scored := _count_rows(job.scores)):
         raise ValueError(f"{job.scores} has {scored:,} of {job.rows:,} rows; {_REMEDY}")
     if not job.made_from.items() <= read_metadata(job.scores).items():
         raise ValueError(f"{job.scores} was not made from these outputs and puzzles by this scorer; {_REMEDY}")
+
+
+def _count_rows(path: Path) -> int:
+    with open_parquet(path) as file:
+        return file.metadata.num_rows
 
 
 def _plan(outputs: Path, scores: Path) -> _Job:
@@ -327,7 +314,7 @@ def _plan(outputs: Path, scores: Path) -> _Job:
         with open_parquet(outputs) as file:
             about = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
     except ValueError:
-        return _Job(outputs, scores, 0, [None])  # whoever scores it says what is wrong
+        return _Job(outputs, scores)  # whoever scores it says what is wrong
     tasks: list[list[int]] = []
     size = rows = 0
     for number, group in enumerate(about):
@@ -337,19 +324,10 @@ def _plan(outputs: Path, scores: Path) -> _Job:
         tasks[-1].append(number)
         size, rows = size + group.total_byte_size, rows + group.num_rows
     total = sum(group.num_rows for group in about)
-    return _Job(outputs, scores, total, list(tasks) if len(tasks) > 1 else [None])
-
-
-class _Here(Executor):
-    """Does at once what it is given."""
-
-    def submit(self, function, /, *args, **kwargs) -> Future:
-        future: Future = Future()
-        try:
-            future.set_result(function(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+    if len(tasks) < 2:
+        return _Job(outputs, scores, total)
+    parts = tuple(scores.with_name(f".{scores.name}.{uuid4().hex}.part") for _ in tasks)
+    return _Job(outputs, scores, total, tuple(tasks), parts, len(tasks) + 1)
 
 
 def _run(
@@ -358,7 +336,7 @@ def _run(
     """Score files, the largest first; finish all before errors are raised."""
     done: SimpleQueue[Future] = SimpleQueue()
     waiting: dict[Future, _Job] = {}
-    errors: dict[str, str] = {}
+    errors: set[str] = set()
 
     def submit(job: _Job, *call) -> None:
         future = executor.submit(*call)
@@ -368,12 +346,9 @@ def _run(
     try:
         for job in sorted(jobs, key=lambda job: -job.outputs.stat().st_size):
             job.scores.parent.mkdir(parents=True, exist_ok=True)
-            job.left = len(job.tasks)
-            if job.left == 1:
+            if not job.tasks:
                 submit(job, _score_file, job.outputs, puzzles, job.scores, reading, made_from)
                 continue
-            job.parts = [job.scores.with_name(f".{job.scores.name}.{uuid4().hex}.part") for _ in job.tasks]
-            job.left += 1
             submit(job, stamp, job.outputs)
             for part, groups in zip(job.parts, job.tasks, strict=True):
                 submit(job, _score_part, job.outputs, puzzles, part, reading, made_from, groups)
@@ -385,18 +360,17 @@ def _run(
                 try:
                     result = future.result()
                 except (ValueError, OSError, ImportError) as error:
-                    errors[str(error)] = job.outputs.name
+                    errors.add(str(error) if job.outputs.name in str(error) else f"{job.outputs.name}: {error}")
                     continue
                 job.left -= 1
-                job.found = result if isinstance(result, str) else job.found
+                if isinstance(result, str):
+                    job.digest = result
                 if isinstance(result, dict):
                     job.made_from = result
                 elif not job.left:
-                    submit(job, _join, job.outputs, job.parts, job.scores, made_from, job.found)
+                    submit(job, _join, job.outputs, job.parts, job.scores, made_from, job.digest)
     finally:
         for future in waiting:
             future.cancel()
     if errors:
-        raise ValueError(
-            "; ".join(sorted(text if name in text else f"{name}: {text}" for text, name in errors.items()))
-        )
+        raise ValueError("; ".join(sorted(errors)))

@@ -87,13 +87,7 @@ class Verdict(NamedTuple):
 
 
 def find_reading(name: str) -> Reading:
-    """Return the reading of this name.
-
-    Raises
-    ------
-    ValueError
-        If there is no such reading.
-    """
+    """Return the reading of this name; a ValueError if there is none."""
     if name not in READINGS:
         raise ValueError(f"unknown reading {name!r}; choose one of: {', '.join(READINGS)}")
     return READINGS[name]
