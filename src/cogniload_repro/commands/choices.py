@@ -126,7 +126,7 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     """
     for old in FORMER.keys() & given.keys():
         say(
-            f"{old.upper()}= is now called {FORMER[old].upper()}=; the former name works until the next release",
+            f"{old.upper()}= is now called {FORMER[old].upper()}=; the old name works for one release",
             err=True,
         )
     given = {FORMER.get(name, name): value.strip() for name, value in given.items()}
