@@ -121,7 +121,7 @@ def test_a_killed_evaluation_is_recovered_and_goes_on(tmp_path):
     server = Server()
     start_with = ("eval", "cogniload_repro/cogniload", "--model", "openai-api/local/solver")
     process = start(tmp_path, server.port, *start_with, "-T", f"grid={GRID}", "-T", "per_cell=3", "-T", "seed=11")
-    wait_for(lambda: len(server.answered) >= 60, process)
+    wait_for(lambda: len(server.answered) >= 60, process, 300)
     process.kill()
     process.wait(60)
     assert subprocess.run([*INSPECT, "log", "recover", str(newest(tmp_path))], cwd=tmp_path).returncode == 0

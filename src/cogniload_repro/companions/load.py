@@ -242,7 +242,7 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
         paper = np.array(aic) if name == PAPER else paper
         rows.append(
             {"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p)}
-            | {"aic": sum(aic), "aic_difference": sum(aic) - paper.sum(), "models_better": (aic < paper).sum()}
+            | {"aic": sum(aic), "aic_difference": (aic - paper).sum(), "models_better": (aic < paper).sum()}
         )
     load, p = cell_loads(cells)["everybody"].round(9).to_numpy(), np.empty(len(cells))
     for own in models:
