@@ -1,4 +1,4 @@
-"""Files written whole and told apart by their content, and folders that one process at a time works in.
+"""Files written whole and compared by content, and folders that one process at a time works in.
 
 Standard library alone: `make` asks for these before every build, also where nothing is to be done.
 """

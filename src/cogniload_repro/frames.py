@@ -1,4 +1,4 @@
-"""Tables of numbers held against their schemas, on reading and on writing; all that is wrong is said at once."""
+"""Tables of numbers checked against their schemas, on reading and on writing; all that is wrong is said at once."""
 
 from pathlib import Path
 

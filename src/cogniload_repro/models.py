@@ -1,4 +1,4 @@
-"""The 22 models of the paper: names, family and number of puzzles a cell."""
+"""The 22 models of the paper: names, family and number of puzzles per cell."""
 
 from dataclasses import dataclass
 

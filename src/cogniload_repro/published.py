@@ -48,7 +48,7 @@ class Printed(NamedTuple):
 
 
 def _printed(file: str, numbers: dict[str, Column], *levels: str) -> Printed:
-    """Describe a table with one row a model, or a model and levels."""
+    """Describe a table with one row per model, or a model and levels."""
     columns = {"model": _NAME, **dict.fromkeys(levels, _COUNT), **numbers}
     return Printed(file, Schema(columns, ("model", *levels)))
 

@@ -17,7 +17,7 @@ PROVENANCE = ("reconstructed", "imported")
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
-#: How a printed number is held against a recomputed one, and what may come of it; see `fidelity.ledger`.
+#: How a printed number compares with the recomputed one; see `fidelity.ledger`.
 KINDS = ("input", "constraint", "derived", "independent")
 EVIDENCE = ("identified", "bounded", "not identified")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
@@ -131,7 +131,7 @@ _ADDS_UP = Rule(
     lambda cells: cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"],
 )
 
-#: One row a model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
+#: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
 #: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
 #: were perturbed, empty where they were not; 1 where the model's puzzles were chosen by what they tell, so that its
 #: accuracies are not averaged.
@@ -159,7 +159,7 @@ CELLS = Schema(
 
 
 def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
-    """Return the schema of a table of fits, one row a model: numbers, and a status that says whether there are any."""
+    """Return the schema of a table of fits, one row per model: numbers, and a status that says whether there are any."""
     required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]  # not identified
     complete = Rule(
         "is called a fit, but lacks numbers",
@@ -168,7 +168,7 @@ def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
     return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), (complete,))
 
 
-#: One row a model and term of any regression: coefficient on the scale of the link, its error, Wald test and interval;
+#: One row per model and term of any regression: coefficient on the scale of the link, its error, Wald test and interval;
 #: for all terms of a model total (answers), loglik, aic, bic and status.
 FITS = Schema(
     {
@@ -193,7 +193,7 @@ FITS = Schema(
 
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
 
-#: Tables 2, 3 and 6 as numbers, one row a model: coefficients (log-odds), standard errors, p-values; capacity points
+#: Tables 2, 3 and 6 as numbers, one row per model: coefficients (log-odds), standard errors, p-values; capacity points
 #: (statements, fraction, units of d); AIC; total (answers); status ("ok", or why there is no fit).
 GLM = _fit_schema(
     {

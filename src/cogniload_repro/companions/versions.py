@@ -20,7 +20,7 @@ from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.storage import PUBLISHED
 
 TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
-#: Puzzles a cell of the 14 models (submission, section 3).
+#: Puzzles per cell of the 14 models (submission, section 3).
 _PUZZLES = 100
 _X = X[:, QUADRATIC]
 #: Coefficients are printed to two decimals: the variance of what rounding takes away.

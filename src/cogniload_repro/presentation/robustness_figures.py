@@ -86,7 +86,7 @@ def draw_spans(spans: pd.DataFrame, scales: Mapping[str, Scale], note: str) -> F
     Parameters
     ----------
     spans : DataFrame
-        One row a model and quantity: model, point (a key of ``scales``), estimate, low, high; without an interval
+        One row per model and quantity: model, point (a key of ``scales``), estimate, low, high; without an interval
         (both ends missing) a line leads from zero to the estimate.
     scales : mapping
         `FINGERPRINT`, `SLOPES` or `CURVE`.
@@ -96,7 +96,7 @@ def draw_spans(spans: pd.DataFrame, scales: Mapping[str, Scale], note: str) -> F
     Returns
     -------
     Figure
-        One panel a quantity that is there, one row a model that has the first, its largest value on top. A triangle
+        One panel a quantity that is there, one row per model that has the first, its largest value on top. A triangle
         stands for a value off the scale.
     """
     points = {point: own.set_index("model") for point, own in spans.groupby("point", sort=False)}

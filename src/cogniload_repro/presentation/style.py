@@ -19,7 +19,7 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import BY_NAME
 
-#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still told apart at 360 px.
+#: Width of every picture: 8.5 pt text has 13 px on a page 750 px wide, and is still readable at 360 px.
 WIDTH_IN = 7.2
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
@@ -51,7 +51,7 @@ STYLE = library["seaborn-v0_8-whitegrid"] | {
     "path.simplify": True,
 }
 
-#: A colour a family. Told apart by readers with any of the three colour-vision deficiencies, and at least
+#: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
 #: three to one against white; tests/presentation/test_style.py holds it to both.
 FAMILY_COLORS = {
     "OpenAI": "#1861d3",

@@ -105,7 +105,7 @@ def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
     Parameters
     ----------
     glm : DataFrame
-        One row a model: model, status, beta_* with p_* for every term, ecl50 (statements), nt50 (fraction),
+        One row per model: model, status, beta_* with p_* for every term, ecl50 (statements), nt50 (fraction),
         id50 (units of d); NaN for a point that does not exist. Another formula may have other terms.
     order : sequence of str
         Models in the order to print; the paper orders Table 2 unlike the others. Models not named follow.
@@ -130,7 +130,7 @@ def table3(interactions: pd.DataFrame) -> Table:
     Parameters
     ----------
     interactions : DataFrame
-        One row a model: model, status, beta_* with p_* for every interaction.
+        One row per model: model, status, beta_* with p_* for every interaction.
     """
     kinds: dict = {}
     for beta, p in _coefficients(interactions):
@@ -160,7 +160,7 @@ def table6(aic: pd.DataFrame) -> Table:
     Parameters
     ----------
     aic : DataFrame
-        One row a model: model, status, p_lr, aic_linear, aic_quadratic.
+        One row per model: model, status, p_lr, aic_linear, aic_quadratic.
     """
     forms = {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}
     frame = _print_rows(aic, {column: _plain(form, column) for column, form in forms.items()})
@@ -294,7 +294,7 @@ def _starred(form: Callable[[float], str], column: str, p: str) -> Callable[[pd.
 
 
 def _print_rows(results: pd.DataFrame, kinds: dict[str, Callable[[pd.Series], str]]) -> pd.DataFrame:
-    """Print one row a model; a fit that failed prints its status and no number."""
+    """Print one row per model; a fit that failed prints its status and no number."""
     rows = []
     for _, row in results.iterrows():
         if row["status"] != "ok":

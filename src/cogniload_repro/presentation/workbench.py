@@ -1,6 +1,6 @@
 """What the page on which a reader changes the regression starts from: counts of all models, and the paper's sentences.
 
-The page fits in the browser; here stand the data it fits, and what its fits are held against.
+The page fits in the browser; here stand the data it fits, and what its fits are compared with.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ class Question:
     formula : str
         In which the paper asks.
     level : float
-        Of significance, or the value that the point is held against.
+        Of significance, or the value that the point is compared with.
     """
 
     text: str

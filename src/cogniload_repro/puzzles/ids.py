@@ -103,7 +103,7 @@ def known_ids(
         known = read_manifest(manifest)
         if seed != SEED or puzzles_per_cell > PUZZLES_PER_CELL or not set(cells) <= set(known):
             raise ValueError(
-                f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles a cell and the paper's cells"
+                f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
             )
         return (one for cell in cells for one in known[cell][:puzzles_per_cell])
     if scheme != "chain":

@@ -1,6 +1,6 @@
 """What a cells frame says as it stands: accuracy with intervals, error counts, how much of the grid is there.
 
-A cells frame has one row a model and cell: model, N, d, ratio_pct, n, correct and the five error counts.
+A cells frame has one row per model and cell: model, N, d, ratio_pct, n, correct and the five error counts.
 """
 
 from collections.abc import Iterable

@@ -30,7 +30,7 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | str |
     Returns
     -------
     DataFrame
-        One row a model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
+        One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
         fraction), log10_N, total (answers), correct and whatever else the table has, such as the five error counts. The
         attributes (``.attrs``) say provenance (reconstructed, imported, or "" where it is not recorded)
         and, for a table of your own, cells (its file's name).
@@ -120,7 +120,7 @@ def describe_cells(cells: pd.DataFrame) -> str:
 
 
 def read_cell_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of cells: one row a model and configuration.
+    """Read a table of cells: one row per model and configuration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A regression of every model as one tidy table, and one such table held against another."""
+"""A regression of every model as one tidy table, and one such table compared with another."""
 
 import numpy as np
 import pandas as pd
@@ -85,7 +85,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]), id50 (units of d),
+        One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]), id50 (units of d),
         status, identified, and the range over reconstructions (ecl50_min, ecl50_max, ...; one value where identified);
         NaN for a point that does not exist.
 
@@ -137,7 +137,7 @@ def compare_fits(
     Returns
     -------
     DataFrame
-        One row a model: model; status, df (coefficients), loglik, aic and bic, and with the prefix ``against_`` the
+        One row per model: model; status, df (coefficients), loglik, aic and bic, and with the prefix ``against_`` the
         same of the other; daic and dbic (less the other's); larger ("formula" or "against" where one of the two is
         nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain in
         log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or

@@ -175,7 +175,7 @@ def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray,
     x : ndarray, shape (c, q)
         Covariates of the cells.
     counts : ndarray, shape (c, j)
-        Answers of each outcome; the first outcome is the one that the others are held against.
+        Answers of each outcome; the first outcome is the one that the others are compared with.
 
     Returns
     -------

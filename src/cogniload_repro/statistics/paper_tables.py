@@ -1,4 +1,4 @@
-"""The regressions of Tables 2, 3 and 6, one row a model and one column a number, under the paper's symbols."""
+"""The regressions of Tables 2, 3 and 6, one row per model and one column per number, under the paper's symbols."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ _KINDS = {"coef": "beta", "se": "se", "p": "p"}
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
-    """Turn one row a model and term into one row a model.
+    """Turn one row per model and term into one row per model.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model, in their order: model, beta_*, se_* and p_* of every term under the paper's symbol (0, d, N,
+        One row per model, in their order: model, beta_*, se_* and p_* of every term under the paper's symbol (0, d, N,
         rho, rho2, dN, ...; another term under its own name), status.
     """
     models, terms = fits["model"].unique(), [term for term in fits["term"].unique() if term]
@@ -39,7 +39,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
+        One row per model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
     """
     cells = as_one_table(cells)
     fits = fit(cells, QUADRATIC)
@@ -55,7 +55,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, beta_*, se_* and p_* for dN, drho, Nrho, dNrho; status.
+        One row per model: model, beta_*, se_* and p_* for dN, drho, Nrho, dNrho; status.
     """
     cells = as_one_table(cells)
     full = fit(cells, INTERACTIONS)
@@ -72,7 +72,7 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model: model, p_lr, aic_linear, aic_quadratic, status.
+        One row per model: model, p_lr, aic_linear, aic_quadratic, status.
     """
     compared = compare_fits(as_one_table(cells), LINEAR, against=QUADRATIC)
     return pd.DataFrame(
