@@ -48,11 +48,6 @@ def test_every_cell_is_found_again_from_its_needles(cell):
     assert nominal_ratio(cell.N, cell.needles) == cell.ratio_pct
 
 
-def test_other_needles_have_their_actual_ratio():
-    """Outside the paper's grid the ratio is what it is."""
-    assert nominal_ratio(50, 7) == 14.0
-
-
 def test_a_puzzle_is_drawn_again_from_its_name():
     """The row is that of the drawn puzzle, with every column of the table."""
     row = draw_named(NAME)
@@ -187,14 +182,6 @@ def test_an_unknown_name_is_refused_every_time():
 def test_numbers_of_a_name_are_written_in_one_way(name):
     """Leading zeros make no name, nor do more than a million statements."""
     assert parse_name(name) is None
-
-
-def test_a_name_written_otherwise_is_unknown():
-    """A name with leading zeros is refused as any other that is none, and nothing is added under another name."""
-    catalog = Catalog()
-    with pytest.raises(ValueError, match="not of the form"):
-        catalog.place("020_1_1_770487_red")
-    assert len(catalog) == 0
 
 
 def test_a_catalog_is_read_from_its_table(tmp_path):

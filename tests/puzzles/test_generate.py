@@ -101,13 +101,6 @@ def test_needles_and_hays_are_as_asked():
         assert len(references) - puzzle.needles == puzzle.hays
 
 
-def test_tuples_are_cells_under_paper_rounding():
-    """(N, ratio_pct, d) stands for the cell with the paper's rounding."""
-    assert [one.name for one in draw_grid([(50, 5, 3)], 2, 7)] == [
-        one.name for one in draw_grid([Cell(50, 5, 3)], 2, 7)
-    ]
-
-
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_hash_seed_does_not_matter(hash_seed):
     """A process with another PYTHONHASHSEED draws the same bytes."""
@@ -154,8 +147,8 @@ def test_failed_attempts_do_not_show(cell):
     failed = []
     puzzle = draw_puzzle(*cell, failed)
     assert puzzle.text == draw_puzzle(*cell).text
-    assert [failure.index for failure in failed] == sorted(failure.index for failure in failed)
-    assert all(0 <= failure.index < puzzle.N for failure in failed)
+    assert [failure.position for failure in failed] == sorted(failure.position for failure in failed)
+    assert all(0 <= failure.position < puzzle.N for failure in failed)
 
 
 def test_giving_up_names_puzzle_and_statement(monkeypatch):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
+from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.puzzles.editions import NAMES, resolve_edition
 from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import (
@@ -105,14 +105,3 @@ def test_scheme_is_chosen_by_name():
     assert list(known_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED))[-1] == read_manifest()[PAPER_GRID[-1]][-1]
     with pytest.raises(ValueError, match="'random'; choose one of: chain, spawn"):
         known_ids(PAPER_GRID, 1, 1, "random")
-
-
-def test_ids_of_other_chains_are_not_known():
-    """Another seed, grid, rounding or number of puzzles is another chain, which has to be drawn."""
-    others = (
-        (PAPER_GRID, 100, 43),
-        (PAPER_GRID, 99, 42),
-        (PAPER_GRID[1:], 100, 42),
-        (grid_cells("paper", "half-even"), 100, 42),
-    )
-    assert [known_ids(*other) for other in others] == [None] * 4

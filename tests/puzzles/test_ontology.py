@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES, ontology, read_ontology
+from cogniload_repro.puzzles.ontology import CATEGORIES, ontology, read_ontology
 from cogniload_repro.storage import ICLR2026
 
 PRINTED = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))
@@ -28,11 +28,6 @@ def test_categories_keep_the_order_of_the_draws():
     assert tuple(ontology().values) == CATEGORIES != tuple(PRINTED["categories"])
 
 
-def test_every_phrase_has_one_place_for_its_word():
-    """No wording lacks its value or names it twice."""
-    assert {phrase.count("{}") for phrases in PHRASES.values() for phrase in phrases} == {1}
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -50,12 +45,4 @@ def test_damaged_ontology_is_refused_by_name(tmp_path, change, words):
     path = tmp_path / "ontology.json"
     path.write_text(json.dumps(printed), encoding="utf-8")
     with pytest.raises(ValueError, match=rf"ontology\.json.*{words}"):
-        read_ontology(path)
-
-
-def test_ontology_that_is_no_json_is_refused(tmp_path):
-    """Text that is not JSON stops with a sentence that names the file."""
-    path = tmp_path / "ontology.json"
-    path.write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"ontology\.json"):
         read_ontology(path)

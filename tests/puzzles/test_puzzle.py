@@ -94,14 +94,6 @@ def test_question_about_somebody_unknown_is_ambiguous():
         solve_text("\n".join(lines[:own] + lines[own + 1 :]))
 
 
-def test_question_about_an_unknown_category_is_ambiguous():
-    """A category that no initial line mentions has no answer."""
-    example = EXAMPLES[0]
-    text = example["text"].rpartition("\n")[0] + f"\nWhere is {example['poi']}?"
-    with pytest.raises(AmbiguousPuzzleError, match="location"):
-        solve_text(text)
-
-
 def test_read_puzzle_without_id_has_no_name():
     """A name needs the id, which a text does not hold."""
     with pytest.raises(ValueError, match="no id"):

@@ -43,12 +43,6 @@ def test_columns_are_found_under_other_names(row, expected):
     assert read_row(row) == {"name": NAME} | expected
 
 
-def test_a_row_without_a_puzzles_name_keeps_its_own():
-    """Any text that names a row serves in reports, none is the empty one."""
-    assert read_row({"id": "first", "text": "T"})["name"] == "first"
-    assert read_row({"id": 5, "text": "T"})["name"] == ""
-
-
 def test_the_release_may_do_without_metadata(tmp_path):
     """Where no puzzle has metadata none is missing; where one has, all are expected to."""
     write_set(tmp_path, "release", CELLS, 3)
@@ -140,10 +134,3 @@ def test_metadata_that_contradict_the_name_are_refused(changes, reason):
     puzzle = draw_puzzle(20, 3, 5, 4)
     with pytest.raises(ValueError, match=reason):
         release_row(puzzle.name, puzzle.text, state_of(puzzle, **changes))
-
-
-def test_metadata_that_are_no_json_are_refused():
-    """A broken file is an error like any other."""
-    puzzle = draw_puzzle(20, 3, 5, 4)
-    with pytest.raises(ValueError, match="Expecting"):
-        release_row(puzzle.name, puzzle.text, "{")

@@ -14,7 +14,6 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import spawn_ids
 from cogniload_repro.puzzles.sets import (
     cut,
     describe_set,
@@ -83,11 +82,6 @@ def test_interrupted_writing_leaves_nothing(tmp_path):
         with pytest.raises(ValueError, match="stop"):
             write(tmp_path / "puzzles")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_spawned_set_uses_its_own_ids():
-    """The native scheme draws the puzzles of the spawned ids."""
-    assert [row["puzzle_id"] for row in draw_rows(CELLS, 2, 3, scheme="spawn")] == list(spawn_ids(CELLS, 2, 3))
 
 
 def test_a_chain_that_goes_round_is_told(caplog):

@@ -13,7 +13,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_jsonl, write_parquet, write_set
-from cogniload_repro.puzzles.verify import ANOTHER_TEXT, PUZZLE_VERDICTS, verify_puzzle, verify_set
+from cogniload_repro.puzzles.verify import PUZZLE_VERDICTS, verify_puzzle, verify_set
 
 CELLS = grid_cells("N=8,40 ratio=10,60 d=1,5")
 ROWS = list(draw_rows(CELLS, 3, 4))
@@ -56,16 +56,6 @@ FRIENDS = [person for person in PUZZLE.people if person != ROW["poi"] and f"\n{p
 def swap(text, one, other):
     """The text with two words exchanged."""
     return re.sub(rf"\b({one}|{other})\b", lambda found: other if found[0] == one else one, text)
-
-
-def change_value(text, number):
-    """The text with another value of the same category in a statement's last update."""
-    old = line_of(text, f"{number}. ")
-    statement = PUZZLE.statements[number - 1]
-    category, value = statement.updates[-1]
-    new = next(one for one in PUZZLE.domains[category] if one != value)
-    assert value in old.rpartition(" and ")[2]
-    return text.replace(old, old[: old.rindex(value)] + new + old[old.rindex(value) + len(value) :])
 
 
 @pytest.mark.parametrize(
@@ -156,26 +146,6 @@ def test_a_changed_domain_is_found(domain, words):
     assert words in found.detail
 
 
-def test_a_newline_at_the_end_is_a_change():
-    """The text ends without a newline; only drawing it again tells."""
-    assert verify_puzzle({**ROW, "text": TEXT + "\n"})[1:3] == ("mismatch", ANOTHER_TEXT)
-    assert verify_puzzle({**ROW, "text": TEXT + "\n"}, redraw=False).verdict == "right"
-
-
-def test_rows_without_a_name_are_named_by_their_place(tmp_path):
-    """The file and the line stand for the name of a row that has none."""
-    path = tmp_path / "puzzles.jsonl"
-    nameless = {"puzzle": TEXT, "solution": OTHER}
-    path.write_text("\n".join(["", *map(json.dumps, [{**ROW, "name": ""}, nameless])]))
-    assert verdicts(path) == [("puzzles.jsonl, line 2", "mismatch"), ("puzzles.jsonl, line 3", "mismatch")]
-
-
-@pytest.mark.parametrize("number", [1, 20, 40])
-def test_a_changed_value_is_found(number):
-    """Another value in one statement does not pass, though the answer may stay the same."""
-    assert verify_puzzle({**ROW, "text": change_value(TEXT, number)}).verdict != "right"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -190,17 +160,6 @@ def test_damage_to_the_text_is_found(text):
     """A text that still has an answer, perhaps the right one, is compared with the one drawn from its id."""
     assert text != TEXT
     assert verify_puzzle({**ROW, "text": text}).verdict in ("mismatch", "unparsable")
-
-
-def test_swapped_answers_are_found(tmp_path):
-    """Two rows that have exchanged their answers, in the names too, are both named."""
-    one, other = ROWS[0], next(row for row in ROWS if row["gold"] != ROWS[0]["gold"])
-    damaged = [
-        {**row, "gold": gold, "name": row["name"].rpartition("_")[0] + "_" + gold}
-        for row, gold in ((one, other["gold"]), (other, one["gold"]))
-    ]
-    write_jsonl(tmp_path / "puzzles.jsonl", damaged)
-    assert verdicts(tmp_path, redraw=False) == [(row["name"], "mismatch") for row in damaged]
 
 
 def test_a_name_that_comes_twice_is_a_mismatch(tmp_path):
@@ -284,13 +243,6 @@ def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
         pq.write_table(pq.read_table(path).drop_columns("text"), path)
     with pytest.raises(ValueError, match=r"puzzles\.parquet (is not a whole|holds no puzzle|has no column)"):
         verdicts(path)
-
-
-def test_a_missing_column_is_named(tmp_path):
-    """A puzzles table without one of its columns has no right row."""
-    write_parquet(tmp_path / "whole.parquet", ROWS, describe_set(CELLS, 4, "chain", ""))
-    pq.write_table(pq.read_table(tmp_path / "whole.parquet").drop_columns("gold"), tmp_path / "puzzles.parquet")
-    assert {one[1:3] for one in verify_set(tmp_path)} == {("mismatch", "the row lacks gold")}
 
 
 def test_damaged_files_of_the_release_are_named(tmp_path):

@@ -78,14 +78,7 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
 
 
 def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> dict:
-    """Draw again the puzzle of this name under an edition of the generator, and return its row.
-
-    Raises
-    ------
-    ValueError
-        If it is no puzzle's name, asks for more than 2,500 statements without a text that may be so long, its numbers
-        are impossible, or the drawn puzzle has another solution.
-    """
+    """Draw again the puzzle of this name under an edition of the generator, and return its row."""
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
@@ -109,11 +102,6 @@ def check_row(row: Mapping) -> dict:
     """Return the columns of a puzzle's row, if they agree with its name and with its text, which is solved.
 
     This is the one check of puzzles that are not drawn here, wherever they come from.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or of another type, the text cannot be solved, or two of them contradict each other.
     """
     missing = [name for name in PUZZLES.names if row.get(name) is None]
     if missing:
@@ -136,15 +124,7 @@ def check_row(row: Mapping) -> dict:
 
 
 def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
-    """Tell where a puzzle read from its text differs from what is stated about it, column by column.
-
-    Parameters
-    ----------
-    puzzle : Puzzle
-        As `text.parse_puzzle` returns it.
-    stated : mapping
-        Columns of the puzzles table; those that are absent are not compared.
-    """
+    """Tell where a puzzle read from its text differs from the columns that are stated about it."""
     read = {
         "gold": puzzle.solution,
         "N": puzzle.N,
@@ -203,17 +183,8 @@ def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
 class Catalog:
     """Puzzles by name: those of a table, to which others are added.
 
-    Parameters
-    ----------
-    table : pyarrow.Table, optional
-        A puzzles table; none is known by default.
-
-    Attributes
-    ----------
-    draw : function of a str
-        Returns the row of a puzzle of which only the name is known; `draw_named` by default.
-    elsewhere : function
-        Returns rows in which a text is looked up that is not known; asked once, when the first such text comes.
+    ``draw`` returns the row of a puzzle of which only the name is known. ``elsewhere`` returns rows in which a text is
+    looked up that is not known; it is asked once, when the first such text comes.
     """
 
     def __init__(self, table: pa.Table | None = None):
@@ -234,13 +205,7 @@ class Catalog:
         return name in self._places
 
     def add(self, row: dict) -> None:
-        """Add a puzzle; the same one may come twice.
-
-        Raises
-        ------
-        ValueError
-            If another puzzle has this name.
-        """
+        """Add a puzzle; the same one may come twice."""
         known = self._places.setdefault(row["name"], len(self))
         if known == len(self):
             self._added.append(row)
@@ -248,13 +213,7 @@ class Catalog:
             raise ValueError("another puzzle of this name is known; one of the two has been changed")
 
     def place(self, name: str) -> int:
-        """Return the number of a puzzle; one that is not known is drawn again from its name.
-
-        Raises
-        ------
-        ValueError
-            If it can not be drawn.
-        """
+        """Return the number of a puzzle; one that is not known is drawn again from its name."""
         if name in self._unknown:
             raise ValueError(self._unknown[name])
         if name not in self._places:
@@ -295,13 +254,7 @@ class Catalog:
 
 
 def read_catalog(path: str | Path) -> Catalog:
-    """Read the puzzles of a table.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a puzzles table.
-    """
+    """Read the puzzles of a table."""
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
@@ -367,13 +320,7 @@ def describe_fits(fits: list[EditionMatch]) -> str:
 
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
-    """Return the edition that fits everything, or else the only one that fits most; the port where nothing was tried.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the edition that fits everything, or else the only one that fits most; without any name the port."""
     whole = [fit for fit in fits if fit.fitting == fit.tried]
     most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
     if not fits:

@@ -53,7 +53,7 @@ class Move(NamedTuple):
 class Failure(NamedTuple):
     """An attempt at a statement that was not allowed, and how many statements stand before it."""
 
-    index: int
+    position: int
     move: Move
 
 

@@ -59,27 +59,17 @@ class Edition:
 
 
 def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edition:
-    """Return the edition of a name.
+    """Return the edition of a name; a version stands also for those after it that draw alike.
 
-    Parameters
-    ----------
-    edition : {"python", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"}
-        A version stands also for those after it that draw alike; without one it is the last.
-    key_order : {"alphabetical", "ontology"}, optional
-        Order of the keys of maps: alphabetical, as with Erlang's OTP up to 25, or that of the ontology, as from 26.
-        By default alphabetical for 1.14, the ontology's for later versions. The port has no such choice.
-
-    Raises
-    ------
-    ValueError
-        If there is no such edition or order.
+    ``key_order`` is the order of the keys of maps: alphabetical, as with Erlang's OTP up to 25, or that of the
+    ontology, as from 26. By default it is the one that was usual with the version; the port has no such choice.
     """
     if isinstance(edition, Edition):
         if key_order is None:
             return edition
         edition = edition.name
-    edition, key_order = renamed("edition", edition, OLD_NAMES), renamed("key order", key_order, OLD_KEY_ORDERS)
-    name = _LATEST.get(edition, edition)
+    name, key_order = renamed("edition", edition, OLD_NAMES), renamed("key order", key_order, OLD_KEY_ORDERS)
+    name = _LATEST.get(name, name)
     if name not in NAMES:
         raise ValueError(f"edition is {edition!r}; choose one of: {', '.join(NAMES)}")
     if key_order is None:

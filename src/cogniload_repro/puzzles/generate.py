@@ -75,26 +75,8 @@ def draw_grid(
 ) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: each id comes from the state that the puzzle before it left.
 
-    Parameters
-    ----------
-    cells : iterable of Cell or (N, ratio_pct, d)
-        In the order of the chain; tuples are cells under the paper's rounding.
-    puzzles_per_cell : int
-        At least 1.
-    seed : int
-        Seed of the whole grid, not negative.
-    edition, key_order : str, optional
-        As for `draw_puzzle`.
-
-    Yields
-    ------
-    Puzzle
-        `puzzles_per_cell` puzzles of the first cell, then of the next.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or no statement is allowed in 51 attempts.
+    Yields `puzzles_per_cell` puzzles of the first cell, then of the next. Tuples (N, ratio_pct, d) are cells with
+    halves rounded up. Arguments out of range are refused before anything is drawn.
     """
     chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)

@@ -33,13 +33,7 @@ _STREAM = 1
 
 
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
-    """Read the ids of the default set by cell, in the order of the chain.
-
-    Raises
-    ------
-    ValueError
-        If the file does not hold 100 ids for each of the paper's cells, in order; the message names the line.
-    """
+    """Read the ids of the default set by cell, in the order of the chain."""
     header, *lines = Path(path).read_text(encoding="utf-8").splitlines() or [""]
     if header != _HEADER or len(lines) != len(PAPER_GRID):
         raise ValueError(f"{path}: not a header {_HEADER} and {len(PAPER_GRID)} lines; restore the committed file")
@@ -63,11 +57,6 @@ def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterat
     For new experiments: adding cells or puzzles leaves all other ids as they are, which the chain does not.
     Each id is 52 bits from a stream of its own (`numpy.random.SeedSequence`), so equal ids within a cell have
     a probability below 1e-11 for 100 puzzles, and programs that keep numbers as doubles keep them whole.
-
-    Raises
-    ------
-    ValueError
-        If `puzzles_per_cell` or `seed` is out of range.
     """
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
     seed = check_count("seed", seed, 0)
@@ -88,11 +77,6 @@ def known_ids(
 
     The chains of the default sets are committed. The scheme ``default`` takes a part of that set: the first ids of some
     of its cells. A chain of its own through a few cells would give other puzzles, and may run into a loop.
-
-    Raises
-    ------
-    ValueError
-        If the scheme is unknown or not for this edition, a number is out of range, or the default set lacks a cell.
     """
     cells, manifest = tuple(cells), find_manifest(edition)
     if scheme == "spawn":

@@ -65,7 +65,7 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
         history = list(puzzle.replay())
         puzzles.append((cell.N, cell.d, float(cell.ratio_pct), *_measure_cast(puzzle)))
         statements += [(number, *found) for found in _measure_statements(puzzle, history)]
-        failures += [(number, *_measure_failure(puzzle, failure, history[failure.index])) for failure in failed]
+        failures += [(number, *_measure_failure(puzzle, failure, history[failure.position])) for failure in failed]
     cast = pd.DataFrame(puzzles, columns=_PUZZLES)
     parts = (
         pd.DataFrame(rows, columns=names).astype({"puzzle": int, "needle": bool}).join(cast[CELL], on="puzzle")
@@ -77,12 +77,9 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
 def check_draws(measures: Measures) -> pd.DataFrame:
     """Test whether what the generator draws at random has the chances that it should have.
 
-    Returns
-    -------
-    DataFrame
-        One row per draw: draw (words), total (draws), chi2, df, p. Numbers of conditions and updates and the type of
-        statement are tested on all attempts, because the rules then prefer some to others. Levels of which fewer
-        than five are expected are left out.
+    Returns one row per draw: draw (words), total (draws), chi2, df, p. Numbers of conditions and updates and the type
+    of statement are tested on all attempts, because the rules then prefer some to others. Levels of which fewer than
+    five are expected are left out.
     """
     shared = ["puzzle", "index", "needle", "conditions", "updates", *CELL]
     cast, tried = measures.puzzles, pd.concat([measures.statements[shared], measures.failures[shared]])

@@ -93,13 +93,7 @@ class Ontology:
 
 
 def read_ontology(path: str | Path) -> Ontology:
-    """Read an ontology file as printed in Appendix G, and correct its misprint in the same position.
-
-    Raises
-    ------
-    ValueError
-        If the file is not JSON, or lacks people or one of the twelve categories.
-    """
+    """Read an ontology file as printed in Appendix G, and correct its misprint in the same position."""
     try:
         printed = json.loads(Path(path).read_text(encoding="utf-8"))
         words = {"people": printed["people"]} | {name: printed["categories"][name] for name in CATEGORIES}

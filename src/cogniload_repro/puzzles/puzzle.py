@@ -105,13 +105,7 @@ class Puzzle:
 
     @property
     def name(self) -> str:
-        """``N_d_needles_id_solution``, the key of every table of puzzles.
-
-        Raises
-        ------
-        ValueError
-            If the puzzle was read from a text and has no id.
-        """
+        """``N_d_needles_id_solution``, the key of every table of puzzles; one read from a text has none."""
         if self.puzzle_id is None:
             raise ValueError("a puzzle read from a text has no id and so no name; take the name from its source")
         return f"{self.N}_{self.d}_{self.needles}_{self.puzzle_id}_{self.solution}"

@@ -46,13 +46,7 @@ class Item(NamedTuple):
 
 
 def find_sets(source: str | Path) -> list[Path]:
-    """Return the tables of puzzles of a source, and the folder itself when it has puzzles in the authors' layout.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing of the kind.
-    """
+    """Return the tables of puzzles of a source, and the folder itself when it has puzzles in the authors' layout."""
     source = Path(source)
     if source.is_file() and source.suffix in (".parquet", ".jsonl"):
         return [source]
@@ -191,13 +185,7 @@ def spent_counters(state: Mapping) -> set[str]:
 
 
 def release_row(name: str, text: str, metadata: str) -> dict:
-    """Return a puzzle of the release as a row of the puzzles table.
-
-    Raises
-    ------
-    ValueError
-        If the metadata are not JSON, lack a key, or contradict the name or the text.
-    """
+    """Return a puzzle of the release as a row of the puzzles table."""
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")

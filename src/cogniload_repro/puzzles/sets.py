@@ -64,20 +64,7 @@ def write_set(
     The files are the same byte for byte however often the writing stopped, and for any `jobs`. A table appears when it
     is complete. In the authors' release, texts go to ``exp/cogniload/NAME.txt``, states to
     ``meta/cogniload/NAME_state.json``, each file is whole at any time, and those that are there are not drawn again.
-
-    Parameters
-    ----------
-    folder : path
-    kind : {"parquet", "jsonl", "release"}
-    cells, puzzles_per_cell, seed, scheme, edition, jobs
-        As for `draw_rows`.
-    watch : function of an int, optional
-        Called with the number of puzzles that are there more than before.
-
-    Raises
-    ------
-    ValueError
-        If the folder holds another set, or an argument is out of range.
+    ``watch`` is called with the number of puzzles that are there more than before.
     """
     folder, cells, kind = Path(folder), tuple(cells), renamed("format", kind, OLD_FORMATS)
     if kind not in FORMATS:
@@ -173,7 +160,7 @@ def release_state(puzzle: Puzzle) -> str:
                 history[person].append(f"{{{', '.join(map(getitem, facts, state))}}}")
         seen = states
     lines = puzzle.text.split("\n\n")[-2].split("\n")[len(puzzle.lines) :]
-    state = {
+    metadata = {
         "people": puzzle.people,
         "poi": puzzle.poi,
         "categories": puzzle.categories,
@@ -187,7 +174,7 @@ def release_state(puzzle: Puzzle) -> str:
     pasts = (
         f"{json.dumps(person)}: [{', '.join(past[::-1])}]" for person, past in zip(puzzle.people, history, strict=True)
     )
-    return f'{json.dumps(state)[:-1]}, "history": {{{", ".join(pasts)}}}}}'
+    return f'{json.dumps(metadata)[:-1]}, "history": {{{", ".join(pasts)}}}}}'
 
 
 def draw_rows(
@@ -202,11 +189,6 @@ def draw_rows(
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
 
     ``scheme`` is where the ids come from, see `known_ids`. A chain whose ids are not known is drawn by one process.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
     drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, edition, jobs)
     return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in drawn)

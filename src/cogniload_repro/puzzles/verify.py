@@ -27,18 +27,10 @@ _CHUNK_CHARS = 4_000_000
 
 
 class PuzzleCheck(NamedTuple):
-    """What was found about one puzzle.
+    """What was found about one puzzle: its name, or where it stands, the verdict, and one sentence if it is not right.
 
-    Attributes
-    ----------
-    name : str
-        The puzzle's name; in a set, where it stands when it has none.
-    verdict : {"right", "mismatch", "ambiguous", "unparsable"}
-        mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer.
-    detail : str
-        One sentence, empty for a puzzle that is right.
-    edition : str
-        The edition of the generator that draws this text from the puzzle's id; empty where none does or none was tried.
+    mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer. ``edition`` is that of
+    the generator which draws this text from the puzzle's id, empty where none does or none was tried.
     """
 
     name: str
@@ -52,11 +44,6 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
 
     A name that comes twice in a table or folder is a mismatch the second time. The edition that fits the first puzzles
     best is tried first on all. Apart from the names, a few puzzles for each process are in memory at a time.
-
-    Raises
-    ------
-    ValueError
-        If no puzzles are there.
     """
     for place in find_sets(source):
         seen: set[str] = set()
@@ -77,16 +64,10 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
 def verify_puzzle(fields: Mapping, *, redraw: bool = True, editions: Sequence[Edition] = EDITIONS) -> PuzzleCheck:
     """Solve a puzzle from its text and compare it with everything that is stated about it.
 
-    Parameters
-    ----------
-    fields : mapping
-        Columns of the puzzles table, or what `readers.read_set` gives. A text is needed, and ``gold`` or a ``name``
-        that ends in it; the others are compared where they are present, and all have to be where most are.
-    redraw : bool
-        Also draw the puzzle again from its name, which a row with a ``name`` needs then, and compare text and
-        metadata, which finds any change at all. Turn it off for puzzles of another generator.
-    editions : sequence of Edition
-        It is drawn under these, one after the other, until one gives the text.
+    ``fields`` are columns of the puzzles table, or what `readers.read_set` gives: a text, and ``gold`` or a ``name``
+    that ends in it; others are compared where present, and all have to be where most are. With ``redraw`` the puzzle is
+    also drawn again from its name under the editions, one after the other, until one gives the text, which finds any
+    change at all; without, puzzles of another generator can be verified.
     """
     row = read_row(fields)
     name, text = row["name"], row.get("text")
