@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import os
+import resource
 import subprocess
 import sys
 import tarfile
@@ -142,6 +143,17 @@ def test_a_small_buffer_loses_nothing(tmp_path, monkeypatch):
         frame = pd.read_parquet(tmp_path / f"build/outputs/{model}.parquet")
         assert frame["name"].tolist() == NAMES
         assert frame["response"].tolist() == [f"{model} red {name}" for name in NAMES]
+
+
+def test_very_many_models_need_few_open_files(tmp_path):
+    """A build may have a thousand models, and a process as few open files."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    source = write_lines(tmp_path / "many.jsonl", [row for n in range(150) for row in rows_of(f"m{n}")[:1]])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
+    try:
+        assert len(run(tmp_path / "build", source).responses) == 150
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.mark.parametrize(

@@ -29,20 +29,9 @@ from cogniload_repro.storage import move, unfinished, write_table
 def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     """Make puzzles.parquet, outputs/, rejected.parquet and sources.json of a build from the sources that are chosen.
 
-    They are made in a folder of their own, and take their places when the last source has been accepted.
-
-    Parameters
-    ----------
-    build : path
-    choices : Choices
-    grid : str
-        Cells to reconstruct, and to look up prompts that do not name their puzzle.
-    jobs : int
-
-    Raises
-    ------
-    ValueError
-        If a source cannot be read or is refused; of the build, only rejected.parquet has changed then.
+    They are made in a folder of their own, and take their places when the last source has been accepted. If one cannot
+    be read or is refused, ValueError is raised, and only rejected.parquet of the build has changed. The grid are the
+    cells to reconstruct, and those in which prompts are looked up that do not name their puzzle.
     """
     stage = build / STAGE
     shutil.rmtree(stage, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -30,7 +30,7 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.records import read_text
-from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
+from cogniload_repro.schemas import OUTPUTS, PROVENANCE, REJECTED
 from cogniload_repro.storage import (
     UNFINISHED,
     part_writer,
@@ -194,29 +194,26 @@ def import_outputs(
     catalog.elsewhere = extra_puzzles
     known, rejected = len(catalog), list(local.refused)
     named = NamedPuzzles(layout, catalog, edition)
-    with _tables_together(metadata, mark) as open_table:
-        settings = SettingsTally()
-        partitions = _Partitions(lambda model: open_table(partition_path(outputs_dir, model), OUTPUTS))
+    settings = SettingsTally()
+    with _Tables(metadata, mark, outputs_dir) as tables:
         for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
             if isinstance(item, Output):
                 if item.model not in leave_out:
-                    partitions.add(item)
+                    tables.add(item)
                     settings.add(item.model, item.settings)
             elif len(rejected) >= MAX_REJECTED_ROWS:
                 raise ValueError(f"{metadata['source']} has more than {MAX_REJECTED_ROWS:,} rows that cannot be used")
             else:
                 rejected.append(item)
-        partitions.flush_all()
+        tables.flush_all()
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
         if len(catalog) > known or not append:
-            open_table(puzzles_path, PUZZLES).write_table(catalog.table())
-        open_table(rejected_path, REJECTED).write_table(rows)
+            tables.write(puzzles_path, catalog.table())
+        tables.write(rejected_path, rows)
         examples = {row.reason: row for row in reversed(rejected)}
         reasons = Counter(row.reason for row in rejected)
         others = [layout.label(path) for path in layout.others]
-        report = Report(
-            dict(partitions.rows), reasons, examples, describe_fits(named.fits), settings.by_model(), others
-        )
+        report = Report(dict(tables.rows), reasons, examples, describe_fits(named.fits), settings.by_model(), others)
         try:
             validate(report)
             if append:
@@ -225,7 +222,7 @@ def import_outputs(
             write_table(rejected_path, rows, metadata)
             raise
     if not append:
-        _remove_others(outputs_dir, partitions.rows)
+        _remove_others(outputs_dir, tables.rows)
     mark.unlink()
     return report
 
@@ -244,37 +241,40 @@ def _remove_others(outputs_dir: Path, models: Iterable[str]) -> None:
         stale.unlink()
 
 
-@contextmanager
-def _tables_together(
-    metadata: Mapping[str, str], mark: Path
-) -> Iterator[Callable[[str | Path, pa.Schema], pq.ParquetWriter]]:
-    """Give a function that opens tables; all of them appear when the block ends without an error.
+class _Tables(ExitStack):
+    """Tables that are written to parts, all of which take their places when the block ends without an error.
 
-    The mark, a file with the source's name, is there from when the first takes its place.
+    The mark, a file with the source's name, is there from when the first takes its place. Models' rows are gathered in
+    a common buffer; a file stays open only while more rows of its model are to come, as there may be very many models.
     """
-    with ExitStack() as places:
-        with ExitStack() as writers:
 
-            def open_table(path: str | Path, schema: pa.Schema) -> pq.ParquetWriter:
-                part = places.enter_context(replacing(path))
-                return writers.enter_context(part_writer(part, schema, metadata))
-
-            yield open_table
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.write_text(metadata["source"], encoding="utf-8")
-
-
-class _Partitions:
-    """Rows of many models, gathered in a common buffer and written to one file a model."""
-
-    def __init__(self, open_writer: Callable[[str], pq.ParquetWriter]):
+    def __init__(self, metadata: Mapping[str, str], mark: Path, outputs_dir: Path):
+        super().__init__()
         self.rows: Counter[str] = Counter()
-        self._open_writer = open_writer
-        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._metadata, self._mark, self._outputs_dir = metadata, mark, outputs_dir
+        self._writers: dict[str, tuple[ExitStack, pq.ParquetWriter]] = {}
         self._buffers: dict[str, list[Output]] = defaultdict(list)
         self._chars: Counter[str] = Counter()
 
+    def __exit__(self, kind, *error):  # type: ignore[no-untyped-def]
+        try:
+            for stack, _ in self._writers.values():
+                stack.close()
+            if kind is None:
+                self._mark.parent.mkdir(parents=True, exist_ok=True)
+                self._mark.write_text(self._metadata["source"], encoding="utf-8")
+        except BaseException as failure:  # such as of a full disk: no table takes its place
+            super().__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        return super().__exit__(kind, *error)
+
+    def write(self, path: str | Path, table: pa.Table) -> None:
+        """Write a whole table."""
+        with part_writer(self.enter_context(replacing(path)), table.schema, self._metadata) as writer:
+            writer.write_table(table)
+
     def add(self, output: Output) -> None:
+        """Write a response, sooner or later."""
         self.rows[output.model] += 1
         self._buffers[output.model].append(output)
         self._chars[output.model] += len(output.response) + len(output.name)
@@ -282,15 +282,21 @@ class _Partitions:
             self._flush(max(self._chars, key=self._chars.__getitem__))
 
     def flush_all(self) -> None:
+        """Write what is gathered; nothing more will come."""
         for model in sorted(self._buffers):
-            self._flush(model)
+            self._flush(model, is_last=True)
 
-    def _flush(self, model: str) -> None:
-        if model not in self._writers:
-            self._writers[model] = self._open_writer(model)
+    def _flush(self, model: str, *, is_last: bool = False) -> None:
         rows = [output._asdict() for output in self._buffers.pop(model)]
-        self._writers[model].write_table(pa.Table.from_pylist(rows, self._writers[model].schema))
         del self._chars[model]
+        table, path = pa.Table.from_pylist(rows, OUTPUTS), partition_path(self._outputs_dir, model)
+        if is_last and model not in self._writers:
+            self.write(path, table)
+            return
+        if model not in self._writers:
+            stack, part = ExitStack(), self.enter_context(replacing(path))
+            self._writers[model] = stack, stack.enter_context(part_writer(part, OUTPUTS, self._metadata))
+        self._writers[model][1].write_table(table)
 
 
 def _own_provenances(layout: Layout) -> Iterator[str]:

@@ -38,6 +38,7 @@ _CONTENT = re.compile(
     rb'"(response|resps|completion|candidates|choices|messages)"\s*:\s*("|\[|\{"0"|null)|\d_\d{1,2}_\d+_\d+_[a-z]'
 )
 _CONTENT_BYTES = 1 << 16
+_RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-harness
 
 
 @dataclass
@@ -167,7 +168,7 @@ def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
         (layout.puzzle_tables if path.name.startswith("puzzles.") else layout.tables).append(path)
     elif _looks_like_data(path):
         layout.lost.append((path, _UNKNOWN_FORM))
-    else:
+    elif not _RESULTS.fullmatch(path.name):  # which name the model of the samples beside them
         layout.others.append(path)
 
 

@@ -112,13 +112,13 @@ def _read_csv(path: Path, columns: list[str], delimiter: str = ",") -> Iterator[
     csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # the whole process's: never lowered
     with open_stream(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as text:
         check_encoding(raw)
-        bounded = _BoundedLines(text)
-        lines = csv.DictReader(bounded, delimiter=delimiter, strict=True)
+        left = [ROW_BYTES]
+        lines = csv.DictReader(_bound_lines(text, left), delimiter=delimiter, strict=True)
         if refusal := _check_header(list(lines.fieldnames or ()), columns):
             yield Entry(0, None, refusal)
             return
         for row in count(1):
-            bounded.left = ROW_BYTES
+            left[0] = ROW_BYTES
             try:
                 fields = next(lines)
             except StopIteration:
@@ -141,23 +141,13 @@ def _check_header(header: list[str], columns: list[str]) -> Refusal | None:
     return None
 
 
-class _BoundedLines:
-    """The lines of a text, up to so many characters as are `left`; one more is no row any more but damage."""
-
-    def __init__(self, text: io.TextIOWrapper):
-        self._text, self.left = text, ROW_BYTES
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._text.readline(self.left + 1)
-        if not line:
-            raise StopIteration
-        if len(line) > self.left:
+def _bound_lines(text: io.TextIOWrapper, left: list[int]) -> Iterator[str]:
+    """Yield lines of so many characters together as are left, in the list's one place; more is no row but damage."""
+    while line := text.readline(left[0] + 1):
+        if len(line) > left[0]:
             raise ValueError(f"a row is longer than {ROW_BYTES:,} characters")
-        self.left -= len(line)
-        return line
+        left[0] -= len(line)
+        yield line
 
 
 def _parse_count(name: str, word: str | None) -> str | int | None:
