@@ -90,9 +90,7 @@ def test_the_estimate_rests_on_six_numbers_of_open_models(departures):
     without = estimate_without(departures).set_index("model")
     assert without["misfit"].idxmin() == "Phi-4-reasoning-plus"
     assert without["misfit"].min() == pytest.approx(0.127, abs=0.001)
-    assert (
-        without.loc[OPEN, "numbers"].sum() == 6
-    )
+    assert without.loc[OPEN, "numbers"].sum() == 6
     api = [one for one in departures if one.model not in OPEN]
     assert estimate_misfit(api).value == pytest.approx(0, abs=0.01)
 
@@ -116,7 +114,7 @@ def test_a_band_integrates_over_the_likelihood_of_the_misfit(departures):
 
 
 def test_more_effects_mean_wider_bands():
-    """If single (N, d), (d, rho) and (N, rho) departed as much as levels of rho do, bands of open models would double."""
+    """If single (N, d), (d, rho) and (N, rho) departed as much as levels of rho do, bands would double."""
     found = compare_assumptions(["QwQ-32B", "EXAONE-Deep-32B"])
     assert found["tiles"] == pytest.approx(2.1, abs=0.1)
     assert found[["figure3", "figure4"]].between(1.2, 1.5).all()

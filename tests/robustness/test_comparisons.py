@@ -25,6 +25,7 @@ from cogniload_repro.robustness.comparisons import (
     compare_pairs,
     dominant_load,
     judge,
+    limit_models,
     place_outsiders,
     rank_intervals,
 )
@@ -192,6 +193,10 @@ def test_of_many_models_only_neighbours_are_compared():
     assert len(table) == len(found) <= 231 + NEIGHBOURS * (22 + MANY)
     assert all(frozenset((one, other)) in found for one in NAMES for other in NAMES if one < other)
     assert set(names) <= set(table["first"]) | set(table["second"])
+    shown = limit_models(pd.concat([CELLS, *more], ignore_index=True))["model"].unique()
+    assert len(shown) == MANY
+    assert set(NAMES) < set(shown)
+    assert limit_models(CELLS) is CELLS
 
 
 def test_pairs_of_answers_are_mcnemars():

@@ -1,9 +1,9 @@
 """How far accuracies along rho depart from what the printed sums say, estimated where the prose states them.
 
 Tables 3 to 6 fix a model's sums; the most even accuracies with these sums change smoothly along rho. The accuracies
-that the prose states depart from the smooth ones by more than chance: as if each level of rho had its own effect, normal
-with one standard deviation (log-odds), the misfit. Bands along rho integrate over its likelihood. They assume that only
-whole levels of rho depart.
+that the prose states depart from the smooth ones by more than chance: as if each level of rho had its own effect,
+normal with one standard deviation (log-odds), the misfit. Bands along rho integrate over its likelihood. They assume
+that only whole levels of rho depart.
 """
 
 from collections.abc import Iterable, Sequence

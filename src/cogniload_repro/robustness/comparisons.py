@@ -87,6 +87,15 @@ def judge(p: float, p_equivalence: float) -> str:
     return VERDICTS[2] if p_equivalence < ALPHA else VERDICTS[3]
 
 
+def limit_models(cells: pd.DataFrame, most: int = MANY) -> pd.DataFrame:
+    """Return the cells of the paper's models and of as many others, in their order, as make ``most`` models in all."""
+    models = cells["model"].unique()
+    others = [name for name in models if name not in NAMES]
+    kept = [name for name in models if name in NAMES]
+    limited = cells[cells["model"].isin([*kept, *others[: max(most - len(kept), 0)]])]
+    return cells if len(models) <= most else limited
+
+
 def compare_models(
     cells: pd.DataFrame, first: str, second: str, by: Sequence[str] = (), margin: float = MARGIN
 ) -> pd.DataFrame:

@@ -14,12 +14,11 @@ from scipy.special import expit
 from scipy.stats import chi2, norm, spearmanr
 
 from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.identification import is_identified
-from cogniload_repro.statistics.likelihood import maximise, maximise_all
+from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
-from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, QUASI, dispersion, fit_glm
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, QUASI, fit_glm
 
 #: So much lower an AIC or BIC must be to speak for a regression.
 AIC_MARGIN = 2
@@ -82,6 +81,7 @@ SPECIFICATIONS = (
     Specification("cloglog", QUADRATIC, "cloglog"),
 )
 _COUNTED = ("daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order")
+_SCATTER = ["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"]
 _COLUMNS = ["specification", "model", "status", "terms", "loglik", "aic", "bic", "ecl50"]
 
 
@@ -203,7 +203,7 @@ def _maximise_curve(
         step = np.linalg.solve(information + 1e-9 * np.eye(size), gradient[:, :, None])[:, :, 0]
         reach = np.abs(step @ x.T).max(axis=1)
         b[active] += step * np.minimum(1, 1 / np.maximum(reach, 1e-9))[:, None]
-        active = active[reach > 1e-7]
+        active = active[reach > 1e-5]  # the likelihood is flat there
     p = np.clip(ceiling * curve(b @ x.T)[0], 1e-12, 1 - 1e-12)
     logliks = (correct * np.log(p) + (total - correct) * np.log1p(-p)).sum(axis=1)
     failed = np.isnan(start).any(axis=1)
@@ -318,26 +318,27 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
         (likelihood-ratio test of all identified terms against the paper's), phi_lower_bound (lr per residual degree of
         freedom: no table that agrees with the printed ones has a smaller deviance).
     """
-    rows = []
-    for one in fit_quadratics(cells):
-        df = len(one.n) - one.x.shape[1]
-        lr, lr_df = _identified_misfit(one.x, one.k, one.n, one.fit.loglik)
-        p = chi2.sf(lr, lr_df) if lr_df else np.nan
-        rows.append((one.model, dispersion(one.k, one.n, one.accuracy, one.x.shape[1]), lr, lr_df, p, lr / df))
-    return pd.DataFrame(rows, columns=["model", "phi", "lr", "lr_df", "p_lr", "phi_lower_bound"])
+    parts = []
+    for models, own, total, correct in _shared_grids(cells):
+        x, wide = (_basis(own, formula) for formula in (QUADRATIC, FIXED_SUMS))
+        betas, logliks = maximise_all(x, total, correct @ x)
+        richest = maximise_all(wide, total, correct @ wide)[1]  # none for a level without correct or wrong answers
+        lr = np.nan_to_num(np.maximum(2 * (richest - logliks), 0))
+        p = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12)
+        df, lr_df = len(own) - x.shape[1], np.where(np.isnan(richest), 0, wide.shape[1] - x.shape[1])
+        phi = ((correct - total * p) ** 2 / (total * p * (1 - p))).sum(axis=1) / df
+        columns = {"model": models, "phi": phi, "lr": lr, "lr_df": lr_df, "p_lr": chi2.sf(lr, np.maximum(lr_df, 1))}
+        kept = np.isfinite(logliks) & (np.abs(betas @ x.T).max(axis=1) < _SEPARATED)
+        parts.append(pd.DataFrame(columns | {"phi_lower_bound": lr / df})[kept])
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_SCATTER)
+    return table.assign(p_lr=table["p_lr"].where(table["lr_df"] > 0))[_SCATTER]
 
 
-def _identified_misfit(x: np.ndarray, k: np.ndarray, n: np.ndarray, loglik: float) -> tuple[float, int]:
-    """Return the likelihood ratio of all identified terms against the paper's regression, and its df."""
-    d, log10_N, rho = x[:, 1:4].T
-    levels = [load == level for load in (d, log10_N) for level in np.unique(load)]
-    wide = np.column_stack([x, *levels, d * log10_N, d * rho, log10_N * rho, d * log10_N * rho])
-    left, values, _ = np.linalg.svd(wide / np.abs(wide).max(axis=0), full_matrices=False)
-    basis = left[:, values > 1e-9 * values[0]]
-    try:
-        return max(2 * (maximise(basis, n, basis.T @ k)[1] - loglik), 0.0), basis.shape[1] - x.shape[1]
-    except ValueError:  # a level without a correct or without a wrong answer
-        return 0.0, 0
+def _basis(own: pd.DataFrame, formula: str) -> np.ndarray:
+    """Return orthonormal columns that span those of a formula."""
+    design = build_design(own, f"correct ~ {formula.partition('~')[2] or formula}")[0].to_numpy(float)
+    left, values, _ = np.linalg.svd(design / np.abs(design).max(axis=0), full_matrices=False)
+    return left[:, values > 1e-9 * values[0]]
 
 
 def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
