@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LIST = re.search(r"<!-- banned: begin -->(.*?)<!-- banned: end -->", (ROOT / "docs/writing.md").read_text("utf-8"), re.S)
+LIST = re.search(
+    r"<!-- banned: begin -->(.*?)<!-- banned: end -->", (ROOT / "docs/writing.md").read_text("utf-8"), re.S
+)
 BANNED = [phrase.strip() for line in LIST[1].strip().splitlines() for phrase in line.lstrip("- ").split(",")]
 PATTERN = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in BANNED), re.I)
 PAGES = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("book/*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*.md")]

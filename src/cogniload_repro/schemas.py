@@ -159,7 +159,7 @@ CELLS = Schema(
 
 
 def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
-    """Return the schema of a table of fits, one row per model: numbers, and a status that says whether there are any."""
+    """Return the schema of a table of fits, one row per model: numbers and a status."""
     required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]  # not identified
     complete = Rule(
         "is called a fit, but lacks numbers",
@@ -168,7 +168,7 @@ def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
     return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), (complete,))
 
 
-#: One row per model and term of any regression: coefficient on the scale of the link, its error, Wald test and interval;
+#: One row per model and term of any regression: coefficient on the scale of the link, error, Wald test, interval;
 #: for all terms of a model total (answers), loglik, aic, bic and status.
 FITS = Schema(
     {

@@ -1,6 +1,5 @@
 """Fragments of the book's pages."""
 
-import json
 import re
 
 import pandas as pd
@@ -13,8 +12,6 @@ from myst_parser.parsers.mdit import create_md_parser
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.presentation import fragments as pages
-from cogniload_repro.presentation import tables
-from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 #: Text that tries to break out: markup, directives, roles, links, fences, control characters.
@@ -66,53 +63,6 @@ def test_fragment_gives_both_forms_and_no_address():
     assert repr(fragment) == "Fragment"
 
 
-@pytest.mark.parametrize("word", ["reconstructed", "imported"])
-def test_label_says_where_data_come_from(tmp_path, word):
-    """The label on a page carries the word of the build's data, and a warning if they are reconstructed."""
-    write_table(tmp_path / "cells.parquet", _cells(), {"provenance": word})
-    label = pages.show_provenance(tmp_path)
-    assert ":class: provenance" in label.markdown
-    assert ("not the authors' data" in label.markdown) == (word == "reconstructed")
-    assert "Partial grid" in label.markdown
-
-
-def test_cells_without_provenance_are_refused(tmp_path):
-    """A cells table that does not say where it comes from cannot be shown."""
-    _cells().to_parquet(tmp_path / "cells.parquet")
-    with pytest.raises(ValueError, match=r"cells\.parquet does not say where its data come from"):
-        pages.show_provenance(tmp_path)
-
-
-def test_figure_is_saved_and_described(build):
-    """A figure comes as two files, with a description, a caption with its provenance, and both downloads."""
-    fragment = pages.show_figure("figure5", load_cells(build), build)
-    assert sorted(file.name for file in (build / "figures").iterdir()) == ["figure5.png", "figure5.svg"]
-    assert re.search(r":alt: .{40,}", fragment.markdown)
-    assert "Reconstructed from the paper's tables" in fragment.markdown.split("\n\n")[1]
-    assert {"figure5.png", "figure5.svg"} <= set(re.findall(r"figures/(figure5\.\w+)>", fragment.markdown))
-
-
-@pytest.mark.parametrize("name", ["#1", "$$", "`x`", ":::", '"', "x #y", "'|\\", "{raw}`html`"])
-def test_a_model_of_any_name_has_a_figure(tmp_path, name):
-    """Description and caption of a figure are whole, and downloads follow, whatever a model is called."""
-    cells = _cells().replace({"model": {"QwQ-32B": name}}).query("model == @name")
-    write_table(tmp_path / "cells.parquet", cells, {"provenance": "imported"})
-    drawn, *_, downloads, answers = _MYST.parse(pages.show_figure("figure6", cells, tmp_path).markdown)
-    assert json.dumps(name)[1:-1] in next(line for line in drawn.content.splitlines() if ":alt:" in line)
-    assert "downloads" in downloads.info
-    assert answers.info == "{raw} html"
-    assert answers.content.count("</script>") == 1
-
-
-def test_table_is_saved_and_offered(build):
-    """A paper's table comes as CSV and LaTeX, both offered below it, and states its provenance."""
-    fragment = pages.show_table(tables.table4(load_cells(build)), build)
-    assert sorted(file.name for file in (build / "tables").iterdir()) == ["table4.csv", "table4.tex"]
-    assert set(re.findall(r"tables/(table4\.\w+)>", fragment.markdown)) == {"table4.csv", "table4.tex"}
-    assert "Table 4, recomputed" in fragment.markdown
-    assert "Reconstructed" in fragment.markdown
-
-
 def test_frame_escapes_cells_but_keeps_math_in_headers():
     """A frame's text is shown as it is; headers may hold math."""
     frame = pd.DataFrame({"$d$ of *": ["a|b", "<b>"], "total": [1, 2]})
@@ -121,18 +71,6 @@ def test_frame_escapes_cells_but_keeps_math_in_headers():
     assert "| :-- | --: |" in markdown
     assert "a\\|b" in markdown
     assert "\\<b\\>" in markdown
-
-
-def test_another_table_of_cells_is_named_and_leaves_the_build_alone(build, tmp_path):
-    """A page on a reader's table says whose it is and how sure its origin is; the build keeps its own cells."""
-    before = (build / "cells.parquet").read_bytes()
-    _cells().iloc[:20].to_csv(tmp_path / "own $x$.csv", index=False)
-    shown = pages.show_provenance(tmp_path / "own $x$.csv").html
-    assert "Counts of own-x-.csv, whose origin is not recorded. Partial grid" in shown
-    assert "does not say where it comes from" in shown
-    write_table(tmp_path / "own.parquet", _cells(), {"provenance": "reconstructed"})
-    assert "Reconstructed" in pages.show_provenance(tmp_path / "own.parquet").markdown
-    assert (build / "cells.parquet").read_bytes() == before
 
 
 def test_an_empty_frame_is_a_sentence():

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.reconstruction.reconstruct import load_counts
@@ -20,7 +20,6 @@ from cogniload_repro.statistics.regression import (
     LINEAR,
     QUADRATIC,
     fit_glm,
-    likelihood_ratio,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -372,12 +371,3 @@ def test_grid_means_count_every_cell_once():
     assert whole["d"] == 5.2
     assert whole["log10_N"] == pytest.approx(np.log10([20, 50, 100, 250]).mean())
     assert whole["rho"] == pytest.approx(GRID["rho"].mean())
-
-
-def test_likelihood_ratio_is_the_difference_of_aics():
-    """With one term dropped the statistic is the difference of AICs plus 2, with two plus 4."""
-    cells = draw(40, 6)
-    quadratic, linear, less = (fit_glm(cells, f) for f in (QUADRATIC, LINEAR, "correct ~ d + log10_N"))
-    assert likelihood_ratio(quadratic, linear) == pytest.approx(chi2.sf(linear.aic - quadratic.aic + 2, 1), rel=1e-9)
-    assert likelihood_ratio(quadratic, less) == pytest.approx(chi2.sf(less.aic - quadratic.aic + 4, 2), rel=1e-9)
-    assert likelihood_ratio(quadratic, quadratic) != likelihood_ratio(quadratic, linear)

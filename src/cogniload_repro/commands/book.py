@@ -138,9 +138,8 @@ def _chosen_parameters(formula: str | None, family: str | None, data: str | None
 def lab(arguments: tuple[str, ...], build: Path) -> None:
     """Open the chapters in JupyterLab, ready to run; ARGUMENTS go to JupyterLab, such as --no-browser.
 
-    Sentences show the values of the last build. Saving writes the notebook as it is committed: with the names of
-    these values, and without outputs.
+    Notebooks are saved as they are committed, without outputs.
     """
     from cogniload_repro.presentation.lab import open_lab
 
-    open_lab(Path("notebooks"), build, list(arguments))
+    open_lab(Path("notebooks"), list(arguments))

@@ -39,7 +39,8 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
+        One row per model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total,
+        status.
     """
     cells = as_one_table(cells)
     fits = fit(cells, QUADRATIC)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 from scipy.special import expit, log_expit, log_ndtr
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM
 
@@ -284,9 +284,3 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
         bounds=[(-1, 1)] * x.shape[1],
     )
     return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
-
-
-def likelihood_ratio(full: Fit, reduced: Fit) -> float:
-    """Return the p-value of the likelihood-ratio test of a reduced against a full model; NaN if either failed."""
-    statistic = max(2 * (full.loglik - reduced.loglik), 0.0)
-    return float(chi2.sf(statistic, len(full.terms) - len(reduced.terms)))
