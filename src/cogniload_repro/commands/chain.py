@@ -131,7 +131,7 @@ def _tell_rejected(build: Path) -> None:
 @click.argument("response", type=click.File(encoding="utf-8", errors="surrogateescape"), default="-")
 @click.option("--prompt-tokens", type=click.IntRange(min=0), help="Tokens of the prompt, for the context limit.")
 @click.option("--response-tokens", type=click.IntRange(min=0), help="Tokens of the response.")
-@click.option("--edition", type=EDITIONS, default="port", show_default=True, help="Generator edition of the puzzle.")
+@click.option("--edition", type=EDITIONS, default="python", show_default=True, help="Generator edition of the puzzle.")
 def explain(name: str, response: TextIO, prompt_tokens: int | None, response_tokens: int | None, edition: str) -> None:
     """Explain the score of a RESPONSE to the puzzle NAME: where the scorer looks, what it finds, which rule decides.
 

@@ -82,20 +82,20 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
     parts = parse_name(name)
     if parts is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    if _is_too_long(parts, text):
-        raise ValueError(
-            f"puzzles of more than {MAX_NAMED_STATEMENTS:,} statements are not drawn from their names; "
-            "add puzzles.jsonl"
-        )
+    check_length(parts, text)
     puzzle = draw_puzzle(*parts[:4], edition=edition)
     if puzzle.solution != parts.gold:
         raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
     return puzzle_row(puzzle)
 
 
-def _is_too_long(parts: PuzzleName, text: str | None) -> bool:
-    """Return whether a name asks for more statements than it may, or than the text can have."""
-    return parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N
+def check_length(parts: PuzzleName, text: str | None = None) -> None:
+    """Refuse a name that asks for more statements than it may, or than the text can have."""
+    if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
+        raise ValueError(
+            f"puzzles of more than {MAX_NAMED_STATEMENTS:,} statements are not drawn from their names; "
+            "add puzzles.jsonl"
+        )
 
 
 def check_row(row: Mapping) -> dict:
@@ -302,9 +302,8 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
 
 def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) -> bool:
     """Return whether an edition draws this puzzle from its name: its solution, and its text if one is given."""
-    if _is_too_long(parts, text):
-        return False
     try:
+        check_length(parts, text)
         puzzle = draw_puzzle(*parts[:4], edition=edition)
     except ValueError:
         return False

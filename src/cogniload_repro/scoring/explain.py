@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.catalog import check_length, parse_name
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -64,7 +64,7 @@ def explain(
     *,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
-    edition: str = "port",
+    edition: str = "python",
 ) -> Explanation:
     """Explain the score of a response: where the scorer looks, what it finds there, and which rule decides.
 
@@ -77,7 +77,7 @@ def explain(
     prompt_tokens, response_tokens : int, optional
         Token counts; the context budget is tested only where both are known.
     edition : str
-        The generator's edition that a name is drawn with: port, or elixir-1.14, elixir-1.16, elixir-1.17.
+        The generator's edition that a name is drawn with: python, or elixir-1.14, elixir-1.16, elixir-1.17.
 
     Raises
     ------
@@ -123,6 +123,7 @@ def _draw(name: str, edition: str) -> Puzzle:
     parts = parse_name(name)
     if parts is None:
         raise ValueError(f"{name[:80]!r} is no name N_d_needles_puzzleId_gold; or give the puzzle itself")
+    check_length(parts)
     puzzle = draw_puzzle(*parts[:4], edition=resolve_edition(edition))
     if puzzle.solution != parts.gold:
         remedy = "name the generator's edition (--edition), or give the puzzle itself"
