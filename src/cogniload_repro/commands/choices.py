@@ -26,19 +26,7 @@ PAPERS_SCORER = "pseudocode"
 
 @dataclass(frozen=True)
 class Source:
-    """A source of outputs and how it is read.
-
-    Attributes
-    ----------
-    address : str
-        A local path, an address, or ``reconstructed``.
-    model, edition, key_order : str, optional
-        As the options of `cogniload download-outputs`.
-    max_rejected : int
-        Rejected rows that are accepted.
-    without : tuple of str
-        Models that are left out.
-    """
+    """A source of outputs and how it is read: as the options of `download-outputs` say, without some models."""
 
     address: str = RECONSTRUCTED
     model: str | None = None
@@ -103,26 +91,10 @@ def write_choices(build: str | Path, choices: Choices) -> None:
 
 
 def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | None) -> Choices:
-    """Check choices and keep them.
+    """Check new values for some of `OPTIONS`, keep them, and return all choices of the build.
 
-    Parameters
-    ----------
-    build : path
-    given : mapping
-        New values for some of `OPTIONS`; an empty one goes back to the default. Another source is read without the
-        options of the one before.
-    **options : str
-        How the source is read, if that is given.
-
-    Returns
-    -------
-    Choices
-        All choices of the build.
-
-    Raises
-    ------
-    ValueError
-        If one is not possible; nothing has changed then.
+    An empty value goes back to the default; another source is read without the options of the one before. Where a value
+    is not possible, it is a ValueError and nothing has changed.
     """
     for old in FORMER.keys() & given.keys():
         say(

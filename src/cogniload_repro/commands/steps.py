@@ -163,15 +163,7 @@ NAMES = tuple(step.name for step in STEPS)
 
 
 def bring_up_to_date(build: Build, until: str) -> None:
-    """Do the steps of a build that are to be done, up to one of them.
-
-    Raises
-    ------
-    ValueError
-        If outputs have been put into the build by hand.
-    SystemExit
-        With the code of a step that fails; it has said why.
-    """
+    """Do the steps of a build that are to be done, up to one of them; SystemExit with the code of one that fails."""
     manifest, tidied = build.manifest, False
     for step in STEPS[: NAMES.index(until) + 1]:
         if not step.applies(build):

@@ -1,6 +1,6 @@
 """Accuracies by model as lines of text, for a terminal: the paper's models in one line, others one by one."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
@@ -18,55 +18,45 @@ def print_scores(endings: pd.DataFrame, chosen: Collection[str] = ()) -> str:
 
     Accuracies of models that are named as chosen are not averaged, see `accuracy.evenly_asked`.
     """
-    by_model = endings.set_index("model")
-    others = by_model[~by_model.index.isin(NAMES)]
-    lines = [
-        f"  {format_name(row.Index)}: "
-        + (
+    by_model = endings.set_index("model").assign(accuracy=endings.set_index("model").eval("correct / answers"))
+    said = {
+        row.Index: (
             f"{row.answers:,} answers, {NOT_AVERAGED}"
             if row.Index in chosen
-            else f"{100 * row.correct / row.answers:.1f}% of {row.answers:,} correct"
+            else f"{row.accuracy:.1%} of {row.answers:,} correct"
         )
         + f", {row.cut:,} truncated, {row.unclosed:,} with reasoning that is not closed, "
         f"{row.hedged:,} correct by it though not sure"
-        for row in others.head(_MODELS_SHOWN).itertuples()
-    ]
-    more = [f"  and {len(others) - _MODELS_SHOWN:,} more models"] if len(others) > _MODELS_SHOWN else []
-    return "\n".join([*_print_papers(by_model["correct"] / by_model["answers"]), *lines, *more])
+        for row in by_model.itertuples()
+    }
+    return _list_models(by_model["accuracy"], said)
 
 
 def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
-    """Return accuracies with 90% Wilson intervals and capacity points.
-
-    Parameters
-    ----------
-    cells, glm : DataFrame
-        Cells, and the fits of Table 2 (`paper_tables.glm_table`).
-    """
+    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`paper_tables.glm_table`)."""
     pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
-    lines = []
-    others = glm[~glm["model"].isin(NAMES)]
-    for row in others.head(_MODELS_SHOWN).itertuples():
-        said = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"
+    said = {}
+    for row in glm.itertuples():
+        share = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"
         if row.model in pooled.index:
-            own = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
-            said = f"{own.accuracy:.1f}% ({own.low:.1f} to {own.high:.1f}) of {answers[row.model]:,} correct"
+            group = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
+            share = f"{group.accuracy:.1f}% ({group.low:.1f} to {group.high:.1f}) of {answers[row.model]:,} correct"
         points = f"ECL50 {_show(row.ecl50, 1)}, NT50 {_show(row.nt50, 3)}, ID50 {_show(row.id50, 2)}"
-        lines.append(f"  {format_name(row.model)}: {said}, {points}")
-    more = [f"  and {len(others) - _MODELS_SHOWN:,} more models"] if len(others) > _MODELS_SHOWN else []
-    return "\n".join([*_print_papers(pooled["accuracy"]), *lines, *more])
+        said[row.model] = f"{share}, {points}"
+    return _list_models(pooled["accuracy"], said)
 
 
 def _show(value: float, digits: int) -> str:
     return "--" if pd.isna(value) else f"{value:.{digits}f}"
 
 
-def _print_papers(accuracy: pd.Series) -> list[str]:
-    own = 100 * accuracy[accuracy.index.isin(NAMES)]
-    if own.empty:
-        return []
-    if len(own) == 1:
-        return [f"  {format_name(own.index[0])}: {own.iloc[0]:.1f}% correct"]
-    best, worst = own.idxmax(), own.idxmin()
-    return [f"  the paper's {len(own)} models: {own.min():.1f}% ({format_name(worst)}) to {own.max():.1f}% "
-            f"({format_name(best)}) correct"]  # fmt: skip
+def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
+    """Return one line for the paper's models, and one each for the first of the others."""
+    papers, others = accuracy[accuracy.index.isin(NAMES)], [model for model in said if model not in NAMES]
+    lines = [f"  {format_name(model)}: {said[model]}" for model in others[:_MODELS_SHOWN]]
+    if len(papers) == 1:
+        lines = [f"  {format_name(papers.index[0])}: {papers.iloc[0]:.1%} correct", *lines]
+    elif len(papers):
+        worst, best = (f"{papers[name]:.1%} ({format_name(name)})" for name in (papers.idxmin(), papers.idxmax()))
+        lines = [f"  the paper's {len(papers)} models: {worst} to {best} correct", *lines]
+    return "\n".join([*lines, *[f"  and {len(others) - _MODELS_SHOWN:,} more models"] * (len(others) > _MODELS_SHOWN)])
