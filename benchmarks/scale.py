@@ -154,7 +154,7 @@ def main() -> None:
 TEMPLATE = """# Scoring at scale
 
 Measured by `python benchmarks/scale.py --write` on {cores} cores at a load of {load:.1f}; CPU seconds are the figures
-to trust.
+to trust: with as many other programs as cores, two processes gain nothing over one.
 
 | what | measured |
 |:--|:--|
@@ -180,10 +180,9 @@ to trust.
 
 ## A billion responses
 
-By these figures a billion long responses of 1,000 models take {hours:,.0f} CPU hours, {wall:.1f} hours on 64
-workers
-(`cogniload score --scheduler tcp://host:8786 --build s3://bucket/build`), if the store delivers the {rate:.1f} GB per
-second that they read. The parent hands out {tasks:,.0f} tasks and reads 1,000 footers.
+By these figures a billion long responses of 1,000 models take {hours:,.0f} CPU hours, {wall:.1f} hours
+on 64 workers (`cogniload score --scheduler tcp://host:8786 --build s3://bucket/build`), if the store
+delivers the {rate:.1f} GB per second that they read. The parent hands out {tasks:,.0f} tasks and reads 1,000 footers.
 """
 
 
