@@ -90,7 +90,7 @@ def test_question_about_somebody_unknown_is_ambiguous():
     own = next(i for i, line in enumerate(lines) if line.startswith(f"{example['poi']} "))
     other = next(i for i, line in enumerate(lines[2:], 2) if i != own)
     assert solve_text("\n".join(lines[:other] + lines[other + 1 :])) == example["solution"]
-    with pytest.raises(AmbiguousPuzzleError, match=rf"{example['poi']}, which no initial line tells"):
+    with pytest.raises(AmbiguousPuzzleError, match=rf"{example['poi']}, which no initial line states"):
         solve_text("\n".join(lines[:own] + lines[own + 1 :]))
 
 

@@ -69,7 +69,7 @@ def swap(text, one, other):
         ({"category": "nothing"}, "mismatch", "category is"),
         ({"domain": []}, "mismatch", "outside the domain"),
         ({"domain": 5}, "mismatch", "not a list"),
-        ({"text": TEXT.replace(f"{POI_LINE}\n", "")}, "ambiguous", "which no initial line tells"),
+        ({"text": TEXT.replace(f"{POI_LINE}\n", "")}, "ambiguous", "which no initial line states"),
         ({"text": TEXT.rpartition("\n\n")[0]}, "unparsable", "the text goes on"),
         ({"text": TEXT.replace("\n7. ", "\n8. ")}, "unparsable", "statement 8 where 7 is due"),
         ({"text": TEXT.replace(line_of(TEXT, "9. ") + "\n", "")}, "unparsable", "10 where 9 is due"),

@@ -124,7 +124,7 @@ def check_row(row: Mapping) -> dict:
 
 
 def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
-    """Tell where a puzzle read from its text differs from the columns that are stated about it."""
+    """Yield where a puzzle read from its text differs from the columns stated about it."""
     read = {
         "gold": puzzle.solution,
         "N": puzzle.N,
@@ -152,7 +152,7 @@ def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
 
 
 def _check_domain(read: Puzzle, row: Mapping) -> Iterator[str]:
-    """Tell where a domain is not the one that d, the text and the edition that draws it imply.
+    """Yield where a domain is not the one that d, the text and the edition that draws it imply.
 
     The text has all values of most puzzles, and only then is nothing to be drawn. The text of another generator fixes
     their number only.
@@ -174,7 +174,7 @@ def _check_domain(read: Puzzle, row: Mapping) -> Iterator[str]:
 
 
 def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
-    """Tell whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
+    """Return whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
     if not isinstance(ratio_pct, (int, float)) or isinstance(ratio_pct, bool) or not math.isfinite(ratio_pct):
         return False
     return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)

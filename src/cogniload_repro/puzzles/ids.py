@@ -15,7 +15,7 @@ from cogniload_repro.storage import DATA
 SEED = 42
 PUZZLES_PER_CELL = 100
 
-#: Its 14,000 ids, one line a cell: N, ratio_pct, d, and the ids in the order of the chain.
+#: Its 14,000 ids, one line per cell: N, ratio_pct, d, and the ids in the order of the chain.
 MANIFEST = DATA / "puzzle_ids.csv"
 
 

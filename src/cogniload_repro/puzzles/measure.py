@@ -1,6 +1,6 @@
 """Drawn puzzles taken apart: every statement, every attempt that failed and every cast, as tables of counts.
 
-They are drawn for this, because a text tells neither who a statement was made from nor what was tried before it.
+They are drawn for this, because a text states neither whom a statement was made from nor which attempts failed.
 """
 
 from collections.abc import Iterable, Iterator

@@ -73,7 +73,7 @@ def read_set(path: Path) -> Iterator[Item]:
 
 
 def count_set(path: Path) -> int | None:
-    """Return the number of puzzles at one place of `find_sets`; None where only reading it tells."""
+    """Return the number of puzzles at one place of `find_sets`; None where it has to be read for that."""
     if path.is_dir():
         return sum(1 for _ in (path / "exp").rglob("*.txt"))
     if path.suffix != ".parquet":

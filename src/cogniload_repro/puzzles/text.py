@@ -72,7 +72,7 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
         poi, category = read_question(question)
     if category not in dict(initial.get(poi, ())):
         raise AmbiguousPuzzleError(
-            f"line {number}: the question asks for {category} of {poi}, which no initial line tells; "
+            f"line {number}: the question asks for {category} of {poi}, which no initial line states; "
             "add the line or ask for something else"
         )
     places = {name: place for place, (name, _) in enumerate(next(iter(initial.values())))}

@@ -126,7 +126,7 @@ def _collect(row: Mapping) -> tuple[dict, list[str]]:
 
 
 def _find_gaps(fields: Mapping, name: str, redraw: bool) -> Iterator[str]:
-    """Tell which columns a row of the puzzles table lacks, or that its name is not the puzzle's.
+    """Yield which columns a row of the puzzles table lacks, or that its name is not the puzzle's.
 
     Rows with fewer than half of the columns are others; their name may come from any column of names.
     """
@@ -142,7 +142,7 @@ def _find_gaps(fields: Mapping, name: str, redraw: bool) -> Iterator[str]:
 
 
 def _irregularities(puzzle: Puzzle) -> Iterator[str]:
-    """Tell what a text has that no generated puzzle has."""
+    """Yield what a text has that no generated puzzle has."""
     if puzzle.instruction != INSTRUCTION:
         yield "the instruction differs from the benchmark's"
     before = puzzle.start
@@ -169,7 +169,7 @@ def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int, editions: Iterable[Ed
 
 
 def _compare_metadata(drawn: Puzzle, row: Mapping) -> list[str]:
-    """Tell where the metadata of a row differ from those of the puzzle drawn again."""
+    """List where the metadata of a row differ from those of the puzzle drawn again."""
     expected = puzzle_row(drawn)
     keys = [key for key in ("poi", "category", "domain") if row.get(key, expected[key]) != expected[key]]
     if state := row.get("state"):
