@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
-from statsmodels.stats.multitest import multipletests
 
 from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.outputs.settings import SETTINGS
 from cogniload_repro.published import ALPHA
+from cogniload_repro.robustness.families import correct_holm
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, CORRECT_BUCKETS
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
@@ -85,7 +85,7 @@ def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, obj
         return {}
     difference = others[quantity] - mine[quantity]
     p = 2 * norm.sf(abs(difference) / np.hypot(others[f"se_{quantity}"], mine[f"se_{quantity}"]))
-    differs, count = multipletests(p, ALPHA, method="holm")[0], len(others) + 1
+    differs, count = correct_holm(p) < ALPHA, len(others) + 1
     found = {"rank": 1 + (difference > 0).sum(), "best": 1 + (differs & (difference > 0)).sum()}
     found |= {"worst": count - (differs & (difference < 0)).sum(), "of": count}
     return found | {"nearest": others["model"][abs(difference).idxmin()]}
