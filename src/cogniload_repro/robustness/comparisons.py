@@ -18,9 +18,8 @@ from statsmodels.stats.proportion import proportion_confint
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import Quadratic, fit_quadratics, standard_error
+from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
-from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
@@ -473,54 +472,24 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 
-    Both falls are identified; standard errors come from the fitted accuracies. Two more measures go with them: by how
-    much each load moves the fitted log-odds, and what its levels explain.
-
     Returns
     -------
     DataFrame
-        One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se, p
-        (two-sided), p_holm; range_N, range_d (change of the fitted log-odds from one end of the load to the other);
-        lr_N, lr_d, lr_rho (likelihood ratio of the levels of N, of those of d, and of rho and rho^2, each left out of
-        a regression on all three).
+        One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se (from the
+        fitted accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), p
+        (two-sided), p_holm.
     """
     rows = []
-    for quadratic in fit_quadratics(evenly_asked(cells)):
-        falls = []
-        for load in (quadratic.x[:, 2], quadratic.x[:, 1]):
-            ends = [quadratic.n * np.isclose(load, end) for end in (load.min(), load.max())]
-            falls.append(ends[0] / ends[0].sum() - ends[1] / ends[1].sum())
-        observed, p = quadratic.k / quadratic.n, quadratic.accuracy
-        difference = (falls[0] - falls[1]) @ observed
-        se = np.sqrt((falls[0] - falls[1]) ** 2 @ (p * (1 - p) / quadratic.n))
-        rows.append(
-            {
-                "model": quadratic.model, "fall_N": falls[0] @ observed, "fall_d": falls[1] @ observed,
-                "difference": difference, "se": se, "p": 2 * norm.sf(abs(difference) / se),
-                "range_N": abs(quadratic.fit.coef[2]) * np.ptp(quadratic.x[:, 2]),
-                "range_d": abs(quadratic.fit.coef[1]) * np.ptp(quadratic.x[:, 1]),
-            }
-            | _explained(quadratic)
-        )  # fmt: skip
-    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "difference", "se", "p", "range_N", "range_d",
-                                        "lr_N", "lr_d", "lr_rho"])  # fmt: skip
-    return table.assign(p_holm=correct_holm(table["p"]))
-
-
-def _explained(quadratic: Quadratic) -> dict[str, float]:
-    """Return the likelihood ratio of each load in a regression on the levels of d and N, rho and rho^2."""
-    levels = {
-        name: np.column_stack([quadratic.x[:, column] == level for level in np.unique(quadratic.x[:, column])[1:]])
-        for name, column in (("d", 1), ("N", 2))
-    }
-    blocks = {**levels, "rho": quadratic.x[:, 3:5]}
-
-    def loglik(*names: str) -> float:
-        x = np.column_stack([quadratic.x[:, :1], *(blocks[name] for name in names)])
-        return maximise(x, quadratic.n, x.T @ quadratic.k)[1]
-
-    try:
-        whole = loglik(*blocks)
-        return {f"lr_{left}": 2 * (whole - loglik(*(name for name in blocks if name != left))) for left in blocks}
-    except ValueError:  # a level without a correct or without a wrong answer
-        return {f"lr_{left}": np.nan for left in blocks}
+    for one in fit_quadratics(evenly_asked(cells)):
+        weights = []
+        for load in (one.x[:, 2], one.x[:, 1]):
+            ends = [one.n * np.isclose(load, end) for end in (load.min(), load.max())]
+            weights.append(ends[0] / ends[0].sum() - ends[1] / ends[1].sum())
+        falls, apart = np.array(weights) @ (one.k / one.n), weights[0] - weights[1]
+        se = np.sqrt(apart**2 @ (one.accuracy * (1 - one.accuracy) / one.n))
+        ranges = np.abs(one.fit.coef[[2, 1]]) * np.ptp(one.x[:, [2, 1]], axis=0)
+        rows.append((one.model, *falls, falls[0] - falls[1], se, *ranges))
+    columns = ["model", "fall_N", "fall_d", "difference", "se", "range_N", "range_d"]
+    table = pd.DataFrame(rows, columns=columns)
+    p = 2 * norm.sf((table["difference"] / table["se"]).abs().astype(float))
+    return table.assign(p=p, p_holm=correct_holm(p))
