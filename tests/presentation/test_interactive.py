@@ -3,19 +3,15 @@
 import json
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from cogniload_repro.presentation.figures import FIGURES, find_panels, panel_accuracy
-from cogniload_repro.presentation.inline import write_json
 from cogniload_repro.presentation.interactive import (
     accuracy_data,
     answering_figure,
     length_data,
-    span_data,
 )
-from cogniload_repro.presentation.robustness_figures import CURVE, FINGERPRINT, SLOPES
 from cogniload_repro.statistics.cell_tables import load_cells
 
 
@@ -39,30 +35,6 @@ def test_the_numbers_are_the_pictures(cells, name):
         ):
             assert (names[place], level, n, correct) == (row["model"], row[panel.across], row["total"], row["correct"])
             assert (accuracy, low, high) == pytest.approx((row["accuracy"], row["low"], row["high"]), abs=5e-5)
-
-
-def test_spans_are_the_numbers_of_the_picture():
-    """A panel a quantity, a row a model with estimate and interval; what does not exist is null, and so is no limit."""
-    rows = [("QwQ-32B", point, at, at - 1, np.inf) for point, at in (("ecl50", 80.0), ("nt50", np.nan), ("id50", 5.0))]
-    frame = pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"])
-    data = json.loads(write_json(span_data(frame, FINGERPRINT)))
-    assert [(panel["point"], panel["rows"]) for panel in data["panels"]] == [
-        ("ecl50", [[0, 80.0, 79.0, None]]), ("nt50", [[0, None, None, None]]), ("id50", [[0, 5.0, 4.0, None]]),
-    ]  # fmt: skip
-    assert [panel["scale"] for panel in data["panels"]] == ["log", "linear", "linear"]
-    assert data["models"][0]["score"] == 80.0
-
-
-@pytest.mark.parametrize("scales", [FINGERPRINT, SLOPES, CURVE], ids=["points", "slopes", "curve"])
-def test_labels_are_plain_and_models_have_every_quantity(scales):
-    """No mathematics is left in a label, and only the rows of a quantity stand in its panel."""
-    rows = [(model, point, 1.0, np.nan, np.nan) for point in scales for model in ("QwQ-32B", "Qwen3-8B")]
-    data = span_data(pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"]), scales)
-    assert [panel["point"] for panel in data["panels"]] == list(scales)
-    last = pd.DataFrame(rows, columns=["model", "point", "estimate", "low", "high"]).tail(2)
-    assert [panel["point"] for panel in span_data(last, scales)["panels"]] == list(scales)[-1:]
-    assert all(len(panel["rows"]) == 2 for panel in data["panels"])
-    assert not re.search(r"[$\\{}_^]", "".join(panel["label"] for panel in data["panels"]))
 
 
 def test_lengths_are_the_means_that_are_not_odd():

@@ -2,7 +2,7 @@
 
 A figure has models and panels. A panel's rows begin with the place of their model; what follows depends on its kind:
 ``course`` (the value along the axis, n, count, share, ends of its interval and of the range over other tables of
-counts), ``spans`` (estimate, ends of its interval) or ``scatter`` (x, y, N, d). Numbers that are not known are None.
+counts) or ``scatter`` (x, y, N, d). Numbers that are not known are None.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from scipy.stats import norm
 from cogniload_repro.formats import format_name
 from cogniload_repro.presentation.figures import AXES, find_panels, panel_accuracy
 from cogniload_repro.presentation.inline import write_json
-from cogniload_repro.presentation.robustness_figures import Scale
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.prompts.comparison import LARGEST_Z
 from cogniload_repro.published import INTERVAL_ALPHA
@@ -36,19 +35,6 @@ def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, 
         fixed = {panel.at: panel.level} if panel.at else {}
         panels.append(_course(shown, places, panel.across, title) | {"fixed": fixed})
     return _figure(places, _share(cells), panels) | {"up": "Mean accuracy", "counted": "Right", "most": 1}
-
-
-def span_data(spans: pd.DataFrame, scales: Mapping[str, Scale]) -> dict[str, Any]:
-    """Return quantities of every model with 95% intervals, a panel each, as `robustness_figures.draw_spans` does."""
-    places, panels, known = _place(spans["model"]), [], set(spans["point"])
-    scales = {point: scale for point, scale in scales.items() if point in known}
-    for point, scale in scales.items():
-        own = spans[spans["point"] == point]
-        rows = [[places[row.model], *_round(row.estimate, row.low, row.high)] for row in own.itertuples()]
-        words = {"kind": "spans", "point": point, "label": _plain(scale.label), "scale": scale.kind}
-        panels.append(words | {"limits": scale.limits, "tested": scale.tested, "ticks": scale.ticks, "rows": rows})
-    first = spans[spans["point"] == next(iter(scales))].set_index("model")["estimate"]
-    return _figure(places, first, panels)
 
 
 def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
