@@ -1,4 +1,4 @@
-"""Keep the book on its own host, quick to open, without what no reader opens, and the same however it came about.
+"""Keep the book on its own host, quick to open, valid HTML, and found under its old addresses.
 
 Jupyter Book's Thebe extension would fetch scripts from a CDN; a page that was written again leaves words behind in
 the search index that no page has any more. Scripts wait until a page is read, pictures until a reader comes near them,
@@ -12,9 +12,46 @@ import re
 import shutil
 from pathlib import Path
 
+from docutils import nodes
+
 _ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
 #: What scripts in the middle of pages add to or call.
 _AT_ONCE = ("documentation_options.js", "doctools.js")
+#: Pages that were moved: their old names, and where each is now.
+_MOVED = {
+    "notebooks/01_generation": "notebooks/02_generation", "notebooks/02_scoring": "notebooks/03_scoring",
+    "notebooks/03_accuracy": "notebooks/04_accuracy", "notebooks/04_glm": "notebooks/05_glm",
+    "notebooks/05_interactions": "notebooks/06_interactions", "notebooks/06_aic": "notebooks/07_aic",
+    "notebooks/07_errors": "notebooks/08_errors", "notebooks/08_tokens": "notebooks/09_tokens",
+    "notebooks/09_fidelity": "notebooks/ledger", "notebooks/10_contradictions": "notebooks/13_errata",
+    "notebooks/11_consistency": "notebooks/01_identification", "notebooks/12_uncertainty": "notebooks/10_conclusions",
+    "notebooks/13_alternatives": "notebooks/11_alternatives", "notebooks/14_comparison": "notebooks/12_comparison",
+    "notebooks/15_load_number": "notebooks/14_companions", "notebooks/16_perturbations": "notebooks/14_companions",
+    "notebooks/17_versions": "notebooks/13_errata", "notebooks/18_how_many_puzzles": "evaluate",
+    "notebooks/19_your_model": "notebooks/15_your_model", "notebooks/20_ontology": "glossary",
+    "provenance": "notebooks/01_identification", "ask-a-model": "evaluate", "your-outputs": "evaluate",
+    "data-and-licence": "about", "how-to-cite": "about", "versions": "about", "index": "notebooks/00_introduction",
+}  # fmt: skip
+_REDIRECT = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="refresh" content="1; url={place}"><link rel="canonical" href="{place}">
+<script>location.replace("{place}" + location.hash)</script></head>
+<body><p>This page is now <a href="{place}">{title}</a>.</p></body></html>
+"""
+#: Words by which readers look for a page that does not use them, or not often.
+_KEYWORDS = {
+    "about": "license licence citation bibtex preprint arxiv copyright",
+    "evaluate": "openai compatible api vllm inspect lm-eval own model answers import outputs run sample size",
+    "notebooks/01_identification": "limitations provenance reconstruction unknown caveats",
+    "notebooks/13_errata": "preprint arxiv versions contradictions errors mistakes",
+    "notebooks/15_your_model": "own model",
+}
+#: Markup of extensions that HTML does not have: what stands for it.
+_INVALID = (
+    (re.compile(r'<p (class="(?:collapsed|expanded) admonition-title")>(.*?)</p>'), r"<span \1>\2</span>"),
+    (re.compile(r"<style scoped>.*?</style>\s*", re.S), ""),
+    (re.compile(r'<table border="1"'), "<table"),
+)  # fmt: skip
 _SETTINGS = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S)
 
 
@@ -32,11 +69,40 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
             script.attributes.setdefault("defer", "defer")
 
 
-def _forget_words_of_no_page(app):
+def _index_words(app):
     for words in (app.builder.indexer._mapping, app.builder.indexer._title_mapping):
         for word in [word for word, pages in words.items() if not pages]:
             del words[word]
+    for page, text in _KEYWORDS.items():
+        if page in app.env.titles:
+            for word in text.split():
+                app.builder.indexer._title_mapping.setdefault(app.builder.indexer.lang.stem(word), set()).add(page)
     return []
+
+
+def _write_valid(app, pagename, templatename, context, doctree):
+    for pattern, replacement in _INVALID:
+        context["body"] = pattern.sub(replacement, context.get("body", ""))
+
+
+def _resolve_left_out(app, env, node, contnode):
+    """Return text for a link to a chapter that this book does without."""
+    target = str(node.get("reftarget", "")).lstrip("/")
+    if node.get("reftype") in ("doc", "myst") and Path(target).stem in app.config.left_out:
+        return contnode if node.get("refexplicit") else nodes.Text("a chapter that needs the whole grid")
+    return None
+
+
+def _redirect(app, exception):
+    """Lead from old addresses, and from the book's own, to pages that this book has."""
+    if exception or app.builder.format != "html":
+        return
+    for old, new in _MOVED.items():
+        if new in app.env.titles and old not in app.env.titles:
+            place = "../" * old.count("/") + f"{new}.html"
+            page = Path(app.outdir, f"{old}.html")
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(_REDIRECT.format(place=place, title=app.env.titles[new].astext()), encoding="utf-8")
 
 
 def _link_to_pictures(app, pagename, templatename, context, doctree):
@@ -92,10 +158,14 @@ def _take_in_icons(static):
 
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
+    app.add_config_value("left_out", [], "env")
+    app.connect("missing-reference", _resolve_left_out)
     app.connect("html-page-context", _drop_thebe, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)
     app.connect("html-page-context", _let_pictures_wait)
+    app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
-    app.connect("html-collect-pages", _forget_words_of_no_page)
+    app.connect("build-finished", _redirect)
+    app.connect("html-collect-pages", _index_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,26 +1,16 @@
-"""The built book on a local server, and a headless Chromium to read it with."""
+"""The built book on a local server, the workbench on the paper's grid, and a headless Chromium to read them with."""
 
-import contextlib
 import functools
 import http.server
-import os
+import re
 import shutil
 import threading
-from pathlib import Path
 
 import pytest
+from browsing import ROOT, book_html, pages
 
-_ROOT = Path(__file__).resolve().parents[2]
-_BUILT = ("data/build-mini/book/_build/html", "data/build/book/_build/html")
-#: The screen of a phone.
-PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-
-
-def book_html() -> Path | None:
-    """Folder of the built HTML: COGNILOAD_BOOK when set, otherwise the mini-grid's or the paper grid's."""
-    named = os.environ.get("COGNILOAD_BOOK")
-    places = [Path(named)] if named else [_ROOT / place for place in _BUILT]
-    return next((place for place in places if (place / "index.html").is_file()), None)
+from cogniload_repro.presentation.inline import write_script
+from cogniload_repro.presentation.workbench import workbench_data
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -47,9 +37,25 @@ def site(html):
     server.shutdown()
 
 
-@contextlib.contextmanager
-def _chromium():
-    """Headless Chromium that keeps its console and network logs and can reach this machine only."""
+@pytest.fixture(scope="session")
+def paper_bench(tmp_path_factory):
+    """Address of a page with the workbench alone, on the committed counts of the whole grid."""
+    folder = tmp_path_factory.mktemp("workbench")
+    shutil.copytree(ROOT / "book" / "_scripts" / "instruments", folder / "instruments")
+    (folder / "instruments" / "cells-data.js").write_text(write_script("cells", workbench_data()), "utf-8")
+    text = (ROOT / "book" / "workbench.md").read_text("utf-8")
+    shared = "".join(
+        f'<script defer src="instruments/{name}.js"></script>' for name in ("dom", "tables")
+    )
+    (raw,) = re.findall(r"```\{raw\} html\n(.*?)```", text, re.S)
+    page = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Workbench</title>{shared}<main>{raw}</main>'
+    (folder / "workbench.html").write_text(page, "utf-8")
+    return (folder / "workbench.html").as_uri()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One headless Chromium, which can reach this machine only: starting it takes longer than most tests."""
     from selenium import webdriver
 
     binary = shutil.which("chromium") or shutil.which("google-chrome")
@@ -68,46 +74,13 @@ def _chromium():
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     chromium = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    try:
-        yield chromium
-    finally:
-        chromium.quit()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """One browser for all tests of a process: starting it takes longer than most of them."""
-    with _chromium() as chromium:
-        yield chromium
-
-
-@pytest.fixture
-def forgetful():
-    """A browser of one test's own, for what pages store.
-
-    To clear the storage of the common one would not do: for pages of a disk its processes may keep what they knew
-    of the storage before, and a busy machine makes them.
-    """
-    with _chromium() as chromium:
-        yield chromium
+    chromium.set_script_timeout(90)
+    yield chromium
+    chromium.quit()
 
 
 def pytest_generate_tests(metafunc):
     """Run tests that take a page once for each page of the built book."""
     if "page" in metafunc.fixturenames:
         folder = book_html()
-        files = sorted(folder.rglob("*.html")) if folder else []
-        pages = [
-            file.relative_to(folder).as_posix()
-            for file in files
-            if file.name != "index.html" and "_static" not in file.parts
-        ]
-        metafunc.parametrize("page", pages or ["(no book)"])
-
-
-@pytest.fixture
-def phone(browser):
-    """The browser with the screen of a phone."""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        metafunc.parametrize("page", (pages(folder) if folder else []) or ["(no book)"])

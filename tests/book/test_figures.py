@@ -1,85 +1,81 @@
-"""Figures that answer, on the chapter of accuracies opened from a disk."""
+"""Interactive figures, on the chapter of accuracies opened from a disk."""
 
 import pytest
+from browsing import complaints, visit, wait
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.book
 
 _FIRST = "[data-figure=figure1]"
-_LINES = f"""
-    const lines = document.querySelectorAll("{_FIRST} .figure-panel:first-child .mark-line path");
-    return [...lines].filter((line) => Number(line.getAttribute("stroke-width")) > 2).length;
-"""
+_WIDE = f"""[...document.querySelectorAll("{_FIRST} .figure-panel:first-child .mark-line path")]
+        .filter((line) => Number(line.getAttribute("stroke-width")) > %s).length"""
+_CHIPS = "document.querySelectorAll('.figure-models button').length"
 
 
 @pytest.fixture
 def chapter(browser, html):
     """The chapter, with its first figure drawn."""
-    browser.get("about:blank")
-    browser.get_log("browser")
-    browser.get(f"{html.as_uri()}/notebooks/04_accuracy.html#figure1")
-    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
+    visit(browser, f"{html.as_uri()}/notebooks/04_accuracy.html#figure1")
+    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
     yield browser
-    log = browser.get_log("browser")
-    assert [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert complaints(browser) == []
 
 
-def test_a_few_models_are_in_colour_and_a_click_adds_one(chapter):
-    """The lines in colour are those ticked; ticking another draws it, `All` draws all."""
-    ticked = f"return document.querySelectorAll('{_FIRST} .figure-models input:checked').length"
-    before = chapter.execute_script(_LINES)
-    assert 0 < before == chapter.execute_script(ticked)
-    box = chapter.find_element(By.CSS_SELECTOR, f"{_FIRST} .figure-models input:not(:checked)")
-    chapter.execute_script("arguments[0].click()", box)
-    WebDriverWait(chapter, 60).until(lambda b: b.execute_script(_LINES) == before + 1)
-    button = chapter.find_element(By.XPATH, "//*[@data-figure='figure1']//button[.='All']")
-    chapter.execute_script("arguments[0].click()", button)  # the page's own bar may lie over it
-    everyone = len(chapter.find_elements(By.CSS_SELECTOR, f"{_FIRST} .figure-models input"))
-    WebDriverWait(chapter, 60).until(lambda b: b.execute_script(_LINES) == everyone)
+def test_models_are_chosen_once_for_the_page(chapter):
+    """The lines in colour are those chosen; `All` draws all, a click on a name takes it away."""
+    assert len(chapter.find_elements(By.CSS_SELECTOR, ".figure-choice")) == 1
+    few = chapter.execute_script(f"return {_CHIPS}")
+    assert 0 < few == chapter.execute_script(f"return {_WIDE % 2}")
+    chapter.execute_script(
+        "[...document.querySelectorAll('.figure-choice button')].find((one) => one.textContent === 'All').click()"
+    )
+    wait(chapter, f"{_CHIPS} > {few} && {_WIDE % 2} === {_CHIPS}")
+    everyone = chapter.execute_script(f"return {_CHIPS}")
+    chapter.execute_script("document.querySelector('.figure-models button').click()")
+    wait(chapter, f"{_CHIPS} === {everyone - 1} && {_WIDE % 2} === {everyone - 1}")
 
 
-def test_a_point_leads_to_puzzles(chapter):
-    """A click on a point opens the explorer at its level."""
+@pytest.mark.parametrize("letters", ["qwq", "DeepSeek-R1-Distill-Llama", "DS-Llama", "gpt5-mini"])
+def test_letters_of_any_name_highlight_a_line(chapter, letters):
+    """Full and short names find a model while they are typed; Enter adds it; the chosen keep their names."""
+    few = chapter.execute_script(f"return {_CHIPS}")
+    chapter.execute_script(
+        "document.querySelector('.figure-models').previousElementSibling.querySelectorAll('button')[1].click()"
+    )
+    field = chapter.find_element(By.CSS_SELECTOR, ".figure-choice input")
+    field.send_keys(letters)
+    wait(chapter, f"{_WIDE % 3} === 1")
+    assert chapter.execute_script(f"return {_CHIPS}") == few
+    assert chapter.find_element(By.CSS_SELECTOR, ".figure-choice .said").text.startswith("1 highlighted")
+    field.send_keys(Keys.ENTER)
+    wait(chapter, f"{_WIDE % 3} === 0")
+    names = chapter.execute_script(
+        "return [...document.querySelectorAll('.figure-models button')].map((one) => one.dataset.model)"
+    )
+    assert len(names) in (few, few + 1)
+    field.send_keys("zzz")
+    wait(chapter, lambda b: b.find_element(By.CSS_SELECTOR, ".figure-choice .said").text == "no such model")
+
+
+def test_a_point_and_a_link_lead_to_puzzles(chapter):
+    """A click on a point opens the explorer at its level; for the keyboard there are links to the same."""
+    links = f"return [...document.querySelectorAll('{_FIRST} .figure-links a')].map((one) => one.href)"
+    assert any("explorer.html#N=" in link for link in chapter.execute_script(links))
     point = chapter.find_elements(By.CSS_SELECTOR, f"{_FIRST} .figure-panel .mark-symbol path")[-1]
     chapter.execute_script("arguments[0].scrollIntoView({ block: 'center' })", point)
     ActionChains(chapter).move_to_element(point).click().perform()
-    WebDriverWait(chapter, 60).until(lambda b: "explorer.html#" in b.current_url)
+    wait(chapter, lambda b: "explorer.html#" in b.current_url)
 
 
-def test_the_picture_comes_back(chapter):
-    """The still picture is one click away, and is what is printed."""
+def test_the_picture_comes_back_and_others_stay_still(chapter):
+    """The static image is one click away; Figures 5 to 7 are always static."""
     picture = chapter.find_element(By.CSS_SELECTOR, "figure#figure1 img")
     assert not picture.is_displayed()
-    button = chapter.find_element(By.XPATH, "//*[@data-figure='figure1']//button[.='Still picture']")
-    chapter.execute_script("arguments[0].click()", button)
+    chapter.execute_script(
+        f"[...document.querySelectorAll('{_FIRST} button')].find((one) => one.textContent === 'Static image').click()"
+    )
     assert picture.is_displayed()
-
-
-_FIGURES = {
-    "05_glm": "slopes",
-    "07_aic": "curve-gain",
-    "09_tokens": "prompt-lengths",
-    "10_conclusions": "fingerprints",
-}
-
-
-@pytest.mark.parametrize("name", _FIGURES)
-def test_slopes_errors_lengths_and_capacity_points_answer_too(browser, html, name):
-    """Each stands in place of its picture, with some models in colour; another one can be ticked."""
-    page, figure = html / "notebooks" / f"{name}.html", f"[data-figure={_FIGURES[name]}]"
-    if not page.is_file() or f'data-figure="{_FIGURES[name]}"' not in page.read_text(encoding="utf-8"):
-        pytest.skip(f"the chapter {name} of this book has no such figure")
-    browser.get("about:blank")
-    browser.get_log("browser")
-    browser.get(f"{html.as_uri()}/notebooks/{name}.html#{_FIGURES[name]}")
-    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, f"{figure}[data-ready]"))
-    assert not browser.find_element(By.CSS_SELECTOR, f"figure#{_FIGURES[name]} img").is_displayed()
-    marks = f"return document.querySelectorAll('{figure} .mark-symbol path[fill]:not([fill=transparent])').length"
-    assert browser.execute_script(marks) > 0
-    box = browser.find_element(By.CSS_SELECTOR, f"{figure} .figure-models input:not(:checked)")
-    browser.execute_script("arguments[0].click()", box)
-    swatch = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.checked).length"
-    assert browser.execute_script(swatch, f"{figure} .figure-models input") == 5
-    assert [one["message"] for one in browser.get_log("browser") if one["level"] in ("SEVERE", "WARNING")] == []
+    found = "return [...document.querySelectorAll('.figure-answers')].map((one) => one.dataset.figure)"
+    assert set(chapter.execute_script(found)) == {"figure1", "figure3", "figure4"}

@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
+from browsing import complaints, visit, wait
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 pytestmark = pytest.mark.book
 
@@ -16,48 +16,70 @@ _ROWS = """
 @pytest.fixture
 def glm(browser, html):
     """The chapter with Table 2, opened as a file."""
-    browser.get("about:blank")
-    browser.get_log("browser")
-    browser.get(f"{html.as_uri()}/notebooks/05_glm.html")
-    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
+    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
+    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
     return browser
 
 
 def test_a_click_on_a_header_sorts_by_numbers(glm):
     """Stars and dashes do not disturb: descending, then ascending, what is missing last."""
-    header = "document.querySelectorAll('#table2 button.sort')[2].click()"
-    glm.execute_script(header)
-    down = [float(text.rstrip("*")) for _, text in glm.execute_script(_ROWS, 2) if text.rstrip("*")]
-    assert down == sorted(down, reverse=True)
-    glm.execute_script(header)
-    up = [float(text.rstrip("*")) for _, text in glm.execute_script(_ROWS, 2) if text.rstrip("*")]
-    assert up == sorted(up)
-    assert len(up) >= 10
+    for ascending in (False, True):
+        glm.execute_script("document.querySelectorAll('#table2 button.sort')[2].click()")
+        found = [float(text.rstrip("*")) for _, text in glm.execute_script(_ROWS, 2) if text.rstrip("*")]
+        assert len(found) >= 10
+        assert found == sorted(found, reverse=not ascending)
 
 
-def test_rows_are_filtered_and_copied_as_csv(glm):
-    """Words in the field leave the rows that have them; CSV holds these and the header."""
+def test_words_of_a_cell_have_their_number(glm):
+    """What is printed as less than a bound sorts just below it, and words are no numbers."""
+    read = "return arguments[0].map((text) => cogniload.tables.numberOf(text))"
+    texts = ["< 0.001", "0.001", "0.002***", "1,234", "−0.5", "12% (3)", "> 5", "5"]
+    small, bound, starred, many, minus, share, more, five = glm.execute_script(read, texts)
+    assert small < bound < starred
+    assert (many, minus, share) == (1234, -0.5, 12)
+    assert more > five
+    assert glm.execute_script(read, ["none", "–", "N"]) == [None] * 3
+
+
+def test_ten_rows_are_shown_and_the_rest_on_request(glm):
+    """A long table is folded until its button is pressed; a filter looks at all its rows."""
+    shown = "return [...document.querySelectorAll('#table2 tbody tr')].filter((row) => row.checkVisibility()).length"
+    rows = len(glm.execute_script(_ROWS, 1))
+    assert rows > 14
+    assert glm.execute_script(shown) == 10
+    glm.execute_script(
+        "document.querySelector('#table2').closest('.cell_output, section').querySelector('.more-rows').click()"
+    )
+    assert glm.execute_script(shown) == rows
+
+
+@pytest.mark.parametrize("words", ["qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"])
+def test_rows_are_filtered_by_any_name_and_copied_as_csv(glm, words):
+    """Full and short names leave the rows that have either; CSV holds these; nothing left is said."""
     box = glm.find_element(By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]")
-    box.find_element(By.TAG_NAME, "input").send_keys("qwen3")
+    box.find_element(By.TAG_NAME, "input").send_keys(words)
     names = [name for name, _ in glm.execute_script(_ROWS, 1)]
-    assert names
-    assert all("Qwen3" in name for name in names)
+    if words == "nobody":
+        assert names == []
+        assert "no row has these words" in box.text
+        return
+    assert len(names) == 1 or all("Qwen3" in name for name in names)
     lines = glm.execute_script("return cogniload.tables.writeCsv(document.getElementById('table2'))").splitlines()
     assert len(lines) == 1 + len(names)
     assert len({line.count(",") for line in lines}) == 1
 
 
-def test_a_number_has_a_link(browser, html):
-    """The address of a number shows it printed and recomputed as the comparison has it, and marks its cell."""
+@pytest.mark.parametrize("address", ["table2-QwQ-32B-beta_d", "TABLE2-qwq-32b-Beta_D"])
+def test_a_number_has_a_link(browser, html, address):
+    """The address of a number, in any case, shows it printed and recomputed, and marks its cell."""
     checks = pd.read_parquet(html.parents[2] / "fidelity.parquet")
     one = checks.query("table == 'table2' and model == 'QwQ-32B' and quantity == 'beta_d'").iloc[0]
-    browser.get("about:blank")
-    browser.get(f"{html.as_uri()}/notebooks/05_glm.html#table2-QwQ-32B-beta_d")
-    panel = WebDriverWait(browser, 60).until(lambda b: b.find_element(By.ID, "table2-number"))
-    WebDriverWait(browser, 60).until(lambda _: panel.text)
+    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html#{address}")
+    panel = wait(browser, lambda b: b.find_element(By.ID, "table2-number"))
+    wait(browser, lambda _: panel.text)
     assert f"printed {one['published']}" in panel.text
     assert one["kind"] in panel.text
+    assert "#table2-QwQ-32B-beta_d" in panel.text
     assert browser.find_element(By.CSS_SELECTOR, "#table2 td.asked").text.startswith(one["shown"] or "")
     browser.execute_script("location.hash = 'table2-nobody-beta_d'")  # a link that leads nowhere does no harm
-    log = browser.get_log("browser")
-    assert [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")] == []
+    assert complaints(browser) == []

@@ -1,21 +1,23 @@
-"""The page that fits in the browser, driven as a reader drives it."""
+"""The page that fits in the browser: its numbers against the package's, and what a reader does with it."""
 
 import json
+import time
 import urllib.parse
 
 import numpy as np
 import pandas as pd
 import pytest
+from browsing import complaints, visit, wait
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
-from cogniload_repro.presentation.workbench import gather_cells
-from cogniload_repro.statistics.fits import capacity_points, fit
-from cogniload_repro.statistics.regression import QUADRATIC
+import cogniload_repro as cl
+from cogniload_repro.presentation.workbench import FIXED, PRODUCTS, gather_cells, workbench_data
+from cogniload_repro.scoring.verdict import BUCKETS
+from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 pytestmark = pytest.mark.book
 
-#: Formula, family, levels left out, overflows, rho: twenty regressions that a reader may ask for.
+#: Formula, family, levels left out, overflows, rho: regressions that a reader may ask for.
 SPECIFICATIONS = [
     (QUADRATIC, "logit", "", "", ""),
     (QUADRATIC, "probit", "", "", ""),
@@ -23,61 +25,97 @@ SPECIFICATIONS = [
     (QUADRATIC, "quasi-binomial", "", "", ""),
     ("correct ~ 1", "logit", "", "", ""),
     ("correct ~ d + log10_N + rho", "logit", "d:10", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2)", "logit", "N:50|d:1", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2)", "logit", "", "omitted", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2)", "probit", "", "", "nominal"),
-    ("correct ~ C(d) + log10_N + rho + I(rho**2)", "logit", "", "", ""),
-    ("correct ~ d + C(N) + rho", "cloglog", "", "", ""),
+    (QUADRATIC, "logit", "N:50|d:1", "", ""),
+    (QUADRATIC, "probit", "", "", "nominal"),
+    ("correct ~ C(d) + C(N) + rho + I(rho**2)", "logit", "", "", ""),
     ("correct ~ C(d) + C(N) + rho + I(rho**2)", "logit", "ratio_pct:5", "", ""),
     ("correct ~ d + C(d) + log10_N", "logit", "", "", ""),
-    ("correct ~ d + N + rho + I(rho**2)", "logit", "", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)", "logit", "", "", ""),
+    (f"{QUADRATIC} + I(rho**3)", "logit", "", "", ""),
     ("correct ~ d + I(d**2) + I(d**3) + log10_N + rho", "logit", "", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2) + d:log10_N", "logit", "", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho", "probit", "", "", ""),
-    ("correct ~ d + log10_N + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho", "logit", "", "", ""),
+    (PRODUCTS, "logit", "", "", ""),
     ("correct ~ d + N + rho + N:rho + d:N", "quasi-binomial", "", "omitted", "nominal"),
 ]
-_REPORT = "return JSON.stringify(cogniload.workbench.report())"
-
-
-@pytest.fixture(scope="module")
-def cells(html):
-    """The cells of the build that the book was made of."""
-    return gather_cells(html.parents[2])
-
-
-def _open(browser, address, **words):
-    browser.get("about:blank")
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.get(f"{address}/workbench.html" + (f"#{urllib.parse.urlencode(words)}" if words else ""))
-    return _report(browser)
 
 
 def _report(browser):
-    done = "return document.readyState === 'complete' && Boolean(cogniload.workbench.report().timing.intervals)"
-    WebDriverWait(browser, 60).until(lambda b: b.execute_script(done))
-    return json.loads(browser.execute_script(_REPORT))
+    wait(browser, "document.readyState === 'complete' && Boolean(cogniload.workbench.report().timing.intervals)")
+    return json.loads(browser.execute_script("return JSON.stringify(cogniload.workbench.report())"))
+
+
+def _open(browser, address, **words):
+    visit(browser, address + (f"#{urllib.parse.urlencode(words)}" if words else ""))
+    return _report(browser)
 
 
 def _turn(browser, **words):
     """Change what stands behind the # of the page that is open, and return its report."""
     script = """
         const [address, done] = arguments, report = () => done(JSON.stringify(cogniload.workbench.report()));
+        if (location.hash.slice(1) === address) return report();
         addEventListener("hashchange", () => setTimeout(report), { once: true });
         location.hash = address;
     """
     return json.loads(browser.execute_async_script(script, urllib.parse.urlencode(words)))
 
 
-def _choose(cells, omit, overflows):
-    """Leave out what the address leaves out."""
+@pytest.fixture(scope="module")
+def cells():
+    """The committed cells, which the page shows."""
+    return gather_cells()
+
+
+@pytest.fixture(scope="module")
+def bench(browser, paper_bench):
+    """The page, opened once."""
+    _open(browser, paper_bench)
+    return browser
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Correct answers of every reconstruction, by model, as the page has them: tables by configurations."""
+    data = workbench_data()
+    grid = pd.DataFrame(data["grid"])
+    return {
+        model["name"]: grid.assign(total=model["n"]).join(pd.DataFrame(model["tables"]).T) for model in data["models"]
+    }
+
+
+def _choose(own, omit, overflows, table, tables):
+    """The counts of one reconstruction, or the cells' own, without the levels that the address leaves out."""
+    if table is not None:
+        own = own.merge(tables[["N", "d", "ratio_pct", table]], on=["N", "d", "ratio_pct"])
+        own["correct"] = own.pop(table)
     for load, level in (one.split(":") for one in omit.split("|") if one):
-        cells = cells[cells[load] != int(level)]
-    if overflows and "ctx" in cells:
-        cells = cells.assign(total=cells["total"] - cells["ctx"].fillna(0))
-    return cells[cells["total"] > 0]
+        own = own[own[load] != int(level)]
+    if overflows:
+        own = own.assign(total=own["total"] - np.minimum(own["ctx"], own["total"] - own["correct"]))
+    return own[own["total"] > 0]
+
+
+@pytest.mark.parametrize("specification", SPECIFICATIONS, ids=lambda one: " ".join(filter(None, one)))
+def test_the_page_fits_as_statsmodels_does(bench, cells, tables, specification):
+    """Coefficients, AIC and status of every model agree with the package's, in the first and last reconstruction."""
+    formula, family, omit, overflows, ratio = specification
+    words = {"formula": formula, "family": family, "omit": omit, "overflows": overflows, "ratio": ratio}
+    found = _turn(bench, show="-".join(specification), **{name: text for name, text in words.items() if text})
+    assert found["notes"] == []
+    for theirs in found["fits"][::3]:
+        own = cells[cells["model"] == theirs["model"]]
+        for place in {0, theirs["tables"] - 1}:
+            chosen = _choose(own, omit, overflows, None if theirs["identified"] else place, tables[theirs["model"]])
+            ours = fit_glm(chosen, found["formula"], family)
+            if place == 0:
+                assert theirs["status"] == ours.status
+            if ours.status != "ok":
+                continue
+            places = [theirs["names"].index(_plain(term)) for term in ours.terms]
+            assert [theirs["coef"][place][at] for at in places] == pytest.approx(ours.coef, rel=1e-6, abs=1e-6)
+            if family != "quasi-binomial":
+                assert theirs["aic"][place] == pytest.approx(ours.aic, rel=1e-9)
+            if place == 0:
+                assert [theirs["se"][at] for at in places] == pytest.approx(ours.se, rel=1e-6)
+                assert [theirs["p"][at] for at in places] == pytest.approx(ours.p, rel=1e-5, abs=1e-12)
 
 
 def _plain(term):
@@ -85,147 +123,232 @@ def _plain(term):
     return term.replace(" ", "").replace("(ratio_pct/100)**", "rho**").replace("I(ratio_pct/100)", "rho")
 
 
-@pytest.fixture(scope="module")
-def bench(browser, site):
-    """The page, opened once."""
-    _open(browser, site)
-    return browser
+@pytest.mark.parametrize(
+    ("words", "identified"),
+    [
+        ({"formula": FIXED}, True),
+        ({"formula": "correct ~ d * log10_N + rho + I(rho**2)"}, True),
+        ({"formula": "correct ~ I(d**2) + N"}, True),
+        ({"formula": f"{QUADRATIC} + I(rho**3)"}, False),
+        ({"formula": "correct ~ d:N"}, False),
+        ({"formula": "correct ~ C(rho)"}, False),
+        ({"family": "probit"}, False),
+        ({"ratio": "nominal"}, False),
+        ({"omit": "N:250"}, False),
+        ({"formula": "correct ~ C(N)", "omit": "N:250"}, True),
+        ({"overflows": "omitted"}, False),
+    ],
+)
+def test_only_what_the_printed_tables_identify_has_a_single_value(bench, words, identified):
+    """Identified fits agree in every reconstruction; others show ranges, and no star, p-value or verdict."""
+    found = _turn(bench, **words)
+    assert {one["identified"] for one in found["fits"]} == {identified}
+    assert {one["tables"] for one in found["fits"]} == ({1} if identified else {25})
+    if identified:
+        assert "not identified" not in bench.find_element(By.CSS_SELECTOR, ".workbench-summary").text
+        return
+    wait(bench, "cogniload.workbench.report().timing.intervals")
+    text = bench.find_element(By.CSS_SELECTOR, ".workbench-summary").text
+    assert "not identified" in text
+    assert "change" not in text
+    shown = bench.find_element(By.ID, "workbench-conclusions").text
+    assert "changes" not in shown
+    assert "as before" not in shown
+    values = "return [...document.querySelectorAll('#workbench-coefficients tbody td')].map((one) => one.textContent)"
+    assert not [text for text in bench.execute_script(values) if "*" in text]
 
 
-@pytest.mark.parametrize("specification", SPECIFICATIONS, ids=lambda one: " ".join(filter(None, one)))
-def test_the_page_fits_as_statsmodels_does(bench, cells, specification):
-    """Coefficients, standard errors, AIC and status of every model agree with the package's to 1e-6."""
-    formula, family, omit, overflows, ratio = specification
-    words = {"formula": formula, "family": family, "omit": omit, "overflows": overflows, "ratio": ratio}
-    words["show"] = "-".join(specification)  # so that each address is another
-    found = _turn(bench, **{name: text for name, text in words.items() if text})
-    chosen = _choose(cells, omit, overflows)
-    ours = {model: own for model, own in fit(chosen, found["formula"], family).groupby("model")}
-    assert len(found["fits"]) == cells["model"].nunique()
-    for theirs in found["fits"]:
-        if theirs["model"] not in ours:  # nothing is left of it
-            assert theirs["status"] == "not identified"
-            continue
-        own = ours[theirs["model"]]
-        assert theirs["status"] == own["status"].iloc[0]
-        if theirs["status"] != "ok":
-            continue
-        table = pd.DataFrame({name: theirs[name] for name in ("coef", "se", "p")}, index=theirs["names"])
-        table = table.loc[[_plain(term) for term in own["term"]]]
-        assert table["coef"].to_numpy() == pytest.approx(own["coef"].to_numpy(), rel=1e-6, abs=1e-6)
-        assert table["se"].to_numpy() == pytest.approx(own["se"].to_numpy(), rel=1e-6)
-        assert table["p"].to_numpy() == pytest.approx(own["p"].to_numpy(), rel=1e-5, abs=1e-12)
-        if family != "quasi-binomial":
-            assert theirs["aic"] == pytest.approx(own["aic"].iloc[0], rel=1e-9)
+def test_a_range_is_that_over_the_reconstructions(bench, cells, tables):
+    """The cubic's counts of models with a lower AIC, recomputed."""
+    cubic = f"{QUADRATIC} + I(rho**3)"
+    _turn(bench, formula=cubic)
+    lower = np.zeros(25, int)
+    for model, own in cells.groupby("model"):
+        for place in range(25):
+            chosen = _choose(own, "", "", place, tables[model])
+            lower[place] += fit_glm(chosen, cubic).aic - fit_glm(chosen).aic < -2
+    expected = f"in {lower.min()} to {lower.max()} (median {np.median(lower):.0f}) models"
+    assert expected in bench.find_element(By.CSS_SELECTOR, ".workbench-summary").text
 
 
-def test_capacity_points_and_their_intervals_are_the_packages(browser, site, cells):
+def test_capacity_points_and_their_intervals_are_the_packages(bench, cells):
     """Points of the paper's regression are those of Table 2, intervals those of the profile likelihood."""
-    from cogniload_repro.robustness.uncertainty import capacity_intervals
-
-    found = {one["model"]: one["points"] for one in _open(browser, site)["fits"] if one["status"] == "ok"}
+    _turn(bench)
+    found = {one["model"]: one["points"] for one in _report(bench)["fits"]}
     some = cells[cells["model"].isin(["QwQ-32B", "gpt-5-2025-08-07", "Qwen3-8B"])]
-    points = capacity_points(fit(some), some).set_index("model")
-    for row in capacity_intervals(some).itertuples():
+    points = cl.capacity_points(cl.fit(some), some).set_index("model")
+    for row in cl.intervals(some).itertuples():
         estimate, *ends = (float("nan") if one is None else one for one in found[row.model][row.point])
         assert estimate == pytest.approx(points.loc[row.model, row.point], rel=1e-8, nan_ok=True)
-        printed = [float("inf"), float("nan")]  # JSON has no infinity
-        for end, ours in zip(ends, (row.profile_low, row.profile_high), strict=False):
-            assert end == pytest.approx(ours, rel=1e-6, nan_ok=True) or abs(ours) in printed or pd.isna(ours)
+        for end, ours in zip(ends, (row.profile_low, row.profile_high), strict=False):  # JSON has no infinity
+            assert end == pytest.approx(ours, rel=1e-6, nan_ok=True) or not np.isfinite(ours)
 
 
-def test_the_papers_regression_gives_the_papers_sentences(browser, site):
-    """With the paper's formula no sentence changes; with its products those about products are asked and stay."""
-    _open(browser, site)
-    assert browser.find_elements(By.CSS_SELECTOR, "#workbench .verdict.changed") == []
-    products = SPECIFICATIONS[18][0]
-    found = _open(browser, site, formula=products)
-    base = browser.execute_script("return cogniload.data.cells.questions.map((one) => one.found)")
-    products_asked = browser.execute_script(
-        "return cogniload.data.cells.questions.map((one) => one.terms[0].includes(':'))"
-    )
-    for answer, expected, asked in zip(found["answers"], base, products_asked, strict=True):
-        assert not asked or answer == expected
+def test_the_papers_sentences_have_the_papers_tests(bench, cells):
+    """Products have likelihood-ratio tests; with its own formulas the paper's sentences stay as they are."""
+    found = _turn(bench)
+    assert bench.find_elements(By.CSS_SELECTOR, "#workbench .verdict.changed") == []
+    counts = dict(zip([one["text"] for one in workbench_data()["questions"]], found["base"], strict=True))
+    without = cl.fit(cells, PRODUCTS.replace(" + d:log10_N", "", 1)).groupby("model")["loglik"].first()
+    whole = cl.fit(cells, PRODUCTS)
+    products = whole[whole["term"] == "d:log10_N"].set_index("model")
+    clear = 2 * (products["loglik"] - without) > 6.634897
+    assert set(counts["d x N is negative (p < 0.01)"]) == set(products.index[clear & (products["coef"] < 0)])
+    found = _turn(bench, formula=PRODUCTS)
+    for question, base, answers in zip(workbench_data()["questions"], found["base"], found["answers"], strict=True):
+        assert ":" not in question["terms"][0] or answers[0] == base
 
 
-def test_a_click_changes_the_address_and_the_address_the_page(browser, site):
-    """Choosing a term by its chip fits again at once; the address that results shows the same when opened anew."""
-    before = _open(browser, site)
+def test_a_slope_in_a_product_is_that_at_the_grid_means(bench, cells):
+    """With d x log10 N in the formula, the slope of d is judged at the mean of log10 N, not at N = 1."""
+    found = _turn(bench, formula="correct ~ d * log10_N + rho + I(rho**2)")
+    centred = cells.assign(N=10 ** (cells["log10_N"] - np.log10(cells["N"].drop_duplicates()).mean()))
+    own = cl.fit(centred.drop(columns="log10_N"), "correct ~ d * np.log10(N) + rho + I(rho**2)").query("term == 'd'")
+    expected = own.loc[(own["coef"] < 0) & (own["p"] < 0.05), "model"]
+    assert set(found["answers"][0][0]) == set(expected)
+
+
+def test_a_factor_counts_at_its_means(bench, cells):
+    """ECL50 beside C(rho): the dummies at their means over the cells, in every reconstruction."""
+    found = _turn(bench, formula="correct ~ d + log10_N + C(rho)", ratio="nominal")
+    (qwq,) = [one for one in found["fits"] if one["model"] == "QwQ-32B"]
+    means = cells[cells["model"] == "QwQ-32B"].assign(rho=lambda rows: rows["ratio_pct"])
+    weights = {"Intercept": 1, "d": means["d"].mean()}
+    for level in sorted(means["rho"].unique())[1:]:
+        weights[f"C(rho)[T.{level / 100:g}]"] = (means["rho"] == level).mean()
+    coef = dict(zip(qwq["names"], qwq["coef"][0], strict=True))
+    height = sum(weight * coef[name] for name, weight in weights.items())
+    assert qwq["points"]["ecl50"][0] == pytest.approx(10 ** (-height / coef["log10_N"]), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("words", "formula", "note"),
+    [
+        ({"formula": "correct ~ d*log10_N + rho"}, "correct ~ d + log10_N + rho + d:log10_N", ""),
+        ({"formula": "d + 1 + d"}, "correct ~ d", ""),
+        ({"formula": "correct ~ np.log(N) + d"}, QUADRATIC, "np.log(N)"),
+        ({"formula": "correct ~ C(d):C(N)"}, QUADRATIC, "C(d):C(N)"),
+        ({"formula": "correct ~ d + rho # x"}, QUADRATIC, "rho # x"),
+        ({"formula": "correct ~ 0 + d"}, QUADRATIC, "0"),
+        ({"family": "loglog"}, QUADRATIC, "loglog"),
+        ({"omit": "N:77"}, QUADRATIC, "N:77"),
+        ({"without": "gpt-6"}, QUADRATIC, "gpt-6"),
+    ],
+)
+def test_an_address_is_understood_or_what_is_not_is_said(bench, words, formula, note):
+    """Products are expanded; anything else is reported, and the paper's choice is in its place."""
+    found = _turn(bench, **words)
+    assert found["formula"] == formula
+    text = bench.find_element(By.CSS_SELECTOR, ".workbench-summary").text
+    assert (f"“{note}”" in text) if note else ("Not understood" not in text)
+
+
+def test_a_click_changes_the_address_and_the_address_the_page(browser, html):
+    """In the book: a chip fits again at once; the address that results shows the same when opened anew."""
+    before = _open(browser, f"{html.as_uri()}/workbench.html")
     browser.find_element(By.XPATH, "//div[@id='workbench']//label[.='d × ρ']/input").click()
     after = _report(browser)
     assert after["fits"][0]["names"] == [*before["fits"][0]["names"], "d:rho"]
-    address = browser.current_url
-    browser.get("about:blank")
-    browser.get(address)
-    again = _report(browser)
+    again = _open(browser, browser.current_url)
     assert again["fits"] == after["fits"]
     assert "FORMULA='correct ~ d + log10_N + rho + I(rho**2) + d:rho'" in browser.find_element(By.ID, "workbench").text
+    assert complaints(browser) == []
 
 
-def test_a_dropped_file_joins_the_models_and_its_name_stays_text(forgetful, html, tmp_path):
-    """From a file's address too: a table with a hostile name is fitted, placed, and shown letter by letter."""
-    browser = forgetful
-    name = "<img src=x onerror=alert(1)></script>"
-    rows = ["model,N,d,ratio_pct,rho,n,correct"]
-    for N in (20, 50):
-        for d in (1, 5, 10):
-            for ratio in (5, 50, 95):
-                rows.append(f"{name},{N},{d},{ratio},{ratio / 100},100,{95 - 4 * d - N // 2}")
-    file = tmp_path / "cells.csv"
-    file.write_text("\n".join(rows), encoding="utf-8")
-    models = len(_open(browser, html.as_uri())["fits"])
-    browser.find_element(By.ID, "workbench-file").send_keys(str(file))
-    WebDriverWait(browser, 60).until(lambda b: name in b.find_element(By.CSS_SELECTOR, ".workbench-taken").text)
-    found = _report(browser)["fits"]
-    assert len(found) == models + 1
-    assert found[-1]["model"] == name
-    assert found[-1]["status"] == "ok"
-    assert "1,800 answers in 18 configurations" in browser.find_element(By.CSS_SELECTOR, ".workbench-taken").text
-    places = [row.text for row in browser.find_elements(By.CSS_SELECTOR, ".workbench-places tbody tr")]
-    assert len(places) == 4
-    assert all(row.startswith(name) for row in places)
-    assert browser.find_elements(By.CSS_SELECTOR, "#workbench img, #workbench script") == []
-    log = browser.get_log("browser")
-    assert [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")] == []
+# ---- a reader's files ----------------------------------------------------------------------------------------------
+_HEAD = "model,N,d,ratio_pct,rho,total,correct"
+_READ = """
+    const [text] = arguments, bytes = Array.isArray(text) ? Uint8Array.from(text) : new TextEncoder().encode(text);
+    const { readTable, decode } = cogniload.cells;
+    try { return readTable(decode(bytes.buffer, "f.csv"), "f.csv"); } catch (error) { return error.message; }
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{_HEAD}\na,20,3,50,0.5,10,4\n",
+        "model,N,d,ratio_pct,n,correct\na,20,3,50,10,4\n",
+        "model;N;d;ratio_pct;rho;total;correct\r\na;20;3;50;0,5;10;4\r\n",
+        "model,name,bucket\n" + "".join(
+            f"a,20_3_10_{number}_red,{'correct_valid' if number < 4 else 'wrong_max_context'}\n" for number in range(10)
+        ),
+    ],
+    ids=["cells", "n for total", "semicolons and decimal commas", "scores"],
+)  # fmt: skip
+def test_a_table_is_read(bench, text):
+    """Cells in each of their forms, and scores, are the same counts."""
+    (model,) = bench.execute_script(_READ, text)
+    (cell,) = model["cells"]
+    assert {name: cell[name] for name in ("N", "d", "ratio_pct", "rho", "n", "k")} == {
+        "N": 20, "d": 3, "ratio_pct": 50, "rho": 0.5, "n": 10, "k": 4,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("model,N,d,n\na,1,1,1\n", "lacks the columns correct, rho (or ratio_pct)"),
-        ("model,N,d,rho,n,correct\na,20,3,0.5,10,11\n", "row 1: correct is not a whole number from 0 to n"),
-        ("model,N,d,rho,n,correct\na,20,3,0.5,10,1\na,20,3,0.5,10,1\n", "row 2: this model and configuration"),
         ("", "is empty"),
+        ("model,N,d,n\na,1,1,1\n", "lacks the columns correct, rho (or ratio_pct)"),
+        (f"{_HEAD}\na,20,3,50,0.5,10,11\n", "row 1: correct is not a whole number from 0 to total"),
+        (f"{_HEAD}\na,20,3,50,0.5,10,1\na,20,3,50,0.5,10,1\n", "row 2: this model and configuration"),
+        (f"{_HEAD}\na,20,3,90,0.1,10,1\n", "row 1: rho 0.1 and ratio_pct 90 contradict each other"),
+        (f"{_HEAD}\na,20,3,-50,0.1,10,1\n", "row 1: ratio_pct is not a number from 0 to 100"),
+        (f"{_HEAD}\na,20,3,50,1e999,10,1\n", "row 1: rho is not a number from 0 to 1"),
+        ("model,name,bucket\na,20_3_10_1_red,correct valid\n", "row 1: bucket “correct valid” is none of"),
+        ("model,name,bucket\na,20_3_10_1_red,__proto__\n", "row 1: bucket “__proto__” is none of"),
+        ("model,name,bucket\n" + 2 * "a,20_3_10_1_red,correct_valid\n", "row 2: this model and puzzle"),
+        ("model,name,bucket\na,20,correct_valid\n", "row 1: name is not that of a puzzle"),
+        (f"{_HEAD}\n" + "".join(f"m{number},20,3,50,0.5,1,1\n" for number in range(101)), "row 101: more than 100"),
     ],
-)  # fmt: skip
-def test_a_file_that_will_not_do_is_refused_with_a_sentence(browser, site, tmp_path, text, complaint):
-    """It says what is missing, and the page stays as it was."""
-    (tmp_path / "cells.csv").write_text(text, encoding="utf-8")
-    before = _open(browser, site)["fits"]
-    browser.find_element(By.ID, "workbench-file").send_keys(str(tmp_path / "cells.csv"))
-    WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".workbench-taken [role=alert]"))
-    assert complaint in browser.find_element(By.CSS_SELECTOR, ".workbench-taken").text
-    assert _report(browser)["fits"] == before
+)
+def test_a_table_that_will_not_do_is_refused_with_its_row(bench, text, complaint):
+    """One sentence says what is wrong, and where."""
+    assert complaint in bench.execute_script(_READ, text)
 
 
-def test_separation_is_found_where_it_is(browser, site):
+def test_the_scorers_buckets_are_all_known(bench):
+    """A table of scores may have each of them."""
+    text = "model,name,bucket\n" + "".join(f"a,20_3_10_{at}_red,{one}\n" for at, one in enumerate(BUCKETS))
+    (model,) = bench.execute_script(_READ, text)
+    assert model["cells"][0]["n"] == len(BUCKETS)
+    assert model["cells"][0]["k"] == sum(one.startswith("correct") for one in BUCKETS)
+
+
+def test_a_hundred_thousand_configurations_do_not_freeze_the_page(bench):
+    """They are refused at once, with the limit."""
+    rows = "".join(f"a,{at},1,50,0.5,1,1\n" for at in range(1, 100_001))
+    begun = time.monotonic()
+    message = bench.execute_script(_READ, f"{_HEAD}\n{rows}")
+    assert "more than 2,000 configurations" in message
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize(("encoding", "accepted"), [("utf-8-sig", True), ("utf-16", True), ("latin-1", False)])
+def test_a_file_is_decoded_or_refused(bench, encoding, accepted):
+    """Text that is not Unicode is not taken with wrong letters."""
+    text = list(f"{_HEAD}\nModèle,20,3,50,0.5,10,4\n".encode(encoding))
+    found = bench.execute_script(_READ, text)
+    assert (found[0]["name"] == "Modèle") if accepted else ("not UTF-8" in found)
+
+
+def test_separation_is_found_where_it_is(bench):
     """Small tables of many sure cells: the page and the package's linear programme say the same of each."""
-    _open(browser, site)
     rng = np.random.default_rng(15)
-    tables = []
-    for number in range(60):
-        n, kinds = 10, rng.choice([0, 5, 10], size=6, p=[0.45, 0.1, 0.45])
-        for (N, d), k in zip(
-            rng.permutation([(20, 1), (20, 5), (50, 1), (50, 5), (99, 1), (99, 5)]), kinds, strict=True
-        ):
-            tables.append({"model": f"m{number}", "N": N, "d": d, "rho": 0.5, "total": n, "correct": int(k)})
-    cells = pd.DataFrame(tables)
-    ours = fit(cells, "correct ~ d + log10_N").groupby("model", sort=False)["status"].first()
-    fit_in_page = """
-        const { readFormula, layColumns, fit } = cogniload.regression;
-        const terms = readFormula("correct ~ d + log10_N");
-        return arguments[0].map((cells) => fit(cells, layColumns(terms, cells), "logit", 1.96).status);
+    rows = []
+    for number in range(200):
+        kinds = rng.choice([0, 5, 10], size=6, p=[0.45, 0.1, 0.45])
+        loads = rng.permutation([(20, 1), (20, 5), (50, 1), (50, 5), (99, 1), (99, 5)])
+        rows += [(f"m{number}", N, d, 0.5, 10, k) for (N, d), k in zip(loads, kinds, strict=True)]
+    cells = pd.DataFrame(rows, columns=["model", "N", "d", "rho", "total", "correct"])
+    in_page = """
+        const { readFormula, layDesign, fit } = cogniload.regression, [models, family] = arguments;
+        const { terms } = readFormula("correct ~ d + log10_N"), pick = (rows, name) => rows.map((row) => row[name]);
+        const judge = (rows) => fit(layDesign(terms, rows), pick(rows, "correct"), pick(rows, "total"), family, 1.96);
+        return models.map((rows) => judge(rows).status);
     """
-    rows = [own.assign(k=own["correct"]).to_dict("records") for _, own in cells.groupby("model", sort=False)]
-    assert browser.execute_script(fit_in_page, rows) == ours.tolist()
-    assert {"ok", "separation"} <= set(ours)
+    models = [own.to_dict("records") for _, own in cells.groupby("model", sort=False)]
+    for family in ("logit", "probit", "cloglog"):
+        ours = cl.fit(cells, "correct ~ d + log10_N", family).groupby("model", sort=False)["status"].first()
+        assert bench.execute_script(in_page, models, family) == ours.tolist()
+        assert {"ok", "separation"} <= set(ours)

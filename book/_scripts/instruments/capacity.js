@@ -1,14 +1,15 @@
-/* Capacity points: the load at which a fitted course falls to one half, the other loads averaged over the model's cells,
- * with the interval that the profile likelihood leaves.
+/* Capacity points: the load at which fitted accuracy falls to one half, the other loads averaged over the model's cells, with the
+ * interval that the profile likelihood leaves.
  *
- * Held at a value, a point is one linear constraint on the coefficients: the same regression without intercept, on columns
- * measured from that point. So any formula has intervals whose loads enter as numbers.
+ * Fixed at a value, a point is one linear constraint on the coefficients: the same regression without intercept, on columns
+ * measured from that point. So any formula whose loads enter as numbers has intervals.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.capacity = (() => {
-  const { LINKS, maximise, raise } = cogniload.regression;
+  const { dot, mean } = cogniload.math;
+  const { LINKS, maximise, raise, combine } = cogniload.regression;
   /** Load of each point; the range searched, ECL50 as log10 of statements; where a fall is looked for first. */
   const POINTS = {
     ecl50: { load: "N", bounds: [-30, 30], scan: [0, 7], usual: 1.85 },
@@ -16,70 +17,61 @@ cogniload.capacity = (() => {
     id50: { load: "d", bounds: [-300, 300], scan: [-20, 60], usual: 5 },
   };
   const SCAN_STEPS = 400;
+  /** A slope smaller than this, in standard errors, is rounding. */
+  const NO_SLOPE = 1e-9;
 
-  const mean = (values) => values.reduce((sum, one) => sum + one, 0) / values.length;
-
-  /** Return the columns where a load has a value: averages over the model's cells, with rho at its mean. Of a product,
-   *  the factors of that load are the same in all cells and come before the average. */
-  function layParts(fit, point) {
-    const { load } = POINTS[point], { cells } = fit, usual = { rho: mean(cells.map((cell) => cell.rho)) };
-    return fit.columns.map((column) => {
-      if (column.factors[0].levels) return { rest: mean(cells.map((cell) => column.of({ ...cell, ...usual }))), moving: [] };
-      const moving = column.factors.filter((factor) => isOf(factor, load));
-      const still = column.factors.filter((factor) => !isOf(factor, load));
-      const [fixed, others] = [true, false].map((is) => still.filter((factor) => (factor.variable === "rho") === is));
-      const times = (factors, at) => factors.reduce((product, one) => product * raise(one, at), 1);
-      const rest = times(fixed, usual) * (others.length ? mean(cells.map((cell) => times(others, cell))) : 1);
-      return { moving, rest };
-    });
-  }
-  const standAt = (point, at) => ({ [POINTS[point].load]: point === "ecl50" ? 10 ** at : at });
-  function layCourse(fit, point) {
-    const parts = layParts(fit, point);
-    return (at) => {
-      const there = standAt(point, at);
-      return parts.map(({ rest, moving }) => moving.reduce((product, factor) => product * raise(factor, there), rest));
-    };
-  }
-  /** Return the linear predictor along that course, less that of one half, as a function of its place: of the columns remain
-   *  terms weight * load^plain * log10(load)^logged, and what does not move is added up once. */
-  function layHeight(fit, point) {
-    const { load } = POINTS[point], terms = [];
-    let foot = fit.coef[0] - LINKS[fit.link].half;
-    layParts(fit, point).forEach(({ rest, moving }, j) => {
-      const power = (name) => moving.reduce((sum, factor) => sum + (factor.variable === name ? factor.exponent : 0), 0);
-      const weight = fit.coef[j + 1] * rest;
-      if (moving.length) terms.push({ weight, plain: power(load), logged: power(`log10_${load}`) });
-      else foot += weight;
-    });
-    return (at) => {
-      let height = foot;
-      for (const { weight, plain, logged } of terms) height += weight * (point === "ecl50" ? 10 ** (at * plain) * at ** logged : at ** plain);
-      return height;
-    };
-  }
   const isOf = (factor, load) => factor.variable === load || factor.variable === `log10_${load}`;
+  const times = (factors, at) => factors.reduce((product, one) => product * raise(one, at), 1);
 
-  const along = (fit, columns) =>
-    columns.reduce((sum, column, j) => sum + fit.coef[j + 1] * column, fit.coef[0] - LINKS[fit.link].half);
+  /** Of each column the factors of a point's load, and the average over the cells, with rho at its mean, of what they multiply. */
+  function designParts({ columns, cells }, point) {
+    const { load } = POINTS[point], usual = { rho: mean(cells.map((cell) => cell.rho)) };
+    return columns.map(({ factors, of }) => {
+      if (factors[0].levels) return { rest: mean(cells.map(of)), moving: [] };
+      const still = factors.filter((factor) => !isOf(factor, load)), isRho = ({ variable }) => variable === "rho";
+      const others = still.filter((factor) => !isRho(factor));
+      const rest = times(still.filter(isRho), usual) * (others.length ? mean(cells.map((cell) => times(others, cell))) : 1);
+      return { moving: factors.filter((factor) => isOf(factor, load)), rest };
+    });
+  }
 
-  /** Return where the course passes one half: the largest ratio, or the fall nearest to the usual loads; NaN for none. */
+  /** The design's columns along a load, as a function of its value. */
+  function designCurve(design, point) {
+    const parts = designParts(design, point), { load } = POINTS[point];
+    return (at) => {
+      const there = { [load]: point === "ecl50" ? 10 ** at : at };
+      return parts.map(({ rest, moving }) => rest * times(moving, there));
+    };
+  }
+
+  /** The linear predictor along a load, less that of one half; what does not move is added up once. */
+  function linearPredictor({ coef, link, design }, point) {
+    const parts = designParts(design, point).map((part, j) => ({ ...part, weight: part.rest * coef[j + 1] })), { load } = POINTS[point];
+    const moving = parts.filter((part) => part.moving.length);
+    const foot = parts.filter((part) => !part.moving.length).reduce((sum, { weight }) => sum + weight, coef[0] - LINKS[link].half);
+    return (at) => {
+      const there = { [load]: point === "ecl50" ? 10 ** at : at };
+      return moving.reduce((sum, part) => sum + part.weight * times(part.moving, there), foot);
+    };
+  }
+
+  /** Where fitted accuracy passes one half: the largest ratio, or the fall nearest to the usual loads; NaN for none. */
   function findPoint(fit, point) {
-    const { load, scan, usual } = POINTS[point];
+    const { load, scan: [from, to], usual } = POINTS[point];
     if (fit.status !== "ok") return NaN;
-    const own = fit.columns.flatMap((column) => column.factors).filter((factor) => isOf(factor, load));
-    if (!own.length || own.some((factor) => factor.levels)) return NaN;
-    const height = layHeight(fit, point);
-    const straight = isStraight(height, scan);
+    const own = fit.design.columns.flatMap(({ factors }) => factors).filter((factor) => isOf(factor, load));
+    if (!own.length || own.some(({ levels }) => levels)) return NaN;
+    const height = linearPredictor(fit, point), straight = findLine(height, [from, to]);
     if (straight) {
-      const [constant, slope] = straight, root = -constant / slope;
-      if (point === "nt50") return root >= 0 && root <= 1 ? root : NaN;
-      return slope < 0 ? root : NaN;
+      const [constant, slope] = straight, root = -constant / slope, curve = designCurve(fit.design, point), [start, end] = [curve(from), curve(to)];
+      const [rise, se] = combine(fit, [0, ...end.map((one, j) => one - start[j])]);
+      if (Math.abs(rise) <= NO_SLOPE * se) return NaN;
+      return (point === "nt50" ? root >= 0 && root <= 1 : slope < 0) ? root : NaN;
     }
-    const roots = [], width = (scan[1] - scan[0]) / SCAN_STEPS;
-    let left = scan[0], above = height(left);
+    const roots = [], width = (to - from) / SCAN_STEPS;
+    let left = from, above = height(left);
     for (let step = 1; step <= SCAN_STEPS; step++) {
-      const right = scan[0] + step * width, next = height(right);
+      const right = from + step * width, next = height(right);
       if (point === "nt50" ? above * next <= 0 : above > 0 && next <= 0) roots.push(bisect(height, left, right));
       [left, above] = [right, next];
     }
@@ -88,11 +80,11 @@ cogniload.capacity = (() => {
     return roots.reduce((best, root) => (Math.abs(root - usual) < Math.abs(best - usual) ? root : best));
   }
 
-  /** Return [constant, slope] of a course that is a straight line, or null. */
-  function isStraight(height, [low, high]) {
-    const [first, second, last] = [low, (low + high) / 2, high].map(height), off = Math.abs(first - 2 * second + last);
-    const quarter = height(low + (high - low) / 4), size = Math.max(...[first, second, last].map(Math.abs), 1e-300);
-    if (!(off <= 1e-9 * size) || !(Math.abs(quarter - (0.75 * first + 0.25 * last)) <= 1e-9 * size)) return null;
+  /** [constant, slope] of a function that is a straight line, or null. */
+  function findLine(height, [low, high]) {
+    const [first, quarter, second, last] = [0, 0.25, 0.5, 1].map((share) => height(low + share * (high - low)));
+    const small = 1e-9 * Math.max(...[first, second, last].map(Math.abs), 1e-300);
+    if (!(Math.abs(first - 2 * second + last) <= small) || !(Math.abs(quarter - (0.75 * first + 0.25 * last)) <= small)) return null;
     const slope = (last - first) / (high - low);
     return [first - slope * low, slope];
   }
@@ -108,31 +100,25 @@ cogniload.capacity = (() => {
     return (low + high) / 2;
   }
 
-  /** Return [low, high]: what the likelihood ratio does not reject, infinite where it sets no limit. */
+  /** [low, high]: what the likelihood ratio does not reject, infinite where it sets no limit. */
   function findInterval(fit, point, estimate, limit) {
     if (!Number.isFinite(estimate)) return [NaN, NaN];
-    const course = layCourse(fit, point), { bounds } = POINTS[point];
-    const k = fit.cells.map((cell) => cell.k), n = fit.cells.map((cell) => cell.n), { half } = LINKS[fit.link];
-    let start = fit.coef.slice(1).map((b, j) => b * fit.scale[j]);
+    const { design, k, n, link } = fit, curve = designCurve(design, point), { bounds } = POINTS[point], { half } = LINKS[link];
+    let start = Float64Array.from(fit.coef.slice(1), (b, j) => b * design.scale[j]);
     const excess = (at) => {
-      const from = course(at);
-      const x = fit.raw.map((column, j) => Float64Array.from(column, (cell) => (cell - from[j]) / fit.scale[j]));
-      const found = maximise(x, k, n, fit.link, { offset: half, start }) ?? maximise(x, k, n, fit.link, { offset: half });
-      if (!found) return Infinity;
+      const from = curve(at);
+      const x = design.raw.map((column, j) => column.map((cell) => (cell - from[j]) / design.scale[j]));
+      let found = maximise(x, k, n, link, { offset: half, start });
+      if (found.status !== "ok") found = maximise(x, k, n, link, { offset: half });
+      if (found.status !== "ok") return Infinity;
       start = found.b;
-      return (2 * (fit.peak - found.loglik)) / fit.wide - limit;
+      return (2 * (fit.peak - found.loglik)) / fit.factor - limit;
     };
-    const step = standardError(fit, point, estimate, course);
-    return [-1, 1].map((sign, side) => findEnd(excess, estimate, sign, Math.min(step, 1e6), bounds[side], limit));
-  }
-
-  /** Delta method: how far the point moves with the coefficients. */
-  function standardError(fit, point, at, course) {
-    const width = 1e-5 * Math.max(1, Math.abs(at)), here = [1, ...course(at)];
-    const slope = (along(fit, course(at + width)) - along(fit, course(at - width))) / (2 * width);
-    const variance = here.reduce((sum, one, i) =>
-      sum + one * here.reduce((row, other, j) => row + fit.covariance[i][j] * other, 0), 0);
-    return Math.sqrt(variance) / Math.abs(slope);
+    // first stride: the delta method's standard error
+    const width = 1e-5 * Math.max(1, Math.abs(estimate)), [here, there] = [curve(estimate), curve(estimate + width)];
+    const slope = dot(there.map((one, j) => one - here[j]), fit.coef.slice(1)) / width;
+    const stride = Math.min(combine(fit, [1, ...here])[1] / Math.abs(slope), 1e6);
+    return [-1, 1].map((sign, side) => findEnd(excess, estimate, sign, stride, bounds[side], limit));
   }
 
   /** Walk outwards until the likelihood is too low, and then to the place where it becomes so. */
@@ -142,15 +128,15 @@ cogniload.capacity = (() => {
       let outer = inner + sign * stride;
       if (sign * (outer - bound) >= 0) outer = bound;
       const high = excess(outer);
-      if (high > 0) return cross(excess, inner, low, outer, high);
+      if (high > 0) return findRoot(excess, inner, low, outer, high);
       if (outer === bound) break;
       [inner, low] = [outer, high];
     }
     return sign * Infinity;
   }
 
-  /** Find the root between two values of different sign: the Illinois variant of the rule of false position. */
-  function cross(height, low, below, high, above) {
+  /** The root between two values of different sign: the Illinois variant of the rule of false position. */
+  function findRoot(height, low, below, high, above) {
     for (let step = 0, kept = 0; step < 80 && Math.abs(high - low) > 1e-9 * (1 + Math.abs(low)); step++) {
       const share = Number.isFinite(above) ? below / (below - above) : 0.5, middle = low + share * (high - low);
       const value = height(middle);
@@ -168,5 +154,5 @@ cogniload.capacity = (() => {
     return low + (high - low) * (below / (below - above));
   }
 
-  return { POINTS, findPoint, findInterval };
+  return { findPoint, findInterval };
 })();

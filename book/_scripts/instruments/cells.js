@@ -1,30 +1,29 @@
-/* Cells: counts by model and configuration, as the build wrote them or as a reader drops them.
+/* Cells: counts by model and configuration, as the build wrote them or as a reader's file has them.
  *
- * A cell is {N, d, ratio_pct, rho, n, k, ctx}: statements, difficulty, nominal and actual share of needles, answers, right
- * ones, and those that ran out of context (null where nobody counted them). One that is dropped may have other errors too.
+ * A cell is {N, d, ratio_pct, rho, n, k, ctx}: statements, difficulty, nominal and actual needle ratio, answers, correct ones, and
+ * those that ran out of context (null where nobody counted them). A reader's own may have other errors too.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.cells = (() => {
-  const NEEDED = ["model", "N", "d", "n", "correct"];
-  const MOST_ROWS = 500_000, MOST_BYTES = 64 * 2 ** 20;
-  /** Columns of errors, with the scorer's bucket for each; all other buckets count as right. */
+  const MOST_ROWS = 500_000, MOST_BYTES = 64 * 2 ** 20, MOST_MODELS = 100, MOST_CELLS = 2_000;
+  /** Columns of errors, with the scorer's bucket for each. */
   const ERRORS = { ctx: "wrong_max_context", valid_logic: "wrong_logic", poi_logic: "wrong_logic_poi", last_logic: "wrong_logic_last_sentence", other: "wrong_other" };
-  const isRight = (bucket) => bucket.startsWith("correct_");
+  const CORRECT = ["correct_valid", "correct_poi", "correct_last_sentence"];
 
-  /** Return the models of the build: {name, family, color, paper, cells}. */
+  /** The models of the build: {name, family, color, paper, cells, tables}; tables are other counts of correct answers. */
   function unpack({ grid, models }) {
-    return models.map(({ n, k, ctx, ...model }) => ({
-      ...model,
-      cells: n.flatMap((count, at) => (count === 0 ? [] : [{
-        N: grid.N[at], d: grid.d[at], ratio_pct: grid.ratio_pct[at], rho: grid.rho[at],
-        n: count, k: k[at], ctx: ctx ? ctx[at] : null,
-      }])),
-    }));
+    return models.map(({ n, k, ctx, tables, ...model }) => {
+      const covered = n.map((_, at) => at).filter((at) => n[at] > 0), pick = (counts) => covered.map((at) => counts[at]);
+      return {
+        ...model, tables: tables && tables.map(pick),
+        cells: covered.map((at) => ({ N: grid.N[at], d: grid.d[at], ratio_pct: grid.ratio_pct[at], rho: grid.rho[at], n: n[at], k: k[at], ctx: ctx ? ctx[at] : null })),
+      };
+    });
   }
 
-  /** Split CSV into rows of fields: quoted fields may hold commas, quotes and line breaks. */
+  /** Split CSV into rows of fields: {rows, comma}; quoted fields may hold commas, quotes and line breaks. */
   function readCsv(text) {
     const rows = [], comma = /^[^\n"]*;[^\n,]*$/m.test(text.slice(0, 2000).split("\n")[0]) ? ";" : ",";
     let row = [], field = "", quoted = false;
@@ -42,93 +41,105 @@ cogniload.cells = (() => {
       } else field += letter;
     }
     if (field !== "" || row.length) rows.push([...row, field.replace(/\r$/, "")]);
-    return rows.filter((one) => one.length > 1 || one[0].trim() !== "");
+    return { rows: rows.filter((one) => one.length > 1 || one[0].trim() !== ""), comma };
+  }
+
+  /** Decode a file's bytes; throws a sentence for one that is not UTF-8 or UTF-16. */
+  function decode(bytes, fileName) {
+    const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
+    const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[[first, second].join()];
+    try { return new TextDecoder(wide ?? "utf-8", { fatal: true }).decode(bytes); } catch {
+      throw new Error(`${fileName} is not UTF-8; save it as “CSV UTF-8”.`);
+    }
   }
 
   /** Read a table of cells, or of scores (model, name, bucket), into models; throws an Error whose message is a sentence. */
   function readTable(text, fileName) {
     if (text.length > MOST_BYTES) throw new Error(`${fileName} is larger than 64 MB; count it with \`make score\` first.`);
-    const [head, ...rows] = readCsv(text);
-    if (!head) throw new Error(`${fileName} is empty; drop a cells.csv or a table of scores.`);
+    const { rows: [head, ...rows], comma } = readCsv(text);
+    if (!head) throw new Error(`${fileName} is empty; expected is a cells.csv or a table of scores.`);
     if (rows.length > MOST_ROWS) throw new Error(`${fileName} has more than 500,000 rows; count it with \`make score\` first.`);
-    const names = head.map((name) => name.trim()), column = (name) => names.indexOf(name);
-    const scores = ["model", "name", "bucket"].every((name) => column(name) >= 0);
-    const absent = NEEDED.filter((name) => column(name) < 0);
-    const ratio = column("rho") >= 0 || column("ratio_pct") >= 0;
-    if (!scores && (absent.length || !ratio)) {
-      const missing = [...absent, ...(ratio ? [] : ["rho (or ratio_pct)"])].join(", ");
-      throw new Error(`${fileName} lacks the columns ${missing}; a table of cells has model, N, d, rho, n and correct, ` +
-        "a table of scores model, name and bucket.");
+    const names = head.map((name) => name.trim()), column = (name) => names.indexOf(name === "total" && !names.includes("total") ? "n" : name);
+    const isScores = ["model", "name", "bucket"].every((name) => column(name) >= 0);
+    const missing = ["model", "N", "d", "total", "correct"].filter((name) => column(name) < 0);
+    if (column("rho") < 0 && column("ratio_pct") < 0) missing.push("rho (or ratio_pct)");
+    if (!isScores && missing.length) {
+      throw new Error(`${fileName} lacks the columns ${missing.join(", ")}; a table of cells has model, N, d, rho, total and correct, a table of scores model, name and bucket.`);
     }
-    const counted = scores ? countScores(rows, column, fileName) : readRows(rows, column, fileName);
-    const models = new Map();
-    for (const { model, ...cell } of counted) models.set(model, [...(models.get(model) ?? []), cell]);
-    if (!models.size) throw new Error(`${fileName} has no row below its header; drop a table with counts.`);
-    return [...models].map(([name, cells]) => ({ name, family: "Dropped here", color: null, paper: false, dropped: true, cells }));
-  }
-
-  function readRows(rows, column, fileName) {
-    const seen = new Set(), fail = (row, why) => { throw new Error(`${fileName}, row ${row + 1}: ${why}.`); };
-    return rows.flatMap((fields, row) => {
-      const get = (name) => (column(name) < 0 ? NaN : (fields[column(name)] ?? "").trim() === "" ? NaN : Number(fields[column(name)]));
-      const model = (fields[column("model")] ?? "").trim();
-      const errors = Object.keys(ERRORS).map((kind) => [kind, column(kind) < 0 ? null : get(kind)]);
-      const cell = { N: get("N"), d: get("d"), n: get("n"), k: get("correct"), ...Object.fromEntries(errors) };
-      if (!model) fail(row, "there is no name of a model");
-      if (!(Number.isInteger(cell.N) && cell.N >= 1)) fail(row, "N is not a whole number from 1 on");
-      if (!(Number.isInteger(cell.d) && cell.d >= 1 && cell.d <= 12)) fail(row, "d is not a whole number from 1 to 12");
-      if (!(Number.isInteger(cell.n) && cell.n >= 0)) fail(row, "n is not a whole number from 0 on");
-      if (!(Number.isInteger(cell.k) && cell.k >= 0 && cell.k <= cell.n)) fail(row, "correct is not a whole number from 0 to n");
-      for (const [kind, count] of errors) if (count !== null && !(count >= 0 && count <= cell.n - cell.k)) fail(row, `${kind} is more than the wrong answers, or no number`);
-      cell.rho = column("rho") < 0 ? needlesOf(cell.N, get("ratio_pct")) / cell.N : get("rho");
-      if (!(cell.rho >= 0 && cell.rho <= 1)) fail(row, "rho is not a number from 0 to 1");
-      cell.ratio_pct = column("ratio_pct") < 0 ? nominal(cell.rho) : get("ratio_pct");
-      const key = [model, cell.N, cell.d, cell.ratio_pct].join("\u0000");
-      if (seen.has(key)) fail(row, "this model and configuration stand in an earlier row");
-      seen.add(key);
-      return cell.n ? [{ model, ...cell }] : [];
+    const models = new Map(), seen = new Set(), read = isScores ? readScore : readCell;
+    rows.forEach((fields, at) => {
+      const fail = (why) => { throw new Error(`${fileName}, row ${at + 1}: ${why}.`); };
+      const get = (name) => (column(name) < 0 ? "" : (fields[column(name)] ?? "").trim());
+      const numeral = (name) => (get(name) === "" ? NaN : Number(comma === ";" ? get(name).replace(",", ".") : get(name)));
+      const { key, ...cell } = read({ get, numeral, has: (name) => column(name) >= 0, fail });
+      const model = get("model") || fail("the name of the model is missing");
+      const unique = [model, key].join("\u0000");
+      if (seen.has(unique)) fail(isScores ? "this model and puzzle appear in an earlier row" : "this model and configuration appear in an earlier row");
+      seen.add(unique);
+      if (!models.has(model) && models.size === MOST_MODELS) fail(`more than ${MOST_MODELS} models in one file; use \`make add\``);
+      const cells = models.get(model) ?? models.set(model, new Map()).get(model), place = [cell.N, cell.d, cell.ratio_pct, cell.rho].join();
+      if (!cells.has(place) && cells.size === MOST_CELLS) fail(`more than ${MOST_CELLS.toLocaleString("en")} configurations of one model; use \`make fit DATA=\``);
+      const sum = cells.get(place);
+      if (!sum) cells.set(place, cell);
+      else for (const name of ["n", "k", ...Object.keys(ERRORS)]) sum[name] += cell[name];
     });
+    if (!models.size) throw new Error(`${fileName} has no row below its header.`);
+    return [...models].map(([name, cells]) => ({ name, family: "Your models", color: null, paper: false, mine: true, cells: [...cells.values()].filter(({ n }) => n) }));
   }
 
-  /** Count single scores: the puzzle's name is N_d_needles_id_solution. */
-  function countScores(rows, column, fileName) {
-    const cells = new Map();
-    rows.forEach((fields, row) => {
-      const model = (fields[column("model")] ?? "").trim(), bucket = (fields[column("bucket")] ?? "").trim();
-      const [, N, d, needles] = (/^(\d+)_(\d+)_(\d+)_\d+_/.exec(fields[column("name")] ?? "") ?? []).map(Number);
-      if (!model || !bucket) throw new Error(`${fileName}, row ${row + 1}: model or bucket is empty.`);
-      if (!(N >= 1 && d >= 1 && d <= 12 && needles <= N)) throw new Error(`${fileName}, row ${row + 1}: name is not that of a puzzle, such as 20_3_10_123456_red.`);
-      const key = [model, N, d, needles].join("\u0000"), rho = needles / N;
-      const cell = cells.get(key) ?? { model, N, d, rho, ratio_pct: nominal(rho), n: 0, k: 0, ...Object.fromEntries(Object.keys(ERRORS).map((kind) => [kind, 0])) };
-      const errors = Object.entries(ERRORS).map(([kind, name]) => [kind, cell[kind] + (bucket === name)]);
-      cells.set(key, { ...cell, n: cell.n + 1, k: cell.k + isRight(bucket), ...Object.fromEntries(errors) });
-    });
-    return [...cells.values()];
+  function readCell({ numeral, has, fail }) {
+    const whole = (name, least, most, words) => {
+      const value = numeral(name);
+      return Number.isInteger(value) && value >= least && value <= most ? value : fail(`${name} is not a whole number ${words}`);
+    };
+    const N = whole("N", 1, 1e6, "from 1 on"), d = whole("d", 1, 12, "from 1 to 12");
+    const n = whole("total", 0, 1e12, "from 0 on"), k = whole("correct", 0, n, "from 0 to total");
+    const errors = Object.keys(ERRORS).map((kind) => [kind, has(kind) ? whole(kind, 0, n - k, "up to the wrong answers") : null]);
+    let [rho, ratio_pct] = [numeral("rho"), numeral("ratio_pct")];
+    if (!has("rho")) rho = needlesOf(N, ratio_pct) / N;
+    if (!(rho >= 0 && rho <= 1)) fail(has("rho") ? "rho is not a number from 0 to 1" : "ratio_pct is not a number from 0 to 100");
+    if (!has("ratio_pct")) ratio_pct = nominal(rho);
+    if (!(ratio_pct >= 0 && ratio_pct <= 100)) fail("ratio_pct is not a number from 0 to 100");
+    if (Math.abs(rho * N - (ratio_pct * N) / 100) > 1) fail(`rho ${rho} and ratio_pct ${ratio_pct} contradict each other`);
+    return { key: [N, d, ratio_pct].join(), N, d, rho, ratio_pct, n, k, ...Object.fromEntries(errors) };
   }
 
-  /** Needles of a nominal share, halves up, as the paper counts them. */
+  /** One score; the puzzle's name is N_d_needles_id_solution. */
+  function readScore({ get, fail }) {
+    const name = get("name"), bucket = get("bucket");
+    const [, N, d, needles] = (/^(\d+)_(\d+)_(\d+)_\d+_/.exec(name) ?? []).map(Number);
+    if (!(N >= 1 && d >= 1 && d <= 12 && needles <= N)) fail("name is not that of a puzzle, such as 20_3_10_123456_red");
+    const isCorrect = CORRECT.includes(bucket), errors = Object.entries(ERRORS).map(([kind, one]) => [kind, Number(bucket === one)]);
+    if (!isCorrect && !errors.some(([, is]) => is)) fail(`bucket “${bucket.slice(0, 60)}” is none of ${[...CORRECT, ...Object.values(ERRORS)].join(", ")}`);
+    return { key: name, N, d, rho: needles / N, ratio_pct: nominal(needles / N), n: 1, k: Number(isCorrect), ...Object.fromEntries(errors) };
+  }
+
+  /** Needles of a nominal ratio, halves up, as the paper counts them. */
   const needlesOf = (N, percent) => Math.max(1, Math.min(N, Math.floor((N * percent) / 100 + 0.5)));
-  /** The paper's nominal share nearest to an actual one. */
-  const nominal = (rho) => {
-    const levels = cogniload.data?.cells ? [...new Set(cogniload.data.cells.grid.ratio_pct)] : [];
-    return levels.reduce((best, one) => (Math.abs(one - 100 * rho) < Math.abs(best - 100 * rho) ? one : best), levels[0] ?? 100 * rho);
-  };
+  /** The paper's nominal ratio nearest to an actual one. */
+  function nominal(rho) {
+    const levels = new Set(cogniload.data?.cells?.grid.ratio_pct ?? [100 * rho]);
+    return [...levels].reduce((best, one) => (Math.abs(one - 100 * rho) < Math.abs(best - 100 * rho) ? one : best));
+  }
 
   /** Write models as a table of cells that `CELLS=` takes. */
   function writeTable(models) {
     const quote = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const lines = models.flatMap(({ name, cells }) => cells.map((cell) =>
-      [quote(name), cell.N, cell.d, cell.ratio_pct, cell.rho, cell.n, cell.k].join(",")));
-    return ["model,N,d,ratio_pct,rho,n,correct", ...lines, ""].join("\n");
+    const lines = models.flatMap(({ name, cells }) => cells.map((cell) => [quote(name), cell.N, cell.d, cell.ratio_pct, cell.rho, cell.n, cell.k].join(",")));
+    return ["model,N,d,ratio_pct,rho,total,correct", ...lines, ""].join("\n");
   }
 
-  /** Accuracy of cells with its Wilson interval. */
-  function accuracy(cells, z) {
-    const n = cells.reduce((sum, cell) => sum + cell.n, 0), k = cells.reduce((sum, cell) => sum + cell.k, 0);
+  /** [share, low, high] of k in n with its Wilson interval. */
+  function wilson(k, n, z) {
     const p = k / n, middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
     const half = (z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
-    return { n, k, estimate: p, low: middle - half, high: middle + half };
+    return [p, middle - half, middle + half];
+  }
+  /** Accuracy of cells with its Wilson interval. */
+  function accuracy(cells, z) {
+    const n = cells.reduce((sum, cell) => sum + cell.n, 0), k = cells.reduce((sum, cell) => sum + cell.k, 0), [estimate, low, high] = wilson(k, n, z);
+    return { n, k, estimate, low, high };
   }
 
-  return { unpack, readCsv, readTable, writeTable, accuracy };
+  return { unpack, decode, readTable, writeTable, wilson, accuracy };
 })();

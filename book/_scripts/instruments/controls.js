@@ -5,13 +5,13 @@ globalThis.cogniload ??= {};
 
 cogniload.controls = (() => {
   const { el } = cogniload.dom;
-  const { readTerm, readFormula } = cogniload.regression;
+  const { readFormula } = cogniload.regression;
   const { FAMILIES, LEVELS, page, fresh, writeFormula, spelledFormula, levelsOf } = cogniload.choices;
   const { SHOWN } = cogniload.views;
   const CHIPS = {
     "Difficulty": ["d", "I(d**2)", "C(d)"],
     "Length": ["log10_N", "N", "I(log10_N**2)", "C(N)"],
-    "Share of needles": ["rho", "I(rho**2)", "I(rho**3)"],
+    "Needle ratio": ["rho", "I(rho**2)", "I(rho**3)"],
     "Products": ["d:log10_N", "d:rho", "log10_N:rho", "d:log10_N:rho"],
   };
 
@@ -23,25 +23,25 @@ cogniload.controls = (() => {
     };
     const group = (title, ...inside) => el("fieldset", {}, el("legend", {}, title), inside);
     const toggle = (list, one, on) => (on ? [...list.filter((other) => other !== one), one] : list.filter((other) => other !== one));
-    const inOrder = (terms) => readFormula(writeFormula(terms)).map((term) => term.text);
+    const inOrder = (terms) => readFormula(writeFormula(terms)).terms.map((term) => term.text);
     const known = Object.values(CHIPS).flat();
     const terms = Object.entries(CHIPS).map(([title, list]) => group(title, list.map((term) =>
       chip(SHOWN[term] ?? term, page.state.terms.includes(term), (event) => change({ terms: inOrder(toggle(page.state.terms, term, event.target.checked)) })))));
     const others = page.state.terms.filter((term) => !known.includes(term));
-    const field = el("input", { type: "text", size: 12, id: "workbench-term", placeholder: "N:rho", spellcheck: "false", autocomplete: "off" });
+    const field = el("input", { type: "text", size: 12, id: "workbench-term", placeholder: "d * rho", spellcheck: "false", autocomplete: "off" });
     const problem = el("span", { class: "problem", role: "status" });
     const add = (event) => {
       event.preventDefault();
-      const term = readTerm(field.value);
-      if (!term) problem.textContent = "A term is d, N, log10_N or rho, a power I(d**2) up to 6, C(d), or a product such as N:rho.";
-      else change({ terms: inOrder(toggle(page.state.terms, term.text, true)) });
+      const { terms: added, unknown } = readFormula(field.value);
+      if (unknown.length) problem.textContent = `Not understood: ${unknown.join(" + ")}. A term is d, N, log10_N or rho, a power I(d**2) up to 6, C(d), or a product N:rho or d * N.`;
+      else change({ terms: inOrder(added.reduce((all, { text }) => toggle(all, text, true), page.state.terms)) });
     };
     const more = group("Any other term", others.map((term) => chip(SHOWN[term] ?? term, true, () => change({ terms: toggle(page.state.terms, term, false) }))),
       el("form", { onsubmit: add }, el("label", { for: "workbench-term", class: "unseen" }, "Another term"), field, el("button", {}, "Add")), problem);
     const link = group("Link", FAMILIES.map((family) => chip(family, page.state.family === family, () => change({ family }), "radio", "family")));
     const answers = group("Answers that ran out of context", [["wrong", "count as wrong"], ["omitted", "left out"]].map(([value, text]) =>
       chip(text, page.state.overflows === value, () => change({ overflows: value }), "radio", "overflows")));
-    const share = group("ρ", [["actual", "actual share, as in the paper"], ["nominal", "nominal share"]].map(([value, text]) =>
+    const share = group("ρ", [["actual", "actual ratio, as in the paper"], ["nominal", "nominal ratio"]].map(([value, text]) =>
       chip(text, page.state.ratio === value, () => change({ ratio: value }), "radio", "ratio")));
     const levels = group("Levels fitted", Object.entries(LEVELS).map(([load, text]) => el("div", { class: "chips" }, levelsOf(load).map((level) =>
       chip(`${text} ${level}${load === "ratio_pct" ? "%" : ""}`, !page.state.omit.includes(`${load}:${level}`), (event) => change({ omit: toggle(page.state.omit, `${load}:${level}`, !event.target.checked) }))))));

@@ -1,4 +1,4 @@
-/* Pieces of a page: elements, tables, numbers as text, and lines to copy.
+/* Pieces of a page: elements, tables, numbers as text, and text to copy or save. On every page of the book.
  *
  * Whatever comes from a file or an address enters the page as text, never as markup: nothing here reads HTML.
  */
@@ -6,8 +6,6 @@
 globalThis.cogniload ??= {};
 
 cogniload.dom = (() => {
-  const SVG = "http://www.w3.org/2000/svg";
-
   function fill(node, properties, children) {
     for (const [name, value] of Object.entries(properties)) {
       if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -20,7 +18,7 @@ cogniload.dom = (() => {
   }
   /** Make an element: properties are attributes, those that begin with "on" are listeners; children nodes or text. */
   const el = (tag, properties = {}, ...children) => fill(document.createElement(tag), properties, children);
-  const svg = (tag, properties = {}, ...children) => fill(document.createElementNS(SVG, tag), properties, children);
+  const svg = (tag, properties = {}, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 
   /** Two decimals, or as many digits as two significant ones need; a true minus. */
   function number(value, digits = 2) {
@@ -33,29 +31,37 @@ cogniload.dom = (() => {
   }
   const stars = (p, levels) => "*".repeat(levels.filter((level) => p < level).length);
 
-  /** Make a table in a box of its own that scrolls; rows are arrays of text or nodes, the first cell heads its row, the
-   *  others stand to the right unless their column is named in `left`. */
+  /** Make a table in a box of its own that scrolls; rows are arrays of text or nodes, the first cell heads its row, the others stand
+   *  to the right unless their column is named in `left`. */
   function table({ caption, columns, rows, id, left = [] }) {
-    const cell = (tag, content, properties = {}) => el(tag, properties, content);
-    const body = rows.map((row) => el("tr", {}, row.map((content, at) =>
-      at === 0 ? cell("th", content, { scope: "row" }) : cell("td", content, { class: left.includes(columns[at]) ? null : "text-right" }))));
-    const head = el("tr", {}, columns.map((name) => cell("th", name, { scope: "col", class: left.includes(name) || name === columns[0] ? null : "text-right" })));
-    const made = el("table", { class: "table", id }, caption && el("caption", {}, el("span", { class: "caption-text" }, caption)),
-      el("thead", {}, head), el("tbody", {}, body));
-    return el("div", { class: "pst-scrollable-table-container", tabindex: 0, role: "region",
-      "aria-label": typeof caption === "string" ? caption : "table" }, made);
+    const side = (name) => (left.includes(name) ? null : "text-right");
+    const body = rows.map((row) => el("tr", {}, row.map((content, at) => (at === 0 ? el("th", { scope: "row" }, content) : el("td", { class: side(columns[at]) }, content)))));
+    const head = el("tr", {}, columns.map((name, at) => el("th", { scope: "col", class: at ? side(name) : null }, name)));
+    return el("div", { class: "pst-scrollable-table-container", tabindex: 0, role: "region", "aria-label": caption },
+      el("table", { class: "table", id }, el("caption", {}, el("span", { class: "caption-text" }, caption)), el("thead", {}, head), el("tbody", {}, body)));
   }
 
-  /** Make a line of code with a button that copies it. */
-  function copyLine(text, what) {
+  const squash = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  /** All names of a model, full and short, that one of them stands for; only itself for any other text. */
+  const callNames = (text) => (cogniload.data?.models ?? []).find((names) => names.includes(text)) ?? [text];
+  /** Which of these models have a name with these letters; if none has, whatever stands between the letters. */
+  function findCalled(models, letters) {
+    const wanted = letters.trim().toLowerCase(), having = (same) => models.filter((name) => callNames(name).some((one) => same(one).includes(same(wanted))));
+    const found = wanted ? having((text) => text.toLowerCase()) : [];
+    return found.length || !squash(wanted) ? found : having(squash);
+  }
+
+  /** A button that copies what `read` returns, and says whether that was possible. */
+  function copyButton(read, text, label = text) {
     const said = el("span", { class: "said", role: "status" });
     const copy = async () => {
-      said.textContent = (await copyText(text)) ? "copied" : "select the text and copy it";
+      said.textContent = (await copyText(read())) ? "copied" : "could not be copied";
       setTimeout(() => { said.textContent = ""; }, 3000);
     };
-    return el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)),
-      el("button", { type: "button", onclick: copy, "aria-label": `Copy ${what}` }, "Copy"), said);
+    return [el("button", { type: "button", onclick: copy, "aria-label": label }, text), said];
   }
+  /** Make a line of code with a button that copies it. */
+  const copyLine = (text, what) => el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), copyButton(() => text, "Copy", `Copy ${what}`));
 
   /** Copy text; from a file's address the clipboard may be closed, and an older way is tried. */
   async function copyText(text) {
@@ -63,7 +69,7 @@ cogniload.dom = (() => {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      const box = el("textarea", { style: "position:fixed;opacity:0" });
+      const box = el("textarea", { class: "unseen" });
       box.value = text;
       document.body.append(box);
       box.select();
@@ -74,12 +80,11 @@ cogniload.dom = (() => {
   }
 
   /** Offer text as a file; it is made in the page and goes nowhere else. */
-  function saveText(text, name, type = "text/csv") {
-    const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-    const link = el("a", { href: address, download: name });
-    link.click();
+  function saveText(text, name) {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+    el("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
-  return { el, svg, number, stars, table, copyLine, copyText, saveText };
+  return { el, svg, number, stars, table, callNames, findCalled, copyButton, copyLine, saveText };
 })();

@@ -1,14 +1,14 @@
-/* Explorer: a puzzle stepped through, statement by statement, and answers to it with the scorer's verdict.
+/* Explorer: a puzzle stepped through, statement by statement, and responses to it with the scorer's verdict.
  *
- * Statements are replayed here; verdicts are not made here: they were computed with the book, by the scorer itself. What is
- * chosen stands behind the # of the address.
+ * Statements are replayed here; verdicts were computed with the book, by the scorer itself. The address keeps what is chosen, behind
+ * the #.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.explorer = (() => {
   const { el, table } = cogniload.dom;
-  const CELL = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needles ρ, %" };
+  const CELL = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needle ratio ρ (%)" };
   const WINDOWS = ["last line with person and category", "last line with the person", "last sentence"];
   let data, state, parts;
 
@@ -105,12 +105,12 @@ cogniload.explorer = (() => {
     const focus = document.activeElement?.id;
     const needles = puzzle.moves.map((move, at) => holds(states[at][puzzle.poi], readMove(move).conditions));
     const strip = el("div", { class: "strip", "aria-hidden": "true" }, needles.map((needle, at) =>
-      el("span", { class: `${needle ? "needle" : "hay"}${at + 1 === step ? " now" : at < step ? " past" : ""}`, onclick: go(at + 1) })));
+      el("span", { class: `${needle ? "needle" : "distractor"}${at + 1 === step ? " now" : at < step ? " past" : ""}`, onclick: go(at + 1) })));
     const [move, before] = step ? [readMove(puzzle.moves[step - 1]), states[step - 1]] : [null, null];
     const matches = move ? puzzle.people.filter((_, person) => holds(before[person], move.conditions)) : [];
     const said = step === 0
       ? ["Before the first statement. ", el("strong", {}, data.phrases[puzzle.category][3].replace("{}", puzzle.people[puzzle.poi]))]
-      : [el("span", { class: needles[step - 1] ? "tag needle" : "tag hay" }, needles[step - 1] ? "needle" : "hay"), ` ${step}. ${wordMove(puzzle, names, move)}. `,
+      : [el("span", { class: needles[step - 1] ? "tag needle" : "tag" }, needles[step - 1] ? "needle" : "distractor"), ` ${step}. ${wordMove(puzzle, names, move)}. `,
         el("strong", {}, matches.length ? `Matches: ${matches.join(", ")}.` : "Nobody matches.")];
     const end = step === puzzle.N && el("p", { class: "answer" }, `${data.phrases[puzzle.category][3].replace("{}", puzzle.people[puzzle.poi])} `,
       el("strong", {}, solve(puzzle).answer), ` (${needles.filter(Boolean).length} of ${puzzle.N} statements were needles).`);
@@ -138,7 +138,7 @@ cogniload.explorer = (() => {
   }
 
   function showAnswers(puzzle) {
-    const all = [...puzzle.answers, ...puzzle.responses.map((one) => ({ ...one, title: one.model }))];
+    const all = [...puzzle.answers.map((one) => ({ ...one, title: `synthetic: ${one.title}` })), ...puzzle.responses.map((one) => ({ ...one, title: one.model }))];
     const at = Math.min(state.answer, all.length - 1), answer = all[at];
     const focus = document.activeElement?.id;
     const windows = answer.windows.map(([text, values], place) => {
@@ -146,30 +146,35 @@ cogniload.explorer = (() => {
       return [WINDOWS[place], el("span", { class: "window" }, shown || "(empty)"), values.join(", ") || "none", place === answer.window ? "decides" : ""];
     });
     parts.answers.replaceChildren(
-      el("p", {}, choice("answer", "Answer:", all.map(({ title }, place) => [title, place]), at)),
+      el("p", {}, choice("answer", "Response:", all.map(({ title }, place) => [title, place]), at)),
       el("pre", { class: "wrapped untrusted-text", tabindex: 0 }, answer.text),
-      el("p", { class: "answer" }, "Bucket: ", el("code", {}, answer.bucket), answer.answer ? [", by the value ", el("strong", {}, answer.answer)] : "", ` (right would be ${puzzle.gold}).`),
+      el("p", { class: "answer" }, "Bucket: ", el("code", {}, answer.bucket), answer.answer ? [", by the value ", el("strong", {}, answer.answer)] : "", ` (correct is ${puzzle.gold}).`),
       table({ id: "explorer-windows", caption: "Where the scorer looks, and which of the puzzle's values it finds there.", columns: ["Window", "Text", "Values found", ""], rows: windows, left: ["Text", "Values found", ""] }));
     if (focus === "explorer-answer") document.getElementById(focus)?.focus();
   }
 
-  /** Counts of all models in this configuration. */
+  /** Counts of all models in this configuration; of reconstructed ones, the range over the reconstructions. */
   function showModels() {
-    const { grid, models } = cogniload.data.cells;
+    const { grid, models, origin } = cogniload.data.cells;
     const at = grid.N.findIndex((N, place) => N === state.N && grid.d[place] === state.d && grid.ratio_pct[place] === state.ratio_pct);
     if (at < 0) return;
-    const rows = models.filter(({ n }) => n[at]).map(({ name, n, k, ctx }) => [name, n[at], k[at], (k[at] / n[at]).toFixed(2), ctx ? ctx[at] : "–"]);
-    parts.models.replaceChildren(table({ id: "explorer-models", caption: `Every model at N = ${state.N}, d = ${state.d}, ρ = ${state.ratio_pct}%. ${cogniload.data.cells.origin}`,
-      columns: ["Model", "Answers", "Right", "Accuracy", "Ran out of context"], rows }));
+    const rows = models.filter(({ n }) => n[at]).map(({ name, n, k, ctx, tables }) => {
+      const counts = tables ? tables.map((table) => table[at]) : [k[at]], ends = [Math.min(...counts), Math.max(...counts)];
+      const range = (digits, by) => [...new Set(ends.map((end) => (end / by).toFixed(digits)))].join(" to ");
+      return [name, n[at], range(0, 1), range(2, n[at]), tables || !ctx ? "–" : ctx[at]];
+    });
+    const evidence = models.some(({ tables }) => tables) ? "Not identified: ranges are over the reconstructions, tables of counts that all agree with the paper. " : "";
+    parts.models.replaceChildren(table({ id: "explorer-models", caption: `Every model at N = ${state.N}, d = ${state.d}, ρ = ${state.ratio_pct}%. ${evidence}${origin}`,
+      columns: ["Model", "Responses", "Correct", "Accuracy", "Ran out of context"], rows }));
     cogniload.tables?.enhance(document.getElementById("explorer-models"));
   }
 
-  function start(home) {
+  function start(container) {
     data = cogniload.data.puzzles;
     state = readAddress();
     parts = Object.fromEntries(["choice", "steps", "people", "answers", "models", "text"].map((name) => [name, el("div", { class: `explorer-${name}` })]));
     const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
-    home.replaceChildren(parts.choice, part("Step by step", parts.steps, parts.people, parts.text), part("How an answer is judged", parts.answers), part("The models in this configuration", parts.models));
+    container.replaceChildren(parts.choice, part("Step by step", parts.steps, parts.people, parts.text), part("How a response is scored", parts.answers), part("The models in this configuration", parts.models));
     update();
     addEventListener("hashchange", () => { state = readAddress(); update(); });
   }
@@ -178,6 +183,6 @@ cogniload.explorer = (() => {
 })();
 
 document.addEventListener("DOMContentLoaded", () => {
-  const home = document.getElementById("explorer");
-  if (home) cogniload.explorer.start(home);
+  const container = document.getElementById("explorer");
+  if (container) cogniload.explorer.start(container);
 });

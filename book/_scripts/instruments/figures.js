@@ -1,130 +1,142 @@
-/* Figures that answer: choose or search models, see counts and intervals, go to a configuration's puzzles.
+/* Interactive figures: accuracy along a load, the chosen models in colour; one choice of models for all figures of a page.
  *
- * Beside a picture the build leaves its numbers; Vega-Lite draws them here (figure-panels.js says how), a panel a view, so that
- * panels stand side by side on a screen and below one another on a phone. The picture stays for print, for downloads, and where
- * scripts are off. Vega is loaded on pages that have such a figure only.
+ * Beside a picture the build leaves its numbers; Vega-Lite draws them here, a panel a view, so that panels are side by side on a screen
+ * and below one another on a phone. The picture stays for print, for downloads, and where scripts are off. Vega is loaded on pages that
+ * have such a figure only.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.figures = (() => {
+  const { el, findCalled } = cogniload.dom;
   const here = document.currentScript?.src ?? "";
-  const make = (tag, properties = {}, ...children) => {
-    const node = Object.assign(document.createElement(tag), properties);
-    node.append(...children);
-    return node;
-  };
-  /** Load a script that lies beside the book's others, once. */
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const isDark = () => document.documentElement.dataset.theme === "dark";
+  const fixed = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+  /** What all figures of the page share: models by name, those chosen, what is being typed, and how to draw again. */
+  const shared = { models: new Map(), chosen: null, typed: "", draw: [] };
+
+  /** Load a script beside the book's others, once. */
   const loaded = new Map();
   function load(path) {
     if (!loaded.has(path)) loaded.set(path, new Promise((resolve, reject) => {
-      document.head.append(make("script", { src: new URL(path, here).href, onload: resolve, onerror: reject }));
+      document.head.append(el("script", { src: new URL(path, here).href, onload: resolve, onerror: reject }));
     }));
     return loaded.get(path);
   }
 
+  // ---- colours and panels --------------------------------------------------------------------------------------------
+  function blend(color, towards, share) {
+    const parts = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).map((one) => Math.round(one + (towards - one) * share));
+    return `#${parts.map((one) => one.toString(16).padStart(2, "0")).join("")}`;
+  }
+  /** Colours of the chosen: those of their family, shades of it where several are chosen; the reader's own are black or white. */
+  function paint() {
+    const used = {}, shades = isDark() ? [[255, 0.3], [255, 0.65], [255, 0.05], [255, 0.8], [255, 0.5]] : [[255, 0], [0, 0.5], [255, 0.45], [0, 0.75], [255, 0.65]];
+    return [...shared.chosen].map((name) => {
+      const { family, color, own } = shared.models.get(name), turn = (used[family] = (used[family] ?? -1) + 1);
+      return [name, blend(own ? (isDark() ? "#ffffff" : "#000000") : color, ...shades[own ? 0 : turn % 5])];
+    });
+  }
+  const findTyped = () => findCalled([...shared.models.keys()], shared.typed);
+
+  /** A panel for Vega-Lite: the chosen models in colour, those that are being typed in bold with their names, the others grey. */
+  function specify(data, panel, shown, width) {
+    const ink = style("--pst-color-text-base"), grey = style("--pst-color-text-muted"), colors = paint(), names = findTyped();
+    const rows = panel.rows.map(([at, level, n, count, share, low, high, lowest, highest]) => ({
+      model: data.models[at].name, level, share, low, high, lowest, highest, Model: data.models[at].name, [panel.across]: String(level), Share: fixed(share),
+      [data.counted]: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`,
+    }));
+    const levels = [...new Set(rows.map(({ level }) => level))].sort((a, b) => a - b), last = levels.at(-1);
+    const own = rows.filter(({ model }) => shared.chosen.has(model)), typed = rows.filter(({ model }) => names.includes(model));
+    const x = {
+      field: "level", type: "quantitative", title: panel.label, axis: { values: levels, grid: false },
+      scale: panel.across === "N" ? { type: "log", domain: [levels[0] / 1.15, last * 1.15] } : { zero: false, nice: false, padding: 10 },
+    };
+    const y = (field) => ({ field, type: "quantitative", title: data.up, scale: { domain: [0, data.most] } });
+    const color = { field: "model", type: "nominal", scale: { domain: colors.map(([name]) => name), range: colors.map(([, tone]) => tone) }, legend: null };
+    const tooltip = ["Model", panel.across, "Share", data.counted, "Interval", ...(rows.some(({ lowest }) => lowest !== null) ? ["Range"] : [])].map((field) => ({ field, type: "nominal" }));
+    const detail = { field: "model" }, pale = names.length ? 0.25 : 1;
+    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey };
+    return {
+      width, height: 280, background: null, autosize: { type: "fit", contains: "padding" }, title: panel.title ? { text: panel.title, color: ink } : undefined,
+      layer: [
+        { data: { values: rows.filter((row) => !own.includes(row)) }, mark: { type: "line", strokeWidth: 1, opacity: 0.35 * pale, color: grey, point: { size: 12, color: grey, opacity: 0.35 * pale } }, encoding: { x, y: y("share"), detail, tooltip } },
+        ...(shown.bands ? [{ data: { values: own.filter(({ lowest }) => lowest !== null) }, mark: { type: "area", opacity: 0.18 * pale }, encoding: { x, y: y("lowest"), y2: { field: "highest" }, color } }] : []),
+        ...(shown.intervals ? [{ data: { values: own }, mark: { type: "rule", strokeWidth: 1.5, opacity: pale }, encoding: { x, y: y("low"), y2: { field: "high" }, color } }] : []),
+        { data: { values: own }, mark: { type: "line", strokeWidth: 2.2, opacity: pale }, encoding: { x, y: y("share"), color } },
+        { data: { values: own }, mark: { type: "point", filled: true, size: 70, opacity: pale, cursor: "pointer" }, encoding: { x, y: y("share"), color, tooltip } },
+        { data: { values: typed }, mark: { type: "line", strokeWidth: 3.5, color: ink }, encoding: { x, y: y("share"), detail, tooltip } },
+        { data: { values: typed.filter(({ level }) => level === last) }, mark: { type: "text", align: "right", dy: -9, color: ink, fontWeight: "bold" }, encoding: { x, y: y("share"), text: detail } },
+      ],
+      config: { axis: words, view: { stroke: null }, font: getComputedStyle(document.body).fontFamily },
+    };
+  }
+
+  // ---- models --------------------------------------------------------------------------------------------------------
   /** A reader's own models and, of the others, the first two, the middle and the last: few enough to be followed. */
-  function firstChoice({ models }) {
-    const others = models.filter(({ own, score }) => !own && score !== null).sort((a, b) => b.score - a.score);
+  function firstChoice() {
+    const all = [...shared.models.values()], others = all.filter(({ own, score }) => !own && score !== null).sort((a, b) => b.score - a.score);
     const some = [0, 1, Math.floor(others.length / 2), others.length - 1].map((at) => others[at]?.name).filter(Boolean);
-    return new Set([...models.filter(({ own }) => own).map(({ name }) => name), ...some]);
+    return new Set([...all.filter(({ own }) => own).map(({ name }) => name), ...some]);
   }
 
-  /** Put the models that the reader has dropped beside the others, as far as their files hold what the panels show. */
-  function addDropped(data) {
-    for (const model of cogniload.dropped.read()) {
-      const found = data.panels.map((panel) => cogniload.panels.rowsOf(panel, model, data.z));
-      if (found.every((rows) => !rows.length)) continue;
-      const name = data.models.some((one) => one.name === model.name) ? `${model.name} (dropped)` : model.name;
-      const at = data.models.push({ name, family: "Dropped by you, in this browser only", color: "#000000", own: true, dropped: true, whole: model.whole, score: null }) - 1;
-      data.panels.forEach((panel, place) => panel.rows.push(...found[place].map((row) => [at, ...row])));
-    }
-  }
-
-  /** The places that the intervals of dropped models leave open, in words. */
-  function describePlaces(data) {
-    return data.models.flatMap((model, at) => {
-      const places = model.dropped ? data.panels.flatMap((panel) => cogniload.panels.findPlaces(data, panel, at)) : [];
-      if (!places.length) return [];
-      if (!model.whole) return [`${model.name}: no place, its file has other configurations than the others`];
-      const words = places.map(([title, best, worst, of]) => `${title} ${best === worst ? best : `${best} to ${worst}`} of ${of}`);
-      return [`${model.name}: ${[...new Set(words)].join("; ")}`];
-    });
-  }
-
-  async function start(home) {
-    const text = home.querySelector("script").textContent;
-    const read = () => { const data = JSON.parse(text); addDropped(data); return data; };
-    let data = read();
-    if (!data.panels.some((panel) => panel.rows.length)) return;
-    const figure = document.getElementById(home.dataset.figure);
-    const shown = { bands: true, intervals: false };
-    let chosen = firstChoice(data), turn = 0;
-    const views = make("div", { className: "figure-panels" }), chips = make("div", { className: "figure-models" });
-    views.setAttribute("role", "img");
-    views.setAttribute("aria-label", figure?.querySelector("img")?.alt ?? "figure");
-    const field = make("input", { type: "search", placeholder: "Find a model", spellcheck: false });
-    field.setAttribute("aria-label", "Show only models with these letters in the list");
-    field.addEventListener("input", showChips);
-    const box = (text, name) => {
-      const input = make("input", { type: "checkbox", checked: shown[name] });
-      input.addEventListener("change", () => { shown[name] = input.checked; draw(); });
-      return make("label", {}, input, ` ${text}`);
-    };
-    const still = make("button", { type: "button", textContent: "Still picture" });
-    still.addEventListener("click", () => {
-      const on = figure.classList.toggle("answered");
-      views.hidden = !on;
-      still.textContent = on ? "Still picture" : "Figure that answers";
-    });
-    const some = (text, names) => {
-      const button = make("button", { type: "button", textContent: text });
-      button.addEventListener("click", () => { chosen = names(); showChips(); draw(); });
-      return button;
-    };
-    const hasBands = data.panels.some((panel) => panel.kind === "course" && panel.rows.some((row) => row[7] !== null)), courses = data.panels.some((panel) => panel.kind === "course");
-    const tools = make("div", { className: "table-tools figure-tools" }, field, some("All", () => new Set(data.models.map(({ name }) => name))), some("A few", () => firstChoice(data)),
-      ...(hasBands ? [box("bands", "bands")] : []), ...(courses ? [box("intervals", "intervals")] : []), still);
-
-    function showChips() {
-      const words = field.value.toLowerCase(), tones = new Map(cogniload.panels.paint(data, chosen));
-      const families = [...new Set(data.models.map(({ family }) => family))];
-      chips.replaceChildren(...families.map((family) => {
-        const members = data.models.filter((model) => model.family === family && model.name.toLowerCase().includes(words));
-        if (!members.length) return "";
-        return make("div", { className: "figure-family" }, make("span", { className: "family" }, family), ...members.map(({ name }) => {
-          const input = make("input", { type: "checkbox", checked: chosen.has(name) });
-          input.dataset.model = name;
-          input.addEventListener("change", () => {
-            if (input.checked) chosen.add(name); else chosen.delete(name);
-            showChips();
-            draw();
-            [...chips.querySelectorAll("input")].find((one) => one.dataset.model === name)?.focus();
-          });
-          const mark = make("span", { className: "swatch" });
-          mark.style.background = tones.get(name) ?? "transparent";
-          return make("label", {}, input, mark, name);
-        }));
+  /** The choice of models for all figures: a field that highlights while typing, and the chosen ones with their colours. */
+  function buildChoice() {
+    const chips = el("div", { class: "figure-models" }), said = el("span", { class: "said", role: "status" });
+    const choose = (names) => { shared.chosen = names; drawAll(); };
+    const field = el("input", { type: "search", placeholder: "Find a model", spellcheck: "false", "aria-label": "Highlight models with these letters; Enter adds them",
+      oninput: () => { shared.typed = field.value; drawAll(); },
+      onkeydown: (event) => { if (event.key === "Enter") { const found = findTyped(); shared.typed = field.value = ""; choose(new Set([...shared.chosen, ...found])); } } });
+    const button = (text, names) => el("button", { type: "button", onclick: () => choose(names()) }, text);
+    const show = () => {
+      const focus = [...chips.children].indexOf(document.activeElement);
+      chips.replaceChildren(...paint().map(([name, tone]) => {
+        const swatch = el("span", { class: "swatch" });
+        swatch.style.background = tone;
+        return el("button", { type: "button", "data-model": name, "aria-label": `Remove ${name} from the figures`,
+          onclick: () => choose(new Set([...shared.chosen].filter((one) => one !== name))) }, swatch, name, el("span", { "aria-hidden": "true" }, " ×"));
       }));
-    }
+      if (focus >= 0) (chips.children[Math.min(focus, chips.children.length - 1)] ?? field).focus();
+      const count = findTyped().length;
+      said.textContent = !field.value.trim() ? "" : count ? `${count} highlighted; Enter adds` : "no such model";
+    };
+    shared.draw.unshift(show);
+    return el("div", { class: "figure-choice", role: "group", "aria-label": "Models in the figures of this page" },
+      el("div", { class: "table-tools figure-tools" }, said, field, button("All", () => new Set(shared.models.keys())), button("A few", firstChoice)), chips);
+  }
+  const drawAll = () => shared.draw.forEach((draw) => draw());
 
-    /** Panels that stand side by side share the width; where rows have names, the first of them has these beside it. */
-    function widthOf(panel, columns, named) {
-      const all = views.clientWidth - 16 * (columns - 1), names = panel.kind === "spans" ? Math.min(205, all / 3) : 0;
-      return Math.max(panel.kind === "spans" ? 110 : 180, Math.floor((all - names) / columns) + (named ? names : 0));
-    }
+  // ---- one figure ----------------------------------------------------------------------------------------------------
+  async function start(container) {
+    const data = JSON.parse(container.querySelector("script").textContent);
+    let turn = 0;
+    if (!data.panels.some(({ rows }) => rows.length)) return;
+    data.models.forEach((model) => shared.models.set(model.name, model));
+    const isFirst = !shared.chosen, figure = document.getElementById(container.dataset.figure), shown = { bands: true, intervals: false };
+    shared.chosen ??= firstChoice();
+    const views = el("div", { class: "figure-panels", role: "img", "aria-label": figure?.querySelector("img")?.alt ?? "figure" });
+    const box = (name) => {
+      const input = el("input", { type: "checkbox", checked: shown[name], onchange: () => { shown[name] = input.checked; draw(); } });
+      return el("label", {}, input, ` ${name}`);
+    };
+    const still = el("button", { type: "button", onclick: () => {
+      views.hidden = !figure.classList.toggle("answered");
+      still.textContent = views.hidden ? "Interactive figure" : "Static image";
+    } }, "Static image");
+    const hasBands = data.panels.some(({ rows }) => rows.some((row) => row[7] !== null));
+    const address = (loads) => new URL(`../explorer.html#${new URLSearchParams(loads)}`, here).href;
+    const links = data.panels.map((panel) => el("p", {}, panel.title ? `${panel.title}: ` : "", `${panel.across} = `,
+      [...new Set(panel.rows.map((row) => row[1]))].flatMap((level, at) => [at ? ", " : "", el("a", { href: address({ ...panel.fixed, [panel.across]: level }) }, level)])));
 
     async function draw() {
-      const mine = ++turn, columns = Math.max(1, Math.min(data.panels.length, 3, Math.floor(views.clientWidth / 195)));
-      const panels = data.panels.filter((panel) => panel.rows.length);
-      const drawn = await Promise.all(panels.map(async (panel, at) => {
-        const named = at % columns === 0, width = widthOf(panel, columns, named);
-        const place = make("div", { className: "figure-panel" });
-        const compiled = globalThis.vegaLite.compile(cogniload.panels.specify(data, panel, chosen, { ...shown, named }, width)).spec;
-        const view = new globalThis.vega.View(globalThis.vega.parse(compiled), { renderer: "svg", hover: true, logLevel: globalThis.vega.Error }).initialize(place);
+      const mine = ++turn, panels = data.panels.filter(({ rows }) => rows.length), columns = Math.max(1, Math.min(panels.length, 3, Math.floor(views.clientWidth / 195)));
+      const drawn = await Promise.all(panels.map(async (panel) => {
+        const place = el("div", { class: "figure-panel" }), width = Math.max(180, Math.floor((views.clientWidth - 16 * (columns - 1)) / columns));
+        const { spec } = globalThis.vegaLite.compile(specify(data, panel, shown, width));
+        const view = new globalThis.vega.View(globalThis.vega.parse(spec), { renderer: "svg", hover: true, logLevel: globalThis.vega.Error }).initialize(place);
         view.addEventListener("click", (event, item) => {
-          const loads = item?.mark?.marktype === "symbol" && item.datum?.model && cogniload.panels.loadsOf(panel, item.datum);
-          if (loads) location.href = new URL(`../explorer.html#${new URLSearchParams(loads)}`, here).href;
+          if (item?.mark?.marktype === "symbol" && item.datum?.model) location.href = address({ ...panel.fixed, [panel.across]: item.datum.level });
         });
         await view.runAsync();
         return place;
@@ -132,52 +144,40 @@ cogniload.figures = (() => {
       if (mine === turn) views.replaceChildren(...drawn);
     }
 
-    const places = make("div");
-    const showPlaces = () => places.replaceChildren(...describePlaces(data).map((words) => make("p", { className: "figure-places" }, `Places that its interval leaves open. ${words}.`)));
-    /** Other models are dropped than before: those that are new are chosen. */
-    function takeDropped() {
-      const before = new Set(data.models.map(({ name }) => name));
-      data = read();
-      chosen = new Set(data.models.filter(({ name, dropped }) => chosen.has(name) || (dropped && !before.has(name))).map(({ name }) => name));
-      showPlaces();
-      showChips();
-      draw();
-    }
-
-    home.append(tools, views, chips, places);
-    figure?.before(home);
+    if (isFirst) (figure ?? container).before(buildChoice());
+    container.append(el("div", { class: "table-tools figure-tools" }, hasBands && box("bands"), box("intervals"), still), views,
+      el("details", { class: "figure-links" }, el("summary", {}, "Puzzles of these configurations, in the explorer"), links));
     figure?.classList.add("answered");
-    showPlaces();
-    showChips();
+    shared.draw.push(draw);
+    drawAll();
     await draw();
-    document.addEventListener("cogniload-dropped", takeDropped);
     let width = views.clientWidth;
     addEventListener("resize", () => { if (views.clientWidth !== width) { width = views.clientWidth; draw(); } });
-    new MutationObserver(() => { showChips(); draw(); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    home.dataset.ready = "yes";
+    new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    container.dataset.ready = "yes";
   }
 
-  /** Load Vega and draw a figure when it comes near the screen; where that fails the picture is left as it is. */
-  async function approach(home) {
+  /** Load Vega and draw a figure; where that fails the picture is left as it is. */
+  async function loadFigure(container) {
     try {
       await load("../vega/vega.min.js");
       await load("../vega/vega-lite.min.js");
-      await load("figure-panels.js");
-      await start(home);
-    } catch {
-      home.replaceChildren();
-      document.getElementById(home.dataset.figure)?.classList.remove("answered");
+      await start(container);
+    } catch (error) {
+      reportError(error);
+      container.replaceChildren();
+      document.getElementById(container.dataset.figure)?.classList.remove("answered");
     }
   }
 
-  return { approach };
+  return { loadFigure };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {
   const watch = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
-      if (isIntersecting) { watch.unobserve(target); cogniload.figures.approach(target); }
+      if (isIntersecting) { watch.unobserve(target); cogniload.figures.loadFigure(target); }
     }
   }, { rootMargin: "600px" });
-  document.querySelectorAll(".figure-answers").forEach((home) => watch.observe(home));
+  document.querySelectorAll(".figure-answers").forEach((container) => watch.observe(container));
 });

@@ -1,116 +1,158 @@
-/* Refits: all models fitted again under what is chosen, and what follows for the paper's sentences.
+/* Refits: all models fitted again as chosen, and what follows for the paper's sentences.
+ *
+ * A regression of a model is a set {identified, fits}. Where the printed tables determine it there is one fit; otherwise one for
+ * each reconstruction, a table of counts that agrees with them, and only medians and ranges over these are shown. Counts of a reader's
+ * own models, or imported ones, are what they are: one fit.
  */
 "use strict";
 globalThis.cogniload ??= {};
 
 cogniload.refits = (() => {
-  const { readFormula, layColumns, fit } = cogniload.regression;
+  const { chiSquared1, twoSided, mean, median } = cogniload.math;
+  const { readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;
   const { findPoint, findInterval } = cogniload.capacity;
   const { page, paperTerms, writeFormula } = cogniload.choices;
   const POINTS = { ecl50: "ECL50", nt50: "NT50", id50: "ID50" };
+  const PAPERS = { family: "logit", overflows: "wrong", ratio: "actual", omit: [] };
 
-  /** Return a model's cells as they are chosen: levels left out, overflows wrong or left out, rho actual or nominal. */
-  const chooseCells = (model) => model.cells
-    .filter((cell) => !page.state.omit.some((one) => one === `d:${cell.d}` || one === `N:${cell.N}` || one === `ratio_pct:${cell.ratio_pct}`))
-    .map((cell) => ({
-      ...cell, actual: cell.rho,
-      rho: page.state.ratio === "nominal" ? cell.ratio_pct / 100 : cell.rho,
-      n: page.state.overflows === "omitted" ? cell.n - (cell.ctx ?? 0) : cell.n,
-    }))
-    .filter((cell) => cell.n > 0);
+  const isKept = (cell, { omit }) => !omit.some((one) => one === `d:${cell.d}` || one === `N:${cell.N}` || one === `ratio_pct:${cell.ratio_pct}`);
 
-  /** Fit a formula to every model's cells; models with the same configurations share their columns. */
-  function fitAll(models, terms, family, choose) {
-    return models.map((model) => {
-      const cells = choose(model);
-      return { model, ...fit(cells, layColumns(terms, cells), family, page.data.z) };
+  /** A model's cells as they are chosen, with its own counts or those of one of its tables. */
+  function chooseCells(model, how, table) {
+    const chosen = model.cells.map((cell, at) => {
+      const k = table ? table[at] : cell.k;
+      return { ...cell, k, rho: how.ratio === "nominal" ? cell.ratio_pct / 100 : cell.rho, n: how.overflows === "omitted" ? cell.n - Math.min(cell.ctx ?? 0, cell.n - k) : cell.n };
+    });
+    return chosen.filter((cell) => cell.n > 0 && isKept(cell, how));
+  }
+
+  /** Whether the printed tables determine a regression: its columns, 0 in cells that are left out, are in the span of the fixed sums. */
+  function isIdentified(model, terms, how) {
+    if (!model.tables) return true;
+    if (!model.whole || how.family !== "logit" || how.overflows !== "wrong") return false;
+    const { cells } = model, kept = cells.map((cell) => Number(isKept(cell, how)));
+    const seen = cells.map((cell) => ({ ...cell, rho: how.ratio === "nominal" ? cell.ratio_pct / 100 : cell.rho }));
+    const columns = [() => 1, ...layColumns(terms, seen).map(({ of }) => of)].map((of) => Float64Array.from(seen, (cell, at) => kept[at] * of(cell)));
+    const fixed = [() => 1, ...layColumns(readFormula(page.data.formulas.fixed).terms, cells).map(({ of }) => of)];
+    return isInSpan(columns, fixed.map((of) => Float64Array.from(cells, of)));
+  }
+
+  /** Fit terms to a model: {identified, fits}. */
+  function fitModel(model, terms, how) {
+    const identified = isIdentified(model, terms, how), tables = identified ? [undefined] : model.tables;
+    let design = null, start = null;
+    const fits = tables.map((table) => {
+      const cells = chooseCells(model, how, table);
+      if (!design || how.overflows === "omitted") design = layDesign(terms, cells);
+      const found = fit(design, cells.map(({ k }) => k), cells.map(({ n }) => n), how.family, page.data.z, start);
+      start = found.start ?? null;
+      return found;
+    });
+    return { identified, fits, model, terms, how, reduced: new Map() };
+  }
+  const at = (set, table) => set.fits[Math.min(table, set.fits.length - 1)];
+
+  /** p-value of the likelihood-ratio test of a term in one of a set's fits. */
+  function testTerm(set, term, table) {
+    if (!set.reduced.has(term)) {
+      const design = layDesign(set.terms.filter(({ text }) => text !== term), set.fits[0].design.cells);
+      let start = null;
+      set.reduced.set(term, set.fits.map(({ k, n, link }) => {
+        const found = fit(design, k, n, link, page.data.z, start);
+        start = found.start ?? null;
+        return found.loglik ?? NaN;
+      }));
+    }
+    const losses = set.reduced.get(term);
+    return chiSquared1(2 * (at(set, table).loglik - losses[Math.min(table, losses.length - 1)]));
+  }
+
+  /** A coefficient with its p-value as the paper tests it: {coef, p}. Of a product, the likelihood-ratio test of Table 3; of a single
+   *  load the Wald test of Table 2, at the grid means of the loads that it is multiplied by. */
+  function readCoefficient(set, term, table) {
+    const one = at(set, table), place = one.names.indexOf(term);
+    if (term.includes(":")) return { coef: one.coef[place], p: one.link === "quasi-binomial" ? one.p[place] : testTerm(set, term, table) };
+    const means = Object.fromEntries(["d", "N", "rho"].map((name) => [name, mean(one.design.cells.map((cell) => cell[name]))]));
+    means.N = 10 ** mean(one.design.cells.map((cell) => Math.log10(cell.N)));
+    const weights = [0, ...one.design.columns.map(({ factors }) => {
+      const rest = factors.filter(({ name }) => name !== term);
+      return rest.length < factors.length && !rest.some(({ variable }) => variable === factors.find(({ name }) => name === term).variable)
+        ? rest.reduce((product, factor) => product * raise(factor, means), 1) : 0;
+    })];
+    const [coef, se] = combine(one, weights);
+    return { coef, p: twoSided(coef / se) };
+  }
+
+  const unfold = (point, value) => (point === "ecl50" ? 10 ** value : value);
+  const row = (model, own, paper) => ({ model, own, paper, points: Object.fromEntries(Object.keys(POINTS).map((point) =>
+    [point, { values: own.fits.map((one) => unfold(point, findPoint(one, point))) }])) });
+
+  /** The models among `rows` for which a sentence of the paper is so in one table of counts, or null where these fits do not say. */
+  function answer(question, rows, terms, table) {
+    const asked = rows.filter(({ model }) => question.models.includes(model.name)), [first] = question.terms;
+    if (["above", "below"].includes(question.way)) {
+      const read = ({ points }) => points[first].values[Math.min(table, points[first].values.length - 1)];
+      if (!asked.some((one) => Number.isFinite(read(one)))) return null;
+      return asked.filter((one) => (question.way === "above" ? read(one) > question.level : read(one) < question.level)).map(({ model }) => model.name);
+    }
+    const term = question.terms.find((name) => terms.includes(name));
+    if (!term) return null;
+    return asked.filter(({ own }) => {
+      if (at(own, table).status !== "ok") return false;
+      const { coef, p } = readCoefficient(own, term, table), significant = p < question.level;
+      return question.way === "none" ? !significant : significant && (question.way === "either" || (question.way === "negative" ? coef < 0 : coef > 0));
+    }).map(({ model }) => model.name);
+  }
+
+  /** What the paper's own regressions say of its sentences, on the counts of the build. */
+  function judgePaper() {
+    const judged = new Map();
+    return page.data.questions.map((question) => {
+      if (!judged.has(question.formula)) {
+        const { terms } = readFormula(question.formula);
+        judged.set(question.formula, [page.built.filter(({ paper }) => paper).map((model) => row(model, fitModel(model, terms, PAPERS))), terms.map(({ text }) => text)]);
+      }
+      return answer(question, ...judged.get(question.formula), 0) ?? [];
     });
   }
 
   function refit() {
-    const models = [...page.built.filter((model) => !page.state.without.includes(model.name)), ...page.dropped];
-    const start = performance.now();
-    const own = fitAll(models, readFormula(writeFormula(page.state.terms)), page.state.family, chooseCells);
-    page.timing.refit = performance.now() - start;
+    const models = [...page.built.filter((model) => !page.state.without.includes(model.name)), ...page.mine];
+    const start = performance.now(), { terms } = readFormula(writeFormula(page.state.terms)), paper = readFormula(page.data.formulas.paper).terms;
+    const { family, overflows, ratio, omit } = page.state, how = { family, overflows, ratio, omit };
     // the paper's regression on the same answers, so that the two AIC can be compared
-    const usual = page.state.terms.join() === paperTerms().join() && page.state.family === "logit" && page.state.ratio === "actual";
-    const same = usual ? own : fitAll(models, readFormula(page.data.formulas.paper), "logit", (model) =>
-      chooseCells(model).map((cell) => ({ ...cell, rho: cell.actual })));
-    page.results = models.map((model, at) => ({ model, own: own[at], paper: same[at], points: {} }));
-    for (const row of page.results) for (const point of Object.keys(POINTS)) row.points[point] = { estimate: findPoint(row.own, point) };
-    page.timing.all = performance.now() - start;
+    const isUsual = page.state.terms.join() === paperTerms().join() && family === "logit" && ratio === "actual";
+    page.results = models.map((model) => {
+      const own = fitModel(model, terms, how);
+      return row(model, own, isUsual ? own : fitModel(model, paper, { ...how, family: "logit", ratio: "actual" }));
+    });
+    page.tables = Math.max(1, ...page.results.flatMap(({ own, paper: usual }) => [own.fits.length, usual.fits.length]));
+    page.timing.refit = performance.now() - start;
   }
 
-  const unfold = (point, value) => (point === "ecl50" ? 10 ** value : value);
+  /** Values of a statistic of one row, or of all, over the tables of counts: `read` has the number of a table. */
+  const overTables = (read, tables = page.tables) => Array.from({ length: tables }, (_, table) => read(table));
+  /** {middle, low, high} of the values that are numbers; null where there is none. */
+  function summarise(values) {
+    const known = values.filter((one) => typeof one === "number" && !Number.isNaN(one));
+    return known.length ? { middle: median(known), low: Math.min(...known), high: Math.max(...known) } : null;
+  }
 
-  /** Find the intervals of capacity points a few models at a time, so that the page stays alive; then call `done`. */
-  function findIntervals(turn, done, at = 0) {
+  /** Find the intervals of identified points a few models at a time, so that the page stays alive; then call `done`. */
+  function findIntervals(turn, done, place = 0) {
     if (turn !== page.round) return;
     const until = performance.now() + 25;
-    while (at < page.results.length && performance.now() < until) {
-      const { own, points } = page.results[at++];
-      for (const point of Object.keys(POINTS)) points[point].ends = findInterval(own, point, points[point].estimate, page.data.z ** 2);
+    while (place < page.results.length && performance.now() < until) {
+      const { own, points } = page.results[place++];
+      if (!own.identified) continue;
+      for (const point of Object.keys(POINTS)) {
+        points[point].ends = findInterval(own.fits[0], point, findPoint(own.fits[0], point), page.data.z ** 2).map((end) => unfold(point, end));
+      }
     }
-    if (at < page.results.length) return void setTimeout(findIntervals, 0, turn, done, at);
+    if (place < page.results.length) return void setTimeout(findIntervals, 0, turn, done, place);
     page.timing.intervals = true;
     done();
   }
 
-  /** Return the models for which a sentence of the paper is so, or null where these fits do not say. */
-  function answer(question) {
-    const asked = page.results.filter(({ model }) => question.models.includes(model.name));
-    if (["above", "below"].includes(question.way)) {
-      if (!Object.keys(POINTS).includes(question.terms[0]) || !page.results.some(({ points }) => Number.isFinite(points[question.terms[0]].estimate))) return null;
-      return asked.filter(({ points }) => {
-        const value = unfold(question.terms[0], points[question.terms[0]].estimate);
-        return question.way === "above" ? value > question.level : value < question.level;
-      }).map(({ model }) => model.name);
-    }
-    const term = question.terms.find((name) => page.state.terms.includes(name));
-    if (!term) return null;
-    return asked.filter(({ own }) => {
-      if (own.status !== "ok") return false;
-      const at = own.names.indexOf(term), significant = own.p[at] < question.level;
-      if (question.way === "none") return !significant;
-      return significant && (question.way === "either" || (question.way === "negative" ? own.coef[at] < 0 : own.coef[at] > 0));
-    }).map(({ model }) => model.name);
-  }
-
-  /** Other regressions that chapters have a column for, by its name. */
-  const OTHERS = { paper: [""], N: ["", "logit", "N"], probit: ["", "probit"], cloglog: ["", "cloglog"], "d x N": ["d:log10_N"], "three-way": ["d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"] };
-
-  /** What the book's other pages show of a dropped model: its cells, the paper's regressions, and capacity points. */
-  function describeDropped({ name, cells }) {
-    const { paper, products } = page.data.formulas, refit = (formula, family = "logit") => { const terms = readFormula(formula); return fit(cells, layColumns(terms, cells), family, page.data.z); };
-    const found = refit(paper), linear = refit(paper.replace(" + I(rho**2)", "")), isFitted = found.status === "ok";
-    const estimates = Object.fromEntries(Object.keys(POINTS).map((point) => {
-      const estimate = findPoint(found, point), ends = isFitted ? findInterval(found, point, estimate, page.data.z ** 2) : [];
-      return [point, [estimate, ...ends].map((one) => unfold(point, one))];
-    }));
-    if (isFitted) for (const [point, term] of Object.entries({ d: "d", log10_N: "log10_N", rho2: "I(rho**2)" })) {
-      const at = found.names.indexOf(term);
-      estimates[point] = [found.coef[at], found.low[at], found.high[at]];
-    }
-    if (isFitted && linear.status === "ok") estimates.daic = [found.aic - linear.aic, null, null];
-    const points = (formula, family) => { const one = refit(formula, family); return ["ecl50", "id50"].map((point) => unfold(point, findPoint(one, point))); };
-    return {
-      name, cells, points: estimates, aic: found.aic, aicLinear: linear.aic, ...testProducts(refit, products),
-      others: Object.fromEntries(Object.entries(OTHERS).map(([column, [more, family, length = "log10_N"]]) => [column, points(`${paper.replace("log10_N", length)}${more && ` + ${more}`}`, family)])),
-      ...(isFitted ? { coef: found.coef, p: found.p, pCurve: chiSquared1(2 * (found.loglik - linear.loglik)) } : {}),
-    };
-  }
-
-  /** Coefficient and p of the likelihood-ratio test of each product of loads, as Table 3 has them; nothing without a fit. */
-  function testProducts(refit, formula) {
-    const whole = refit(formula), terms = readFormula(formula).map(({ text }) => text);
-    if (whole.status !== "ok") return {};
-    return { products: terms.filter((term) => term.includes(":")).flatMap((term) => {
-      const without = refit(writeFormula(terms.filter((other) => other !== term)));
-      return [whole.coef[whole.names.indexOf(term)], without.status === "ok" ? chiSquared1(2 * (whole.loglik - without.loglik)) : NaN];
-    }) };
-  }
-  /** Upper tail of chi-square with one degree of freedom: two-sided tail of a normal. */
-  const chiSquared1 = (value) => (value >= 0 ? cogniload.numbers.twoSided(Math.sqrt(value)) : NaN);
-
-  return { POINTS, chooseCells, refit, describeDropped, unfold, findIntervals, answer };
+  return { POINTS, chooseCells, refit, judgePaper, findIntervals, answer, overTables, summarise, at };
 })();

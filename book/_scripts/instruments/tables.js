@@ -1,4 +1,4 @@
-/* Tables: rows sorted by a column, rows filtered by a word, the table copied as CSV; on every page of the book.
+/* Tables: rows sorted by a column, filtered by words, the first ten shown, and the table copied as CSV; on every page of the book.
  *
  * Only tables of four rows and more get buttons. Order and filter are what the reader sees, nothing else changes.
  */
@@ -6,22 +6,21 @@
 globalThis.cogniload ??= {};
 
 cogniload.tables = (() => {
-  const LEAST_ROWS = 4, LEAST_TO_FILTER = 8, LONG = 30;
-  const make = (tag, properties = {}, ...children) => {
-    const node = Object.assign(document.createElement(tag), properties);
-    node.append(...children);
-    return node;
-  };
-  const textOf = (cell) => (cell.querySelector(".estimate")?.firstChild ?? cell).textContent.trim().replace(/\s+/g, " ");
+  const { el, copyButton, findCalled } = cogniload.dom;
+  const LEAST_ROWS = 4, LEAST_TO_FILTER = 8, SHOWN = 10, LEAST_TO_FOLD = 14, LONG = 30;
+  const textOf = (cell) => (cell?.querySelector(".estimate")?.firstChild ?? cell)?.textContent.trim().replace(/\s+/g, " ") ?? "";
 
-  /** The number that a cell begins with, without stars, thousands' commas and signs of percent; NaN for none. */
+  /** The number that a cell begins with, without stars, thousands' commas and signs of percent; NaN for none. "< 0.001" is a little less
+   *  than 0.001, "> 5" a little more than 5. */
   function numberOf(text) {
     const plain = text.replace(/^[−–](?=[\d.])/, "-").replace(/,(?=\d{3})/g, "");
-    const found = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/.exec(plain);
-    return found ? Number(found[0]) : text === "∞" ? Infinity : NaN;
+    const found = /^([<>≤≥]?)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/.exec(plain);
+    if (!found) return text === "∞" ? Infinity : NaN;
+    const number = Number(found[2]), bit = 1e-9 * (Math.abs(number) || 1);
+    return number + (found[1] === "<" ? -bit : found[1] === ">" ? bit : 0);
   }
 
-  /** Compare two cells: numbers before words, what is empty last; equal ones keep their order. */
+  /** Compare two cells: numbers before words; equal ones keep their order. */
   function compare(one, other) {
     const [a, b] = [numberOf(one), numberOf(other)];
     if (!Number.isNaN(a) && !Number.isNaN(b)) return a - b;
@@ -30,81 +29,72 @@ cogniload.tables = (() => {
   }
 
   function sort(table, column, direction) {
-    const body = table.tBodies[0], rows = [...body.rows];
-    const isNothing = (row) => /^(–|--|—|)$/.test(textOf(row.cells[column] ?? row));
-    rows.sort((one, other) => {
+    const body = table.tBodies[0], isNothing = (row) => /^(–|--|—|)$/.test(textOf(row.cells[column]));
+    body.append(...[...body.rows].sort((one, other) => {
       if (isNothing(one) !== isNothing(other)) return isNothing(one) ? 1 : -1;
       return direction * compare(textOf(one.cells[column]), textOf(other.cells[column]));
-    });
-    body.append(...rows);
+    }));
     [...table.tHead.rows[0].cells].forEach((head, at) =>
       at === column ? head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
+    table.dispatchEvent(new Event("rows"));
   }
 
-  function filter(table, words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of table.tBodies[0].rows) row.hidden = !wanted.every((word) => row.textContent.toLowerCase().includes(word));
+  /** Show the rows that have all words, a model by any of its names; of these the first ten unless all are asked for. */
+  function filter(table, words, all = true) {
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean), rows = [...table.tBodies[0].rows], nameOf = (row) => [...row.cells].slice(0, 3).map(textOf);
+    const called = wanted.map((word) => new Set(findCalled(rows.flatMap(nameOf), word)));
+    const matching = rows.filter((row) => {
+      row.hidden = !wanted.every((word, at) => row.textContent.toLowerCase().includes(word) || nameOf(row).some((name) => called[at].has(name)));
+      row.classList.remove("folded");
+      return !row.hidden;
+    });
+    if (!all) matching.slice(SHOWN).forEach((row) => row.classList.add("folded"));
+    return matching.length;
   }
 
-  /** The rows that are seen, as CSV; no text of it is taken for a formula by a spreadsheet. */
+  /** The rows that match, as CSV; no text of it is taken for a formula by a spreadsheet. */
   function writeCsv(table) {
     const guard = (text) => (/^[=+@\t]|^-(?![\d.–-]*$)/.test(text) && Number.isNaN(numberOf(text)) ? `'${text}` : text);
     const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const cellText = (cell) => {
       const copy = cell.cloneNode(true);
       copy.querySelectorAll("mjx-assistive-mml, small + small").forEach((node) => node.remove());
-      copy.querySelectorAll("small").forEach((node) => node.prepend(" ("));
-      copy.querySelectorAll("small").forEach((node) => node.append(")"));
+      copy.querySelectorAll("small").forEach((node) => { node.textContent = ` (${node.textContent})`; });
       return (cell.dataset.plain ?? copy.textContent).trim().replace(/\s+/g, " ").replace(/^−/, "-");
     };
     const rows = [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter((row) => !row.hidden)];
     return `${rows.map((row) => [...row.cells].map((cell) => quote(guard(cellText(cell)))).join(",")).join("\n")}\n`;
   }
 
-  async function copy(table, said) {
-    let done = true;
-    try { await navigator.clipboard.writeText(writeCsv(table)); } catch {
-      const box = make("textarea", { value: writeCsv(table) });
-      document.body.append(box);
-      box.select();
-      done = document.execCommand("copy");
-      box.remove();
-    }
-    said.textContent = done ? "copied" : "could not be copied";
-    setTimeout(() => { said.textContent = ""; }, 3000);
-  }
-
   /** Give a table its buttons; a table that has them already stays as it is. */
   function enhance(table) {
-    if (!table || table.dataset.enhanced || !table.tHead || table.tHead.rows.length !== 1) return;
-    const body = table.tBodies[0];
-    if (!body || body.rows.length < LEAST_ROWS || table.querySelector("[colspan], [rowspan]")) return;
+    const body = table?.tBodies[0];
+    if (!body || table.dataset.enhanced || table.tHead?.rows.length !== 1 || body.rows.length < LEAST_ROWS || table.querySelector("[colspan], [rowspan]")) return;
     table.dataset.enhanced = "yes";
+    const isText = (column) => [...body.rows].filter((row) => Number.isNaN(numberOf(textOf(row.cells[column])))).length > body.rows.length / 2;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const name = head.textContent.trim();
       if (!name) return;
       // formulas are drawn later, and must not be drawn twice: the name is kept for CSV
       head.dataset.plain = name.replace(/\\\(|\\\)|\\mathrm|[{}]/g, "");
-      const button = make("button", { type: "button", className: "sort", title: "Sort by this column" });
-      button.append(...head.childNodes);
-      button.addEventListener("click", () => sort(table, column, head.getAttribute("aria-sort") === "descending" ? 1 : head.getAttribute("aria-sort") ? -1 : isText(table, column) ? 1 : -1));
-      head.append(button);
+      const turn = () => sort(table, column, { descending: 1, ascending: -1 }[head.getAttribute("aria-sort")] ?? (isText(column) ? 1 : -1));
+      head.append(el("button", { type: "button", class: "sort", title: "Sort by this column", onclick: turn }, [...head.childNodes]));
     });
-    const box = table.closest(".pst-scrollable-table-container") ?? table, said = make("span", { className: "said" });
-    said.setAttribute("role", "status");
-    const bar = make("div", { className: "table-tools" });
-    if (body.rows.length >= LEAST_TO_FILTER) {
-      const field = make("input", { type: "search", placeholder: "Filter rows", spellcheck: false });
-      field.setAttribute("aria-label", "Show only rows with these words");
-      field.addEventListener("input", () => filter(table, field.value));
-      bar.append(field);
-    }
-    const button = make("button", { type: "button", textContent: "Copy as CSV" });
-    button.addEventListener("click", () => copy(table, said));
-    bar.append(button, said);
-    box.before(bar);
+    const box = table.closest(".pst-scrollable-table-container") ?? table, said = el("span", { class: "said", role: "status" });
+    const field = el("input", { type: "search", placeholder: "Filter rows", spellcheck: "false", "aria-label": "Show only rows with these words", oninput: () => show() });
+    let all = body.rows.length < LEAST_TO_FOLD;
+    const more = el("button", { type: "button", class: "more-rows", onclick: () => { all = true; show(); } });
+    const show = () => {
+      const count = filter(table, field.value, all);
+      said.textContent = !field.value.trim() ? "" : count ? `${count} of ${body.rows.length} rows` : "no row has these words";
+      more.hidden = all || count <= SHOWN;
+      more.textContent = `Show all ${count} rows`;
+    };
+    box.before(el("div", { class: "table-tools" }, said, body.rows.length >= LEAST_TO_FILTER && field, copyButton(() => writeCsv(table), "Copy as CSV")));
+    box.after(more);
+    table.addEventListener("rows", show);
+    show();
   }
-  const isText = (table, column) => [...table.tBodies[0].rows].filter((row) => Number.isNaN(numberOf(textOf(row.cells[column] ?? row)))).length > table.tBodies[0].rows.length / 2;
 
   /** Mark the columns of sentences, which a narrow screen must not break into single words. */
   function markProse(table) {
@@ -113,7 +103,7 @@ cogniload.tables = (() => {
     for (const cell of cells) if (columns.has(cell.cellIndex)) cell.classList.add("prose");
   }
 
-  return { enhance, markProse, sort, filter, writeCsv };
+  return { enhance, markProse, numberOf, writeCsv };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {

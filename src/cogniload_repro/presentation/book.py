@@ -18,6 +18,7 @@ import yaml
 
 from cogniload_repro import __version__
 from cogniload_repro.files import write_whole
+from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
@@ -32,7 +33,12 @@ _GENERATED = ("api",)
 #: What these are made from, beside the package.
 _MADE_FROM = (_SOURCES.with_name("pyproject.toml"), Path(yaml.__file__).parents[1])
 #: What the scripts of a page work on, by the names under which they find it.
-_DATA = {"workbench": ("cells",), "explorer": ("cells", "puzzles"), "notebooks/05_glm": ("numbers",)}
+_DATA = {
+    "notebooks/00_introduction": ("models",),
+    "workbench": ("cells",),
+    "explorer": ("cells", "puzzles"),
+    "notebooks/05_glm": ("numbers",),
+}
 #: Folders of the sources that no page is made from.
 _LEFT = ("_build", "__pycache__")
 
@@ -95,7 +101,7 @@ def stage_book(
     for folder, patterns in _RESULTS.items():
         files |= {Path(folder, file.name): file for file in _results(build, patterns)}
     config = files.pop(Path("_config.yml"))
-    write_whole(staged / "_config.yml", _configure(config.read_text(encoding="utf-8"), notice))
+    write_whole(staged / "_config.yml", _configure(config.read_text(encoding="utf-8"), notice, leave_out))
     for place, file in files.items():
         target = staged / place
         if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
@@ -202,6 +208,8 @@ def _gather(name: str, build: Path) -> str:
     from cogniload_repro.presentation.permalinks import numbers_data
     from cogniload_repro.presentation.workbench import workbench_data
 
+    if name == "models":
+        return write_script(name, [[model.name, model.label] for model in MODELS])
     makers = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
     return write_script(name, makers[name](build))
 
@@ -233,9 +241,10 @@ def _read_frame(staged: Path) -> str:
     return json.dumps(frame, indent=1)
 
 
-def _configure(config: str, notice: str) -> str:
-    """Return the configuration with this version for the foot of every page and a notice for its top, as it stands."""
-    config = config.replace("{version}", __version__)
+def _configure(config: str, notice: str, left_out: Collection[str]) -> str:
+    """Return the configuration with this version, the chapters left out, and a notice for the top of every page."""
+    names = ", ".join(Path(page).name for page in left_out)
+    config = config.replace("{version}", __version__).replace("{left_out}", names)
     if not notice:
         return config
     settings = yaml.safe_load(config)

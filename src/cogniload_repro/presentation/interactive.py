@@ -21,6 +21,8 @@ from cogniload_repro.statistics.accuracy import evenly_asked, order_models
 
 #: What stands for the mathematics of a label; what is longer comes first.
 _LETTERS = {r"\mathrm": "", "_{50}": "50", r"\beta": "β", r"\rho": "ρ", "^2": "²", "_": " ", "$": "", "{": "", "}": ""}
+#: Figures that are drawn by the page too; the others are pictures only.
+INTERACTIVE = ("figure1", "figure3", "figure4")
 _SHARES = ("accuracy", "low", "high", "lowest", "highest")
 
 
@@ -48,7 +50,9 @@ def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
 
 
 def answering_figure(name: str, data: Mapping[str, Any]) -> str:
-    """Return, as Markdown, the place below a picture where the page's script puts the figure that answers."""
+    """Return, as Markdown, the place below a picture where the page puts its interactive figure, if it has one."""
+    if name not in INTERACTIVE:
+        return ""
     script = f'<script type="application/json">{write_json(data)}</script>'
     place = name.replace("_", "-")  # as the picture's label stands in the page
     return f'```{{raw}} html\n<div class="figure-answers" data-figure="{place}">{script}</div>\n```'

@@ -1,4 +1,4 @@
-"""Every printed number of the paper's tables with what became of it, for the link that each of them has."""
+"""Every printed number of the paper's tables beside the recomputed one, for the link that each of them has."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from cogniload_repro.formats import format_name
-from cogniload_repro.models import MODELS
 
 #: Tables in which a model has several rows, and the load that tells them apart.
 _LEVELS = {"table4": "d", "table5": "N"}
@@ -18,9 +17,8 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        labels (short names of models that tables print, with the full ones), levels (see `_LEVELS`), columns (of each
-        table, in printed order) and rows: by table, row ("QwQ-32B", or "QwQ-32B d=3") and column the numbers that stand
-        there, each as quantity, printed, recomputed, kind, verdict and reason.
+        levels (see `_LEVELS`), columns (of each table, in printed order) and rows: by table, row ("QwQ-32B", or
+        "QwQ-32B d=3") and column the numbers there, each as quantity, printed, recomputed, kind, verdict and reason.
     """
     checks = pd.read_parquet(Path(build) / "fidelity.parquet")
     rows: dict[str, dict[str, dict[str, list]]] = {}
@@ -33,7 +31,6 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
         entry = [one.quantity, one.published, one.shown, one.kind, one.verdict, one.reason]
         rows.setdefault(one.table, {}).setdefault(own_row, {}).setdefault(column, []).append(entry)
     return {
-        "labels": {model.label: model.name for model in MODELS if model.label != model.name},
         "levels": _LEVELS,
         "columns": {table: list(names) for table, names in columns.items()},
         "rows": rows,

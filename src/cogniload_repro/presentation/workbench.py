@@ -1,9 +1,8 @@
 """What the page on which a reader changes the regression starts from: counts of all models, and the paper's sentences.
 
-The page fits in the browser; here stand the data it fits, and what its fits are compared with.
+The page fits in the browser; here are the data that it fits, and the sentences that its fits are compared with.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,19 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
-from cogniload_repro.statistics.fits import capacity_points, fit
+from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC
 
 #: The specification of Appendix B with its products written out.
 PRODUCTS = f"{QUADRATIC} + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
-#: What a coefficient may have to be, by name: the sign, and whether it is to be significant.
-WAYS = {"negative": (-1, True), "positive": (1, True), "either": (0, True), "none": (0, False)}
+#: What the printed tables fix the sums of: a logit fit whose columns lie in its span is identified.
+FIXED = "correct ~ C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 _GRID = ["N", "d", "ratio_pct", "rho"]
 
 
@@ -40,7 +40,8 @@ class Question:
     terms : tuple of str
         Names that the coefficient may go by, the paper's first; or a capacity point.
     way : str
-        A key of `WAYS`; "above" or "below" for a capacity point.
+        "negative", "positive" or "either" for a significant coefficient, "none" for one that is not; "above" or
+        "below" for a capacity point.
     formula : str
         In which the paper asks.
     level : float
@@ -70,7 +71,7 @@ QUESTIONS = (
 )
 
 
-def gather_cells(build: str | Path) -> pd.DataFrame:
+def gather_cells(build: str | Path | None = None) -> pd.DataFrame:
     """Return the cells of a build and, for models of the paper that it does not have, the committed ones."""
     own, committed = load_cells(build), load_cells()
     others = committed[~committed["model"].isin(own["model"])]
@@ -79,41 +80,56 @@ def gather_cells(build: str | Path) -> pd.DataFrame:
     return together
 
 
-def workbench_data(build: str | Path) -> dict[str, Any]:
-    """Return what the page needs, ready for JSON.
+def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
+    """Return what the page needs of a build, or of the committed cells, ready for JSON.
 
     Returns
     -------
     dict
-        origin (note on the build's data), z and stars (of 95% intervals and of p-values), alpha, formulas, grid
-        (columns of its configurations), models (name, family, color, paper, built, and by configuration n, k and,
-        where they are known, ctx) and questions (see `judge`).
+        origin (note on the build's data), z and stars (of 95% intervals and of p-values), formulas (paper, products,
+        fixed), grid (columns of its configurations), models and questions (see `_describe_questions`). A model has
+        name, family, color, paper (is it one of the paper's), whole (has it the paper's configurations), and by
+        configuration n, k and, where they are known, ctx; a reconstructed one has tables, its correct answers in
+        each reconstruction.
     """
-    cells = gather_cells(build)
-    own = load_cells(build)
+    own, cells = load_cells(build), gather_cells(build)
     grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
-    drawn = pens(order_models(cells["model"]))
     places = pd.MultiIndex.from_frame(grid)
+    committed = load_cells()
+    tables = _count_tables(own) | _count_tables(committed[~committed["model"].isin(own["model"])])
     models = []
-    for name, pen in drawn.items():
-        counts = cells[cells["model"] == name].set_index(_GRID).reindex(places)
-        row = {"name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME}
-        row |= {"built": bool((own["model"] == name).any())}
-        row |= {
-            short: counts[long].fillna(0).astype(int).tolist() for short, long in (("n", "total"), ("k", "correct"))
-        }
+    for name, pen in pens(order_models(cells["model"])).items():
+        rows = cells[cells["model"] == name]
+        counts = rows.set_index(_GRID).reindex(places)
         known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
-        models.append(row | {"ctx": counts["ctx"].fillna(0).astype(int).tolist() if known else None})
+        models.append({
+            "name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
+            "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
+            "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
+            "ctx": _whole(counts["ctx"]) if known else None,
+            "tables": [_whole(table.reindex(places)) for table in tables[name]] if name in tables else None,
+        })  # fmt: skip
     return {
         "origin": _describe(own, cells),
         "z": norm.ppf(1 - ALPHA / 2),
-        "alpha": ALPHA,
         "stars": list(STAR_LEVELS),
-        "formulas": {"paper": QUADRATIC, "products": PRODUCTS},
+        "formulas": {"paper": QUADRATIC, "products": PRODUCTS, "fixed": FIXED},
         "grid": {name: grid[name].tolist() for name in _GRID},
         "models": models,
-        "questions": judge(cells),
+        "questions": _describe_questions(set(cells["model"])),
     }
+
+
+def _count_tables(cells: pd.DataFrame) -> dict[str, list[pd.Series]]:
+    """Return the correct answers of every reconstruction by configuration, for each reconstructed model."""
+    theirs = cells[cells["model"].isin(reconstructed_models(cells))]
+    counts, places = committed_counts(theirs), pd.MultiIndex.from_frame(theirs[_GRID])
+    groups = theirs.reset_index().groupby("model", observed=True).indices
+    return {model: [pd.Series(table[rows], places[rows]) for table in counts] for model, rows in groups.items()}
+
+
+def _whole(counts: pd.Series) -> list[int]:
+    return counts.fillna(0).astype(int).tolist()
 
 
 def _describe(own: pd.DataFrame, cells: pd.DataFrame) -> str:
@@ -124,43 +140,20 @@ def _describe(own: pd.DataFrame, cells: pd.DataFrame) -> str:
     return " ".join(f"{part}." for part in parts if part)
 
 
-def judge(cells: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> list[dict[str, Any]]:
-    """Return the paper's sentences with what its own regression says of them, over its own models only.
+def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
+    """Return the paper's sentences: where, text, terms, way, level, formula, stated and models.
 
-    Returns
-    -------
-    list of dict
-        claims, where, text, terms, way, level, formula, stated (the printed number, or the models
-        that are named), models (those asked about), found (those for which it is so).
+    Stated is the printed number, or the number of models that are named; models are those asked about, as far as the
+    page has them.
     """
     claims = load_claims().set_index("id")
-    theirs = cells[cells["model"].isin(NAMES)]
-    fits = {formula: fit(theirs, formula) for formula in {one.formula for one in questions}} if len(theirs) else {}
-    points = capacity_points(fits[QUADRATIC], theirs).set_index("model") if fits else pd.DataFrame()
     rows = []
-    for one in questions:
+    for one in QUESTIONS:
         own = claims.loc[list(one.claims)]
         named = [name for name in own["model"] if name]
-        asked = [name for name in (named or NAMES) if name in set(theirs["model"])]
-        found: Iterable[str] = ()
-        if asked and one.way in ("above", "below"):
-            values = points.reindex(asked)[one.terms[0]]
-            found = values[values > one.level if one.way == "above" else values < one.level].index
-        elif asked:
-            found = _find(fits[one.formula], one, asked)
         rows.append({
-            "claims": list(one.claims), "where": own["location"].iloc[0], "text": one.text,
-            "terms": list(one.terms), "way": one.way, "level": one.level, "formula": one.formula,
-            "stated": str(len(named)) if named else own["value"].iloc[0],
-            "models": asked, "found": [name for name in asked if name in set(found)],
+            "where": own["location"].iloc[0], "text": one.text, "terms": list(one.terms), "way": one.way,
+            "level": one.level, "formula": one.formula, "stated": str(len(named)) if named else own["value"].iloc[0],
+            "models": [name for name in (named or NAMES) if name in models],
         })  # fmt: skip
     return rows
-
-
-def _find(fits: pd.DataFrame, question: Question, asked: list[str]) -> list[str]:
-    sign, significant = WAYS[question.way]
-    own = fits[
-        (fits["term"].str.replace(" ", "") == question.terms[0]) & fits["model"].isin(asked) & (fits["status"] == "ok")
-    ]
-    kept = ((own["p"] < question.level) == significant) & ((own["coef"] * sign > 0) | (sign == 0))
-    return own.loc[kept, "model"].tolist()
