@@ -27,9 +27,11 @@ _MOVED = {
     "notebooks/11_consistency": "notebooks/01_identification", "notebooks/12_uncertainty": "notebooks/10_conclusions",
     "notebooks/13_alternatives": "notebooks/11_alternatives", "notebooks/14_comparison": "notebooks/12_comparison",
     "notebooks/15_load_number": "notebooks/14_companions", "notebooks/16_perturbations": "notebooks/14_companions",
-    "notebooks/17_versions": "notebooks/13_errata", "notebooks/18_how_many_puzzles": "evaluate",
-    "notebooks/19_your_model": "notebooks/15_your_model", "notebooks/20_ontology": "glossary",
-    "provenance": "notebooks/01_identification", "ask-a-model": "evaluate", "your-outputs": "evaluate",
+    "notebooks/17_versions": "notebooks/13_errata", "notebooks/18_how_many_puzzles": "notebooks/evaluate",
+    "notebooks/19_your_model": "notebooks/15_your_model", "notebooks/20_ontology": "notebooks/glossary",
+    "evaluate": "notebooks/evaluate", "glossary": "notebooks/glossary",
+    "provenance": "notebooks/01_identification", "ask-a-model": "notebooks/evaluate",
+    "your-outputs": "notebooks/evaluate",
     "data-and-licence": "about", "how-to-cite": "about", "versions": "about", "index": "notebooks/00_introduction",
 }  # fmt: skip
 _REDIRECT = """<!DOCTYPE html>
@@ -41,7 +43,7 @@ _REDIRECT = """<!DOCTYPE html>
 #: Words by which readers look for a page that does not use them, or not often.
 _KEYWORDS = {
     "about": "license licence citation bibtex preprint arxiv copyright",
-    "evaluate": "openai compatible api vllm inspect lm-eval own model answers import outputs run sample size",
+    "notebooks/evaluate": "openai compatible api vllm inspect lm-eval own model answers import outputs run sample size",
     "notebooks/01_identification": "limitations provenance reconstruction unknown caveats",
     "notebooks/13_errata": "preprint arxiv versions contradictions errors mistakes",
     "notebooks/15_your_model": "own model",

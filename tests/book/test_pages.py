@@ -77,7 +77,7 @@ def test_a_page_opens_from_a_disk_before_the_rest_of_it_is_there(browser, html, 
         ("QwQ-32B", "notebooks/05_glm"),
         ("ECL50", "notebooks/05_glm"),
         ("tokenizer", "notebooks/09_tokens"),
-        ("OpenAI compatible", "evaluate"),
+        ("OpenAI compatible", "notebooks/evaluate"),
     ],
 )
 def test_search_finds_terms_and_their_synonyms_from_a_disk(browser, html, words, found):
@@ -88,7 +88,7 @@ def test_search_finds_terms_and_their_synonyms_from_a_disk(browser, html, words,
 
 def test_search_puts_the_page_of_that_title_first(browser, html):
     """Whatever page: its title as the query finds it before all others."""
-    for page in ("glossary", "workbench", "notebooks/06_interactions"):
+    for page in ("explorer", "workbench", "notebooks/06_interactions"):
         visit(browser, f"{html.as_uri()}/{page}.html")
         title = browser.execute_script("return document.querySelector('h1').firstChild.textContent.trim()")
         visit(browser, f"{html.as_uri()}/search.html?q={title}")

@@ -78,7 +78,7 @@ cogniload.cells = (() => {
       seen.add(unique);
       if (!models.has(model) && models.size === MOST_MODELS) fail(`more than ${MOST_MODELS} models in one file; use \`make add\``);
       const cells = models.get(model) ?? models.set(model, new Map()).get(model), place = [cell.N, cell.d, cell.ratio_pct, cell.rho].join();
-      if (!cells.has(place) && cells.size === MOST_CELLS) fail(`more than ${MOST_CELLS.toLocaleString("en")} configurations of one model; use \`make fit DATA=\``);
+      if (!cells.has(place) && cells.size === MOST_CELLS) fail(`more than ${MOST_CELLS.toLocaleString("en")} configurations of one model; use \`make fit CELLS=\``);
       const sum = cells.get(place);
       if (!sum) cells.set(place, cell);
       else for (const name of ["n", "k", ...Object.keys(ERRORS)]) sum[name] += cell[name];

@@ -110,7 +110,7 @@ cogniload.views = (() => {
 
   function showCommands() {
     const { family, omit, without, overflows } = page.state, formula = spelledFormula(), chosen = omit.length || without.length || overflows === "omitted" || page.mine.length;
-    const shell = `make fit FORMULA='${formula}'${family === "logit" ? "" : ` FAMILY=${family}`}${chosen ? " DATA=workbench-cells.csv" : ""}`;
+    const shell = `make fit FORMULA='${formula}'${family === "logit" ? "" : ` FAMILY=${family}`}${chosen ? " CELLS=workbench-cells.csv" : ""}`;
     const kept = [...omit.map((one) => one.split(":").join(" != ")), ...(without.length ? [`model not in ${JSON.stringify(without)}`] : [])].join(" and ");
     const python = [
       `cells = cl.load_cells(build)${kept ? `.query(${JSON.stringify(kept)})` : ""}${overflows === "omitted" ? '.assign(total=lambda rows: rows["total"] - rows["ctx"])' : ""}`,

@@ -61,7 +61,7 @@ def as_one_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
     """Return the models whose counts are, wherever there are answers, those of one of the committed tables."""
-    if cells.attrs.get("provenance") == "imported":
+    if cells.attrs.get("provenance") == "imported" or not {*KEYS, "total"} <= set(cells):
         return []
     rows = cells.reset_index(drop=True)
     counts, covered = committed_counts(rows), rows["total"].to_numpy() > 0
