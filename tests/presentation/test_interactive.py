@@ -56,7 +56,7 @@ def test_lengths_are_the_means_that_are_not_odd():
 
 def test_a_name_cannot_end_the_script(cells):
     """The block has one script, whose text is JSON again, name and all; its fence is the only row of back quotes."""
-    block = answering_figure("figure5", accuracy_data("figure5", cells, "imported"))
+    block = answering_figure("figure4", accuracy_data("figure4", cells, "imported"))
     assert block.count("</script>") == 1
     data = json.loads(re.search(r'json">(.*)</script>', block)[1])
     told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
