@@ -121,7 +121,7 @@ def _table_text(
                    for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip
     if identified:
         shown["p (Holm)"], shown["verdict"] = frame["p_holm"].map("{:.2g}".format), frame["verdict"]
-    return shown.to_string(index=False)
+    return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
 
 
 def _pair_lines(build: Path, first: str, second: str, margin: float) -> Iterator[str]:
