@@ -199,8 +199,7 @@ class Mersenne:
                         changed[i] = state = state[:]
                         for category in updates:
                             state[category] = after[category]
-            reached_poi = changed[poi] is not poi_before
-            refused = changed.count(after) > 1 or not unaffected if person == poi else reached_poi
+            refused = not unaffected or changed.count(after) > 1 if person == poi else changed[poi] is not poi_before
             if refused:
                 failures = setting.fail(failures, N - left, (person, before, conditions, after, updates))
                 continue
@@ -303,8 +302,7 @@ class Elixir:
                         changed[i] = state = state[:]
                         for category in updates:
                             state[category] = after[category]
-            reached_poi = changed[poi] is not poi_before
-            refused = changed.count(after) > 1 or not unaffected if person == poi else reached_poi
+            refused = not unaffected or changed.count(after) > 1 if person == poi else changed[poi] is not poi_before
             if refused:
                 failures = setting.fail(failures, N - left, (person, before, conditions, after, updates))
                 continue
