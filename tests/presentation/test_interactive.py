@@ -3,15 +3,10 @@
 import json
 import re
 
-import pandas as pd
 import pytest
 
 from cogniload_repro.presentation.figures import FIGURES, find_panels, panel_accuracy
-from cogniload_repro.presentation.interactive import (
-    accuracy_data,
-    answering_figure,
-    length_data,
-)
+from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
 from cogniload_repro.statistics.cell_tables import load_cells
 
 
@@ -35,23 +30,6 @@ def test_the_numbers_are_the_pictures(cells, name):
         ):
             assert (names[place], level, n, correct) == (row["model"], row[panel.across], row["total"], row["correct"])
             assert (accuracy, low, high) == pytest.approx((row["accuracy"], row["low"], row["high"]), abs=5e-5)
-
-
-def test_lengths_are_the_means_that_are_not_odd():
-    """A point a printed mean with its configuration; percentiles and cells that look misprinted are left out."""
-    frame = pd.DataFrame(
-        {
-            "model": "QwQ-32B",
-            "quantity": ["prompt_mean", "prompt_mean", "prompt_p90"],
-            "odd": [False, True, False],
-            "printed": [400.0, 500.0, 600.0],
-            "z": [-0.5, 9.0, 1.0],
-            "N": 20,
-            "d": [1, 3, 5],
-        }
-    )
-    (panel,) = length_data(frame)["panels"]
-    assert panel["rows"] == [[0, 400.0, -0.5, 20, 1]]
 
 
 def test_a_name_cannot_end_the_script(cells):

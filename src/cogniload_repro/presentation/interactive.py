@@ -1,8 +1,7 @@
 """Figures as data that a page draws when a reader asks: the same frames as the pictures'.
 
-A figure has models and panels. A panel's rows begin with the place of their model; what follows depends on its kind:
-``course`` (the value along the axis, n, count, share, ends of its interval and of the range over other tables of
-counts) or ``scatter`` (x, y, N, d). Numbers that are not known are None.
+A figure has models and panels. A panel's rows begin with the place of their model: then the level, n, count, share,
+the ends of its interval and of the range over the reconstructions. Numbers that are not known are None.
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,6 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.presentation.figures import AXES, find_panels, panel_accuracy
 from cogniload_repro.presentation.inline import write_json
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.prompts.comparison import LARGEST_Z
 from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.statistics.accuracy import evenly_asked, order_models
 
@@ -36,17 +34,7 @@ def accuracy_data(name: str, cells: pd.DataFrame, provenance: str) -> dict[str, 
         title = f"{AXES[panel.at][0].strip('$')} = {panel.level}".replace(r"\rho", "ρ") if panel.at else ""
         fixed = {panel.at: panel.level} if panel.at else {}
         panels.append(_course(shown, places, panel.across, title) | {"fixed": fixed})
-    return _figure(places, _share(cells), panels) | {"up": "Mean accuracy", "counted": "Right", "most": 1}
-
-
-def length_data(comparison: pd.DataFrame) -> dict[str, Any]:
-    """Return the departures of printed mean prompt lengths (`comparison.compare_prompts`) as one panel of points."""
-    own = comparison[(comparison["quantity"] == "prompt_mean") & ~comparison["odd"]]
-    places = _place(own["model"])
-    rows = [[places[row.model], *_round(row.printed, row.z), row.N, row.d] for row in own.itertuples()]
-    panel = {"kind": "scatter", "label": "Printed mean prompt length (tokens)", "band": LARGEST_Z, "rows": rows}
-    up = "Printed − recomputed (standard errors)"
-    return _figure(places, own.assign(z=own["z"].abs()).groupby("model")["z"].mean(), [panel]) | {"up": up}
+    return _figure(places, _share(cells), panels) | {"up": "Mean accuracy", "counted": "Correct", "most": 1}
 
 
 def answering_figure(name: str, data: Mapping[str, Any]) -> str:
@@ -81,7 +69,7 @@ def _course(shown: pd.DataFrame, places: Mapping[str, int], across: str, title: 
         [places[row["model"]], row[across], row["total"], row["correct"], *_round(*(row.get(one) for one in _SHARES))]
         for row in shown.to_dict("records")
     ]
-    return {"kind": "course", "across": across, "label": _plain(AXES[across][1]), "title": title, "rows": rows}
+    return {"across": across, "label": _plain(AXES[across][1]), "title": title, "rows": rows}
 
 
 def _plain(label: str) -> str:
