@@ -1,4 +1,4 @@
-"""The rooms of the package lie on floors, and every import goes down."""
+"""The folders of the package lie in layers, every import goes down, and each has a line budget."""
 
 import ast
 import re
@@ -18,8 +18,8 @@ SOURCES = {
     for path in PACKAGE.rglob("*.py")
     if not path.stem.startswith("__")
 }
-#: Rooms, lowest first; those of one floor do not know one another. Modules beside the folders are the foundation.
-FLOORS = (
+#: Folders, lowest layer first; those of one layer do not import one another. Modules beside them are the foundation.
+LAYERS = (
     ("foundation",),
     ("puzzles",),
     ("statistics",),
@@ -33,10 +33,10 @@ FLOORS = (
     ("commands",),
     ("cli",),
 )
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 
 
-def find_room(module: str) -> str:
+def find_folder(module: str) -> str:
     """The folder of a module; for one beside the folders, the foundation or the command itself."""
     folder, _, name = module.rpartition("/")
     return folder or ("cli" if name == "cli" else "foundation")
@@ -59,29 +59,30 @@ def imports() -> dict[str, set[str]]:
 
 
 def test_every_import_goes_down(imports):
-    """A room imports from rooms of lower floors, and from itself, only."""
+    """A folder imports from lower layers and from itself only."""
     against = [
         (importer, imported)
         for importer, found in imports.items()
         for imported in found
-        if find_room(imported) != find_room(importer) and FLOOR_OF[find_room(imported)] >= FLOOR_OF[find_room(importer)]
+        if find_folder(imported) != find_folder(importer)
+        and LAYER_OF[find_folder(imported)] >= LAYER_OF[find_folder(importer)]
     ]
     assert against == []
 
 
 def test_no_import_goes_round(imports):
-    """The imports have no cycle, within a room either."""
+    """The imports have no cycle, within a folder either."""
     assert set(TopologicalSorter(imports).static_order()) == set(SOURCES)
 
 
-def test_the_map_has_every_module_in_its_room_and_the_floors_in_order():
-    """docs/architecture.md names each module once, below its room's heading, and the rooms in the order of FLOORS."""
+def test_the_map_has_every_module_in_its_folder_and_the_layers_in_order():
+    """docs/architecture.md names each module once, below its folder heading, and the folders in the order of LAYERS."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     listed, order, folder = [], [], ""
     for line in page.splitlines():
         if line.startswith("## "):
             folder = found[1] if (found := re.search(r"`(\w+)/`", line)) else ""
-            order.append(FLOOR_OF[folder or ("foundation" if not order else "cli")])
+            order.append(LAYER_OF[folder or ("foundation" if not order else "cli")])
         elif line.startswith("- "):
             listed += [f"{folder}/{name}".lstrip("/") for name in re.findall(r"`(\w+)`", line.partition(": ")[0])]
     assert sorted(listed) == sorted(SOURCES)
@@ -110,10 +111,10 @@ def test_outputs_and_scores_are_made_again_when_what_shapes_them_changes(imports
 
 def test_docstrings_point_at_what_there_is():
     """A name with a dot in a docstring, such as `grid.Cell`, is something that a module of the package defines."""
-    defined = {name.rpartition("/")[2]: set() for name in SOURCES} | {room: set() for room in FLOOR_OF}
+    defined = {name.rpartition("/")[2]: set() for name in SOURCES} | {folder: set() for folder in LAYER_OF}
     defined["cogniload_repro"] = set(SOURCES)
     for name, path in SOURCES.items():
-        defined[find_room(name)].add(name.rpartition("/")[2])
+        defined[find_folder(name)].add(name.rpartition("/")[2])
         defined[name.rpartition("/")[2]] |= set(
             re.findall(r"^(?:def |class |)(\w+)", path.read_text("utf-8"), re.MULTILINE)
         )
@@ -129,10 +130,10 @@ def test_docstrings_point_at_what_there_is():
 
 def test_tests_lie_in_the_same_folders():
     """A test file named after a module lies in the folder of that name."""
-    rooms = {room for rooms in FLOORS for room in rooms}
+    folders = {folder for layer in LAYERS for folder in layer}
     misplaced = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "tests").rglob("test_*.py")
-        if path.parent.name in rooms and f"{path.parent.name}/{path.stem.removeprefix('test_')}" not in SOURCES
+        if path.parent.name in folders and f"{path.parent.name}/{path.stem.removeprefix('test_')}" not in SOURCES
     ]
     assert misplaced == []

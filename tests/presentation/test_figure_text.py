@@ -45,10 +45,10 @@ def test_captions_say_how_far_points_can_move():
     cells = load_counts()
     band = spread_band(cells, "model", "ratio_pct")
     most = ((band["highest"] - band["lowest"]) / 2).max()
-    assert f" and {most:.3f} at most (" in figure_caption("figure6", cells, "reconstructed")
+    assert f"largest {most:.3f}, " in figure_caption("figure6", cells, "reconstructed")
     assert "same points" in figure_caption("figure7", cells, "reconstructed")
     for words in (figure_caption("figure6", CELLS, "reconstructed"), figure_caption("figure6", cells, "imported")):
-        assert "Shaded" not in words
+        assert "prediction interval" not in words
         assert "same points" not in words
 
 
