@@ -18,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
+from cogniload_repro.presentation.figure_text import figure_caption
 from cogniload_repro.presentation.figures import FIGURES, draw_figure, find_panels, panel_accuracy, spread
 from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
@@ -44,6 +45,7 @@ def drawn_points(ax, pen):
     return [
         list(line.get_ydata()) for line in ax.lines
         if (line.get_color(), line.get_marker()) == (pen.color, pen.marker) and line.get_clip_on()
+        and line.get_markerfacecolor() != "white"
     ]  # fmt: skip
 
 
@@ -57,9 +59,20 @@ def test_every_model_shows_its_accuracies(name):
         expected = accuracy_by(kept, "model", panel.across)
         for model, pen in pens(list(NAMES)).items():
             assert drawn_points(ax, pen) == [expected.loc[expected["model"] == model, "accuracy"].tolist()]
-        assert [tick.get_text() for tick in ax.get_xticklabels()] == [
-            f"{level}" for level in sorted(CELLS[panel.across].unique())
-        ]
+        levels = [f"{level}" for level in sorted(CELLS[panel.across].unique())]
+        numeric = len(FIGURES[name]) > 1 and panel.across == "ratio_pct"  # 5 and 10, 90 and 95 would touch
+        shown = ["" if numeric and level in ("10", "90") else level for level in levels]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == shown
+
+
+def test_overflows_are_marked():
+    """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
+    cells = load_counts()
+    (_, by_length, _) = plots(draw_figure("figure1", cells, "reconstructed"))
+    hollow = sum(len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white")
+    shares = cells.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
+    assert hollow == (shares > 0.1).sum() > 5
+    assert "Hollow points: more than 10%" in figure_caption("figure1", cells, "reconstructed")
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("figure5", "d"), ("figure6", "ratio_pct"), ("figure7", "N")])
@@ -81,8 +94,8 @@ def test_reconstructed_points_have_their_range(name, moving):
         expected = spread_band(kept, "model", panel.across)
         heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
         assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
-        points = {y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line}
-        assert sorted(points) == pytest.approx(sorted(set(expected["mean"])))
+        points = [y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line]
+        assert sorted(points) == pytest.approx(sorted(expected["mean"]))
         found += (expected["highest"] > expected["lowest"]).any()
     assert found == moving
     (ax, *_) = plots(draw_figure("figure1", cells, "imported"))

@@ -176,12 +176,9 @@ def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> Non
         ax.plot(x, y, color="white", linewidth=4, zorder=5)
     ax.plot(x, y, **pen.line(), alpha=1.0 if pen.own else strength)
     ax.plot(x, y, **pen.dots())
-    hollow = np.asarray(marked, bool)
-    ax.plot(
-        np.asarray(x)[hollow],
-        np.asarray(y)[hollow],
-        **pen.dots() | {"markerfacecolor": "white", "markeredgecolor": pen.color, "markeredgewidth": 0.9},
-    )
+    if (hollow := np.asarray(marked, bool)).any():
+        look = pen.dots() | {"markerfacecolor": "white", "markeredgecolor": pen.color, "markeredgewidth": 0.9}
+        ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
 
 
 def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
