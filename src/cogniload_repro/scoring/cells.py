@@ -37,7 +37,8 @@ def lean_frame(table: pa.Table) -> pd.DataFrame:
     frame = table.drop_columns(["name", "window", "answer"]).to_pandas()
     categories = {name: pd.Categorical(frame[name], words) for name, words in _WORDS.items()}
     tokens = {name: frame[name].astype("float64") for name in _TOKENS.values()}
-    return frame.assign(model=frame["model"].astype("category"), **categories, **tokens)
+    small = frame.astype({"model": "category", "N": "int32", "d": "int32"})
+    return small.assign(**categories, **tokens)
 
 
 def summarise(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -56,14 +57,16 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
         other (puzzles), prompt_mean, prompt_p90, output_mean, output_p90 (tokens, over the responses whose
         count is known; missing where there is none; p90 interpolates linearly between responses).
     """
-    kinds = scores["bucket"].astype("object").map(BUCKET_COLUMNS)
-    keys = [scores[key] for key in _KEYS]
     groups = scores.groupby(_KEYS, observed=True)
-    counts = {name: (kinds == name).groupby(keys, observed=True).sum() for name in _COUNTS}
-    cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size(), **counts})
+    cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
+    buckets = scores.groupby([*_KEYS, "bucket"], observed=True).size().rename("size").reset_index()
+    buckets["bucket"] = buckets["bucket"].astype("object").map(BUCKET_COLUMNS)
+    counts = buckets.pivot_table("size", _KEYS, "bucket", "sum", observed=True)
+    cells = cells.join(counts.reindex(columns=list(_COUNTS)).fillna(0).astype("int64"))
     for kind, column in _TOKENS.items():
-        values = scores[column].astype("float64").groupby(keys, observed=True)
-        cells[f"{kind}_mean"], cells[f"{kind}_p90"] = values.mean(), values.quantile(0.9)
+        values = groups[column]
+        cells[f"{kind}_mean"] = values.mean().astype("float64")
+        cells[f"{kind}_p90"] = values.quantile(0.9).astype("float64")
     cells = cells.reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
     head = ["model", "N", "d", "ratio_pct", "needles", "rho"]
@@ -101,13 +104,15 @@ def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
         hedged (correct by the reasoning, while the answer says that it is not sure).
     """
     found = {
-        "answers": pd.Series(1, scores.index),
         "correct": scores["correct"],
         "cut": scores["stopped"].isin(CUT),
         "unclosed": scores["unclosed_trace"],
         "hedged": scores["correct"] & ~scores["answer_correct"] & scores["unsure"],
     }
-    return pd.DataFrame(found).groupby(scores["model"]).sum().astype("int64").reset_index()
+    groups = pd.DataFrame(found).groupby(scores["model"], observed=True)
+    counts = groups.sum().astype("int64")
+    counts.insert(0, "answers", groups.size())
+    return counts.reset_index()
 
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:

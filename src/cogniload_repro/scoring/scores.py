@@ -200,7 +200,9 @@ def _write(scores: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]
         for table in tables:
             writer.write_table(table)
             frames.append(lean_frame(table))
-        counts = summarise(pd.concat(frames or [lean_frame(SCORES.empty_table())], ignore_index=True))
+        whole = pd.concat(frames or [lean_frame(SCORES.empty_table())], ignore_index=True)
+        frames.clear()  # of millions of rows, one copy is enough
+        counts = summarise(whole)
         writer.add_key_value_metadata({name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES})
 
 
