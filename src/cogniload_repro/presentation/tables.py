@@ -286,11 +286,12 @@ def _coefficients(results: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _plain(form: Callable[[float], str], column: str) -> Callable[[pd.Series], str]:
-    return lambda row: form(row[column])
+    """Return what prints a number of a row; a p-value that is not identified is "--"."""
+    return lambda row: NONE if column.startswith("p_") and pd.isna(row[column]) else form(row[column])
 
 
 def _starred(form: Callable[[float], str], column: str, p: str) -> Callable[[pd.Series], str]:
-    return lambda row: form(row[column]) + stars(row[p])
+    return lambda row: _plain(form, column)(row) + ("" if pd.isna(row[p]) else stars(row[p]))
 
 
 def _print_rows(results: pd.DataFrame, kinds: dict[str, Callable[[pd.Series], str]]) -> pd.DataFrame:
