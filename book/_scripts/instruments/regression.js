@@ -136,7 +136,8 @@ cogniload.regression = (() => {
         }
       }
     }
-    return here;
+    // cells that tell nothing any more have accuracies that run to 0 or 1
+    return here.curvature.some((one, i) => one < 1e-6 * n[i]) ? { ...here, status: "separation" } : here;
   }
 
   /** Lay out terms over cells {d, N, rho}: names, raw and scaled columns, and why there can be no fit, if so. */
