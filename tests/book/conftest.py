@@ -44,9 +44,7 @@ def paper_bench(tmp_path_factory):
     shutil.copytree(ROOT / "book" / "_scripts" / "instruments", folder / "instruments")
     (folder / "instruments" / "cells-data.js").write_text(write_script("cells", workbench_data()), "utf-8")
     text = (ROOT / "book" / "workbench.md").read_text("utf-8")
-    shared = "".join(
-        f'<script defer src="instruments/{name}.js"></script>' for name in ("dom", "tables")
-    )
+    shared = "".join(f'<script defer src="instruments/{name}.js"></script>' for name in ("dom", "tables"))
     (raw,) = re.findall(r"```\{raw\} html\n(.*?)```", text, re.S)
     page = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Workbench</title>{shared}<main>{raw}</main>'
     (folder / "workbench.html").write_text(page, "utf-8")
