@@ -37,6 +37,7 @@ BROUGHT_BY = {
     "docutils": "jupyter-book",
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
+    "ipython": "ipykernel",
     "urllib3": "requests",
 }
 

@@ -6,6 +6,7 @@ those of this package. Needs the extra ``evaluate``.
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -176,7 +177,7 @@ def verdict() -> Scorer:
             return row
         about = {name: state.metadata[name] for name in _FACTS}
         question = {name: about[name] for name in ("poi", "domain", "category")} | {"gold": target.text}
-        tokens = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
+        tokens: dict[str, Any] = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
         found = explain_response(row["response"], **question, **tokens)
         facts = {name: about[name] for name in ("N", "d", "ratio_pct", "rho")}
         if str(state.metadata.get("perturbation")).startswith("overload"):
@@ -368,7 +369,7 @@ class Search(SampleSource):
 
     def __init__(self, repeats: int = probes.REPEATS, seed: int = 42):
         self._repeats, self._seed = repeats, seed
-        self._given: set[tuple[str, int]] = set()
+        self._given: set[tuple[str, int | None]] = set()
         self._judged: list[dict] = []
 
     def initial_samples(self) -> list[Sample]:
@@ -388,7 +389,7 @@ class Search(SampleSource):
     def _next(self) -> Iterator[Sample]:
         # a size without a single answer is not asked again: the model, or the way to it, has failed
         sizes = probes.next_sizes(_count(self._judged)).items()
-        new = {kind: size for kind, size in sizes if size and (kind, size) not in self._given}
+        new: dict[str, int | None] = {kind: size for kind, size in sizes if size and (kind, size) not in self._given}
         self._given |= set(new.items())
         for row in probes.list_probes(new, self._repeats, self._seed):
             about = {key: row[key] for key in probes.KEYS}

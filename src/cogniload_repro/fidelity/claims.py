@@ -225,7 +225,7 @@ def read_condition(condition: str, lookup: ResultLookup) -> Callable[[str], bool
     return lambda model: all([test(model) for test in tests])
 
 
-def _read_comparison(text: str) -> tuple[str | None, ...]:
+def _read_comparison(text: str) -> tuple[str, ...]:
     parts = re.fullmatch(r"(\w+) ([<>]=?) (?:(-?\d+(?:\.\d+)?)|(\w+))(?: at (N|d)=(\d+))?", text)
     if parts is None:
         raise NotComputableError(f"the condition {text!r} cannot be read")
@@ -300,8 +300,8 @@ _OVER_MODELS: dict[tuple[str, str], Callable[[ResultLookup], Share | Sequence[Nu
     ("accuracy", CURVES["lowest"]): lambda e: [min(_along_rho(e))],
     ("accuracy", CURVES["highest"]): lambda e: [max(_along_rho(e))],
     ("prompt_mean spread (%)", "fixed (N, d)"): _distances_from_median,
-    **{(f"{what}_p90", _TWO_GEMINI): lambda e, what=what: _tokens(e, f"{what}_p90", GEMINI, 250, (3, 5, 7))
+    **{(f"{what}_p90", _TWO_GEMINI): partial(_tokens, quantity=f"{what}_p90", models=GEMINI, N=250, levels=(3, 5, 7))
        for what in ("output", "prompt")},
-    **{(f"{what}_p90", _FAMILY): lambda e, what=what: _tokens(e, f"{what}_p90", OPENAI_LATEST, 250)
+    **{(f"{what}_p90", _FAMILY): partial(_tokens, quantity=f"{what}_p90", models=OPENAI_LATEST, N=250)
        for what in ("output", "prompt")},
 }  # fmt: skip

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
@@ -210,7 +210,11 @@ def _gather(name: str, build: Path) -> str:
 
     if name == "models":
         return write_script(name, [[model.name, model.label] for model in MODELS])
-    makers = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
+    makers: dict[str, Callable[[Path], object]] = {
+        "cells": workbench_data,
+        "puzzles": explorer_data,
+        "numbers": numbers_data,
+    }
     return write_script(name, makers[name](build))
 
 

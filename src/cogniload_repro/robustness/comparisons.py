@@ -213,9 +213,10 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
 def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare models by log10 ECL50, with the standard errors of the delta method."""
     found = [(one.model, one.points["ecl50"], standard_error(one, "ecl50")) for one in fit_quadratics(cells)]
-    models, value, se = zip(*(one for one in found if np.isfinite(one[1:]).all()), strict=True) if found else [()] * 3
-    value, se, names = np.array(value, float), np.array(se, float), np.array(models, dtype=object)
-    first, second = _choose_pairs(models, value)
+    found = [one for one in found if np.isfinite(one[1:]).all()]
+    names = np.array([model for model, _, _ in found], dtype=object)
+    value, se = np.array([ends for _, *ends in found], dtype=float).reshape(-1, 2).T
+    first, second = _choose_pairs(names, value)
     difference, error = value[first] - value[second], np.hypot(se[first], se[second])
     reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
     columns = {"first": names[first], "second": names[second], "difference": difference}
@@ -223,7 +224,7 @@ def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _choose_pairs(models: Sequence[str], value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _choose_pairs(models: Sequence[str] | np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the pairs to compare, the larger value first, in the order of the values."""
     order = np.argsort(-value, kind="stable")
     ranks = np.array(list(combinations(range(len(order)), 2)) if len(order) <= MANY else [], dtype=int).reshape(-1, 2)

@@ -175,7 +175,7 @@ class _Sums:
         self._sums = np.vstack([_pool(each, axes) for axes in kept])
         self._needed = self._sums @ counts.ravel()
         self._needed[: self.total.size] = self.total.ravel()  # a reconstruction's errors are those of another table
-        self._least, self._most = (counts.ravel(), counts.ravel()) if exact else (0, np.inf)
+        self._bounds = Bounds(counts.ravel(), counts.ravel()) if exact else Bounds(0, np.inf)
 
     def finished(self, inside: np.ndarray) -> tuple[int, int]:
         """Return the fewest and the most finished answers in some (N, d)."""
@@ -210,7 +210,7 @@ class _Sums:
         """Return the whole counts with the largest weighted sum and, with ``some``, at least one of those."""
         constraints = [LinearConstraint(self._sums, self._needed, self._needed)]
         constraints += [] if some is None else [LinearConstraint(some[None], 1, np.inf)]
-        found = milp(-weights, constraints=constraints, integrality=1, bounds=Bounds(self._least, self._most))
+        found = milp(-weights, constraints=constraints, integrality=1, bounds=self._bounds)
         return None if found.x is None else np.round(found.x)
 
 

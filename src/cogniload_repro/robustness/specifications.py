@@ -4,7 +4,7 @@ A fit is identified if the printed tables fix the sums that it depends on (`stat
 is a range over the reconstructions.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -109,7 +109,8 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
         aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half
         (statements, or tokens; 0 below one, infinite above ten million, NaN where there is none or N is a factor).
     """
-    rows, grids = [], {}
+    rows: list[dict[str, object]] = []
+    grids: dict[frozenset[str], list[tuple]] = {}
     for one in specifications:
         others = frozenset(name_covariates(one.formula)).difference(_LOADS) & set(cells.columns)
         if others not in grids:
@@ -156,7 +157,7 @@ def _fit_group(
         logliks = np.where(np.abs(betas @ x.T).max(axis=1) < _SEPARATED, logliks, np.nan)
         if (course := _lay_course(spec, own, one.length)) is not None:
             half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
-            ecl50 = [_cross(above) for above in betas @ course.T - half]
+            ecl50[:] = [_cross(above) for above in betas @ course.T - half]
     terms = np.isfinite(betas[0]).size
     for place, model in enumerate(models):
         row = {"specification": one.name, "model": model, "status": status or "ok", "terms": terms}
@@ -277,7 +278,7 @@ def compare_specifications(
     return summary.reset_index()
 
 
-def _summarise(cells: pd.DataFrame, specifications: list[Specification], limits: pd.DataFrame) -> pd.DataFrame:
+def _summarise(cells: pd.DataFrame, specifications: Sequence[Specification], limits: pd.DataFrame) -> pd.DataFrame:
     fits = fit_specifications(cells, specifications)
     wide = {name: fits.pivot_table(name, "model", "specification", dropna=False) for name in ("aic", "bic", "ecl50")}
     paper, rows = specifications[0].name, []
@@ -354,9 +355,8 @@ def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
     for models, own, total, correct in _shared_grids(cells):
         x = build_design(own, paper.formula)[0].to_numpy(float)
         start, logliks = maximise_all(x, total, correct @ x)
-        start, counts = np.repeat(start, len(_CEILINGS), axis=0), (total, correct)
-        counts = (np.repeat(values, len(_CEILINGS), axis=0) for values in counts)
-        tried = _maximise_curve(_CURVES["logit"], x, *counts, start, np.tile(_CEILINGS, len(models)))[1]
+        total, correct, start = (np.repeat(values, len(_CEILINGS), axis=0) for values in (total, correct, start))
+        tried = _maximise_curve(_CURVES["logit"], x, total, correct, start, np.tile(_CEILINGS, len(models)))[1]
         tried = np.nan_to_num(tried.reshape(len(models), -1), nan=-np.inf)
         gain = 2 * np.maximum(tried.max(axis=1) - logliks, 0)
         columns = {"model": models, "ceiling": _CEILINGS[tried.argmax(axis=1)], "daic": 2 - gain}
