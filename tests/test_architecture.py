@@ -137,3 +137,24 @@ def test_tests_lie_in_the_same_folders():
         if path.parent.name in folders and f"{path.parent.name}/{path.stem.removeprefix('test_')}" not in SOURCES
     ]
     assert misplaced == []
+
+
+def count_lines() -> dict[str, int]:
+    """Lines by folder of the package, then those of the tests and of the browser's scripts."""
+    lines: dict[str, int] = {}
+    for name, path in SOURCES.items():
+        folder = name.rpartition("/")[0] or "(top)"
+        lines[folder] = lines.get(folder, 0) + len(path.read_text(encoding="utf-8").splitlines())
+    for label, pattern in (("tests", "tests/**/*.py"), ("browser scripts", "book/_scripts/**/*.js")):
+        lines[label] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.glob(pattern))
+    return lines
+
+
+def test_folders_keep_to_their_budgets():
+    """Each folder has a budget of lines in docs/architecture.md, and keeps to it."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    budgets = {name: int(lines.replace(",", "")) for name, lines in re.findall(r"^\| (.+?) \| ([\d,]+) \|", page, re.M)}
+    lines = count_lines()
+    assert budgets.keys() == lines.keys()
+    over = {name: f"{lines[name]:,} of {budgets[name]:,}" for name in lines if lines[name] > budgets[name]}
+    assert not over, f"over budget: {over}; remove something before you add (docs/architecture.md)"
