@@ -35,6 +35,7 @@ BROUGHT_BY = {
     "markdown-it-py": "jupyter-book",
     "sphinx": "jupyter-book",
     "docutils": "jupyter-book",
+    "ipython": "ipykernel",
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
     "ipython": "ipykernel",

@@ -18,4 +18,4 @@ def test_parameters_and_columns_are_described():
     entry = api_page().split("## `compare_fits`")[1].split("## ")[0]
     for name in ("cells", "formula, family", "against"):
         assert f"\n`{name}`: " in entry
-    assert "\nDataFrame\n: One row a model" in entry
+    assert "\nDataFrame\n: One row per model" in entry

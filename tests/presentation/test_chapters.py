@@ -51,20 +51,15 @@ def test_a_kernel_that_dies_is_one_sentence(tmp_path):
 
 
 def test_a_book_has_the_chapters_that_its_build_can_fill():
-    """Chapters about the whole grid, or about the paper's own tables, are left out of books that have none."""
-    folder = _SOURCES[0].parent
-    names = {
-        kind: {
-            chapter.source.stem
-            for chapter in list_chapters(folder, whole_grid=kind[0], papers_outputs=kind[1], another_model=True)
-        }
-        for kind in ((True, True), (True, False), (False, True))
-    }
-    assert names[True, True] == {source.stem for source in _SOURCES}
-    assert names[True, True] - names[True, False] == {"01_identification"}
-    without = list_chapters(folder, whole_grid=True, papers_outputs=True)
-    assert names[True, True] - {chapter.source.stem for chapter in without} == {"15_your_model"}
-    assert names[True, True] - names[False, True] >= {"01_identification", "10_conclusions", "11_alternatives"}
+    """Chapters about the whole grid, or about another model, are left out of books that have none."""
+    folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
+    full, part, alone = (
+        {one.source.stem for one in list_chapters(folder, whole_grid=grid, another_model=another)}
+        for grid, another in kinds
+    )
+    assert full == {source.stem for source in _SOURCES}
+    assert full - alone == {"15_your_model"}
+    assert full - part == {"10_conclusions", "11_alternatives"}
 
 
 def test_metadata_that_nobody_reads_are_refused(tmp_path):
@@ -73,4 +68,4 @@ def test_metadata_that_nobody_reads_are_refused(tmp_path):
     notebook.metadata["cogniload"] = {"needs": ["hole grid"]}
     nbformat.write(notebook, tmp_path / "page.ipynb")
     with pytest.raises(ValueError, match=r"page\.ipynb: its metadata say"):
-        list_chapters(tmp_path, whole_grid=True, papers_outputs=True)
+        list_chapters(tmp_path, whole_grid=True)

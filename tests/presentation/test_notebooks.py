@@ -169,7 +169,6 @@ def test_committed_prose_types_no_result(source):
     [
         ("05_glm", {"formula", "family"}),
         ("06_interactions", {"formula", "family"}),
-        ("07_aic", {"formula", "family"}),
         ("11_alternatives", {"formula", "family"}),
     ],
 )

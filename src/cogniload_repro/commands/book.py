@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, describe_changes, read_choices
+from cogniload_repro.commands.choices import describe_changes, read_choices
 from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
 from cogniload_repro.commands.steps import Build, read_sources, tables_of
 
@@ -52,9 +52,8 @@ def render(grid: str, again: bool, build: Path, jobs: int) -> None:
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
-        choices = read_choices(build)
-        chapters = _list_chapters(grid, build, choices)
-        _run_changed(chapters, Build(build, grid, jobs, choices), again)
+        chapters = _list_chapters(grid, build)
+        _run_changed(chapters, Build(build, grid, jobs, read_choices(build)), again)
         say("== book")
         _make_book(chapters, build, builder)
 
@@ -68,7 +67,7 @@ def build_book(grid: str, build: Path) -> None:
     from cogniload_repro.presentation.book import start_builder
 
     with start_builder() as builder:
-        _make_book(_list_chapters(grid, build, read_choices(build)), build, builder)
+        _make_book(_list_chapters(grid, build), build, builder)
 
 
 def _check_checkout(build: Path) -> None:
@@ -80,13 +79,12 @@ def _check_checkout(build: Path) -> None:
             raise ValueError(f"{build / file} is missing; run `cogniload {step} --build {build}` first")
 
 
-def _list_chapters(grid: str, build: Path, choices: Choices) -> list["Chapter"]:
+def _list_chapters(grid: str, build: Path) -> list["Chapter"]:
     from cogniload_repro.models import NAMES
     from cogniload_repro.presentation.chapters import list_chapters
 
     has = {
         "whole_grid": grid == "paper",
-        "papers_outputs": choices.source.address == RECONSTRUCTED,
         "another_model": any(model not in NAMES for one in read_sources(build) for model in one["models"]),
     }
     return list_chapters("notebooks", **has)

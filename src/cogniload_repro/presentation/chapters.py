@@ -26,7 +26,7 @@ class Chapter:
     ----------
     source : Path
     needs : tuple of str
-        What a build must have for this chapter: ``whole grid``, ``paper's outputs``, ``another model``.
+        What a build must have for this chapter: ``whole grid``, ``another model``.
     takes : tuple of str
         Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
     """
@@ -36,9 +36,7 @@ class Chapter:
     takes: tuple[str, ...] = ()
 
 
-def list_chapters(
-    folder: str | Path, *, whole_grid: bool, papers_outputs: bool, another_model: bool = False
-) -> list[Chapter]:
+def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool = False) -> list[Chapter]:
     """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
 
     Raises
@@ -46,7 +44,7 @@ def list_chapters(
     ValueError
         For a file that is no notebook, or metadata that say something else than `Chapter` knows.
     """
-    present = {"whole grid": whole_grid, "paper's outputs": papers_outputs, "another model": another_model}
+    present = {"whole grid": whole_grid, "another model": another_model}
     sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
     chapters = []
     for source in sources:
