@@ -35,7 +35,6 @@ BROUGHT_BY = {
     "markdown-it-py": "jupyter-book",
     "sphinx": "jupyter-book",
     "docutils": "jupyter-book",
-    "ipython": "ipykernel",
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
     "ipython": "ipykernel",

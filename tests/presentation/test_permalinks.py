@@ -28,4 +28,3 @@ def test_each_number_stands_at_its_row_and_column(build):
     assert data["rows"]["table4"]["QwQ-32B d=3"]["ctx"] == [["ctx", "7", "7", "input", "exact", ""]]
     assert data["columns"] == {"table2": ["beta_d"], "table4": ["ctx"], "table7": ["d=3"]}
     assert "prose" not in data["rows"]
-    assert data["labels"]["DS-Llama-70B"] == "DeepSeek-R1-Distill-Llama-70B"
