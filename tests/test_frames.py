@@ -84,7 +84,7 @@ def test_a_fit_has_its_numbers():
 def test_a_verdict_is_one_of_five_and_gives_its_reason():
     """What is not computable says why."""
     row = dict.fromkeys(FIDELITY.columns, "x") | {"recomputed": 1.0, "kind": "derived", "verdict": "exact"}
-    row |= {"evidence": "settled"}
+    row |= {"evidence": "identified"}
     check_frame(pd.DataFrame([row]), FIDELITY, "it", "mend it")
     with pytest.raises(ValueError, match="has verdict 'good', not one of the words"):
         check_frame(pd.DataFrame([row | {"verdict": "good"}]), FIDELITY, "it", "mend it")

@@ -25,6 +25,12 @@ def test_csv_and_parquet_give_the_same_table(tmp_path):
     assert from_csv["needles"].tolist() == (FEW["rho"] * FEW["N"]).round().tolist()
 
 
+@pytest.mark.parametrize("model", ["None", "nan", "null", "NA", "007", "1e5", "#N/A"])
+def test_any_name_of_a_model_comes_back(tmp_path, model):
+    """Names are words, also those that pandas takes for missing values or numbers."""
+    assert set(read_cell_table(write(tmp_path, model=model))["model"]) == {model}
+
+
 def test_origin_is_what_the_file_says(tmp_path):
     """Parquet carries its word, the committed table is the reconstruction, and any other CSV has no origin."""
     write_table(tmp_path / "mine.parquet", FEW, {"provenance": "imported"})
@@ -43,7 +49,7 @@ def test_origin_is_what_the_file_says(tmp_path):
         ({"total": [100, 100.5, 100, 100, 100, 100]}, r"row 2 .* has total 100\.5, not a whole number"),
         ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4 .* has rho 40\.0, not a number from 0 to 1"),
         ({"d": ["1", "2", "x", "4", "5", "6"]}, "row 3 .* has d 'x', not a number"),
-        ({"model": ["a", None, "a", "a", "a", "a"]}, "row 2 .* has model nan, no text"),
+        ({"model": ["a", None, "a", "a", "a", "a"]}, "row 2 .* has model '', no text"),
         ({"d": 1, "ratio_pct": 5}, "row 2 .* is there before"),
         ({"total": 0, "correct": 0}, "holds no answers"),
         ({"ctx": 99}, "row 1 .* has more correct and wrong answers than its total"),

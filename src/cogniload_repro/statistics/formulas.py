@@ -10,6 +10,7 @@ import math
 import re
 import warnings
 from functools import lru_cache
+from typing import TypeGuard
 
 import formulaic
 import numpy as np
@@ -28,7 +29,7 @@ FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
     "np.log", "np.log2", "np.log10", "np.log1p", "np.sqrt", "np.exp", "np.abs", "np.minimum", "np.maximum",
 )  # fmt: skip
-#: What the splines take beside an expression: numbers of columns, places, switches and words.
+#: What the splines take beside an expression: numbers of columns, knots, switches and words.
 _SPLINES = {
     "bs": ("df", "degree", "knots", "include_intercept", "extrapolation"),
     "cr": ("df", "knots", "constraints", "extrapolation"),
@@ -46,39 +47,34 @@ _LONGEST, _LARGEST_POWER, _LARGEST_DF, _MOST_TERMS, _MOST_PRODUCTS = 5_000, 6, 2
 _MOST_COLUMNS, _MOST_CELLS = 1_000, 20_000_000
 
 
+class _FormulaError(Exception):
+    """What a formula says and may not: the end of a sentence that begins with the formula."""
+
+
 @lru_cache(maxsize=256)
 def read_formula(formula: str) -> SimpleFormula:
-    """Read the right side of a formula without evaluating anything.
-
-    Parameters
-    ----------
-    formula : str
-        ``correct ~ ...`` over `COVARIATES` and `FUNCTIONS`. Beside covariates a function takes literal numbers only.
-
-    Raises
-    ------
-    ValueError
-        If it has another form, says anything else, or asks for too much; the sentence quotes it.
-    """
+    """Read the right side of ``correct ~ ...`` without evaluating anything; a ValueError quotes what it refuses."""
     if len(formula) > _LONGEST:
         raise ValueError(f"formula {formula[:60]!r}... has {len(formula):,} characters; use at most {_LONGEST:,}")
     left, tilde, right = formula.partition("~")
-    if not tilde or left.strip() != "correct" or not right.strip():
-        raise ValueError(f"formula {formula!r} must read 'correct ~ ...' over {', '.join(COVARIATES)}")
     try:
+        if not tilde or left.strip() != "correct" or not right.strip():
+            raise _FormulaError(f"must read 'correct ~ ...' over {', '.join(COVARIATES)}")
+        if "#" in right:
+            raise _FormulaError("has a comment, which nobody fits; leave out '#' and what follows it")
         if _count_products(DefaultFormulaParser().get_ast(right)) > _MOST_PRODUCTS:
             raise _FormulaError(f"multiplies out to more than {_MOST_PRODUCTS:,} terms; use fewer")
         parsed = formulaic.Formula(right)
-    except _FormulaError as error:
-        raise ValueError(f"formula {formula!r} {error}") from None
+        if not isinstance(parsed, SimpleFormula):
+            raise _FormulaError("has more than one right side; write one regression")
+        if len(parsed) > _MOST_TERMS:
+            raise _FormulaError(f"has {len(parsed)} terms; use at most {_MOST_TERMS}")
+        for part in _parts(parsed):
+            _check(ast.parse(part, mode="eval").body, outermost=True)
+    except _FormulaError as refusal:
+        raise ValueError(f"formula {formula!r} {refusal}") from None
     except Exception as error:  # formulaic raises many types, all of them for text that is no formula
         raise ValueError(f"formula {formula!r} cannot be read: {_first_line(error)}") from None
-    if not isinstance(parsed, SimpleFormula):
-        raise ValueError(f"formula {formula!r} has more than one right side; write one regression")
-    if len(parsed) > _MOST_TERMS:
-        raise ValueError(f"formula {formula!r} has {len(parsed)} terms; use at most {_MOST_TERMS}")
-    for part in _parts(parsed):
-        _check_part(part, formula)
     return parsed
 
 
@@ -101,97 +97,73 @@ def _parts(parsed: SimpleFormula) -> list[str]:
     return sorted({factor.expr for term in parsed for factor in term.factors})
 
 
-def _check_part(part: str, formula: str) -> None:
-    """Refuse a part that is more than arithmetic on covariates and calls of the listed functions."""
-    try:
-        tree = ast.parse(part, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"formula {formula!r} cannot be read at {part!r}: {_first_line(error)}") from None
-    try:
-        _check_expression(tree, outermost=True)
-    except _FormulaError as error:
-        raise ValueError(f"formula {formula!r} {error}") from None
-
-
-class _FormulaError(Exception):
-    """What a formula says and may not."""
-
-
-def _check_expression(node: ast.expr, *, outermost: bool = False) -> None:
-    """Allow covariates, numbers, arithmetic, comparisons and calls; the exception's text completes a sentence.
-
-    Splines and factors have columns of their own, so they are no part of anything else.
-    """
-    if isinstance(node, ast.Call):
-        if not outermost and (name := ast.unparse(node.func)) in ("C", *_SPLINES):
+def _check(node: ast.expr, *, outermost: bool = False) -> None:
+    """Allow covariates, numbers, arithmetic and known calls; splines and factors are no part of anything else."""
+    if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in FUNCTIONS:
+        if not outermost and name in ("C", *_SPLINES):
             raise _FormulaError(f"has {name}() inside of something else; let it stand for itself")
-        _check_call(node)
+        if ast.unparse(node) not in [f"C({factor})" for factor in FACTORS]:
+            _check_arguments(name, node)
     elif isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
         operators = node.ops if isinstance(node, ast.Compare) else [node.op]
         if not all(isinstance(operator, _OPERATORS) for operator in operators):
             raise _FormulaError(f"says {ast.unparse(node)!r}, which is no arithmetic that formulas know")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            _check_power(node)
+            power = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+            if not (isinstance(power, ast.Constant) and _is_number(power.value) and power.value <= _LARGEST_POWER):
+                raise _FormulaError(f"has a power that is not a number up to {_LARGEST_POWER}; change it")
+            if not any(isinstance(part, ast.Name) and part.id in COVARIATES for part in ast.walk(node.left)):
+                raise _FormulaError(f"has a power of a constant, {ast.unparse(node)!r}; write the number")
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
-                _check_expression(child)
-    elif not _is_number(node) and not (isinstance(node, ast.Name) and node.id in COVARIATES):
+                _check(child)
+    elif not (isinstance(node, ast.Constant) and _is_number(node.value)) and ast.unparse(node) not in COVARIATES:
         raise _FormulaError(
-            f"says {ast.unparse(node)!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
-            f"nor a call of a known function ({', '.join(FUNCTIONS)}) nor a number"
+            f"says {ast.unparse(getattr(node, 'func', node))!r}, which is neither a covariate "
+            f"({', '.join(COVARIATES)}) nor a call of a known function ({', '.join(FUNCTIONS)}) nor a number"
         )
 
 
-def _check_call(node: ast.Call) -> None:
-    name = ast.unparse(node.func)
-    if name not in FUNCTIONS:
-        raise _FormulaError(
-            f"says {name!r}, which is neither a covariate ({', '.join(COVARIATES)}) "
-            f"nor a call of a known function ({', '.join(FUNCTIONS)})"
-        )
-    if ast.unparse(node) in [f"C({factor})" for factor in FACTORS]:
-        return
-    takes = 2 if name in ("np.minimum", "np.maximum") else 1
-    for argument in node.args[:takes]:
-        _check_expression(argument)
-    options = dict.fromkeys(_SPLINES[name][:1], node.args[1]) if name in _SPLINES and len(node.args) == 2 else {}
-    if len(node.args) - len(options) != takes:
-        raise _FormulaError(f"gives {name}() {len(node.args)} arguments; it takes {takes}")
-    for keyword in node.keywords:
-        if keyword.arg not in _SPLINES.get(name, ()):
-            raise _FormulaError(f"gives {name}() {ast.unparse(keyword)!r}, which it does not take here")
-        options[str(keyword.arg)] = keyword.value
-    for word, value in options.items():
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
+
+
+def _check_arguments(name: str, call: ast.Call) -> None:
+    """Allow one expression (two for a minimum or maximum), and options of splines that are written out."""
+    takes, known = 2 if name in ("np.minimum", "np.maximum") else 1, _SPLINES.get(name, ())
+    options = [(keyword.arg, keyword.value) for keyword in call.keywords]
+    if known and len(call.args) == 2:
+        options.append((known[0], call.args[1]))
+    elif len(call.args) != takes:
+        raise _FormulaError(f"gives {name}() {len(call.args)} arguments; it takes {takes}")
+    for argument in call.args[:takes]:
+        _check(argument)
+    for word, value in options:
+        if word not in known:
+            raise _FormulaError(
+                f"gives {name}() {ast.unparse(ast.keyword(word, value))!r}, which it does not take here"
+            )
         _check_option(name, word, value)
 
 
 def _check_option(name: str, word: str, value: ast.expr) -> None:
-    """Allow what is written out: whole numbers, lists of numbers, True and False, and known words."""
-    said = value.value if isinstance(value, ast.Constant) else None
+    """Allow what is written out: whole numbers above 0, lists of numbers, True and False, and known words."""
+    said = f"gives {name}() {word}={ast.unparse(value)}"
+    try:
+        content = ast.literal_eval(value)
+    except ValueError:  # an expression
+        content = None
     if word in ("df", "degree"):
-        if type(said) is not int:
-            raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}; write a whole number")
-        if said > _LARGEST_DF:
-            raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
+        if type(content) is not int or content < 1:
+            raise _FormulaError(f"{said}; write a whole number above 0")
     elif word == "knots":
-        if not isinstance(value, ast.List | ast.Tuple) or not all(map(_is_number, value.elts)):
-            raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}; write a list of numbers")
-        if len(value.elts) > _LARGEST_DF:
-            raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
-    elif said not in _WORDS[word] if word in _WORDS else type(said) is not bool:
-        raise _FormulaError(f"gives {name}() {word}={ast.unparse(value)}, which it does not take here")
-
-
-def _check_power(node: ast.BinOp) -> None:
-    power = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-    if not _is_number(power) or power.value > _LARGEST_POWER:  # type: ignore[attr-defined]
-        raise _FormulaError(f"has a power that is not a number up to {_LARGEST_POWER}; change it")
-    if not any(isinstance(part, ast.Name) and part.id in COVARIATES for part in ast.walk(node.left)):
-        raise _FormulaError(f"has a power of a constant, {ast.unparse(node)!r}; write the number")
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+        if not isinstance(content, list | tuple) or not all(map(_is_number, content)):
+            raise _FormulaError(f"{said}; write a list of numbers")
+        content = len(content)
+    elif content not in _WORDS.get(word, (True, False)) or _is_number(content):
+        raise _FormulaError(f"{said}, which it does not take here")
+    if _is_number(content) and content > _LARGEST_DF:
+        raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
 
 
 def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame) -> None:
@@ -223,13 +195,7 @@ def name_covariates(formula: str) -> tuple[str, ...]:
 
 
 def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Return a formula's columns at each row of the cells, and how to build them at other rows.
-
-    Raises
-    ------
-    ValueError
-        If the formula cannot be read, names something that the cells do not have, or is not finite somewhere.
-    """
+    """Return a formula's columns at each row of the cells, all finite, and how to build them at other rows."""
     cells, named = add_logarithm(cells), name_covariates(formula)
     known = [name for name in (*COVARIATES, *FACTORS) if name in cells]
     if absent := [name for name in named if name not in known]:
@@ -275,13 +241,7 @@ def _freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
 
 
 def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
-    """Return the design matrix at other rows; knots and levels stay those of the fit.
-
-    Raises
-    ------
-    ValueError
-        If a row has a level of a factor, or lies beyond the knots of a spline, that the fit does not know.
-    """
+    """Return the design matrix at other rows; levels that the fit does not know are refused."""
     cells = add_logarithm(cells)
     covariates = cells[[name for name in COVARIATES if name in cells]].astype(float)
     covariates = covariates.assign(**{name: list(_freeze(cells, name)) for name in FACTORS if name in cells})
