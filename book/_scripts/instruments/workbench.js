@@ -86,7 +86,7 @@ cogniload.workbench = (() => {
     page.parts.mine.setAttribute("aria-live", "polite");
     const file = el("input", { type: "file", id: "workbench-file", accept: ".csv,text/csv", multiple: true, onchange: () => [...file.files].forEach(take) });
     const zone = el("div", { class: "drop-zone" }, el("label", { for: "workbench-file" }, "Drop a cells.csv of your model here, or choose it: "), file,
-      el("p", { class: "note" }, "It is read in this page, sent nowhere, and forgotten with the page; `make add` puts a model into all chapters. Columns: model, N, d, rho (or ratio_pct), total, correct and, if known, ctx; or model, name and bucket of single scores."));
+      el("p", { class: "note" }, "It is read in this page, sent nowhere, and forgotten with the page; the command make add puts a model into all chapters. Columns: model, N, d, rho (or ratio_pct), total, correct and, if known, ctx; or model, name and bucket of single scores."));
     const stop = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
     for (const name of ["dragover", "dragleave"]) document.addEventListener(name, stop);
     document.addEventListener("drop", (event) => { stop(event); [...event.dataTransfer.files].forEach(take); });
