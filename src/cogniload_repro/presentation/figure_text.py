@@ -63,8 +63,8 @@ def _range(panels: tuple[Panel, ...], cells: pd.DataFrame) -> str:
     widest = escape(_label(points["model"].iloc[half_width.argmax()]))
     others = "; the other panels are published" if len(along_rho) < len(panels) else ""
     return (
-        f"Points along ρ: mean of {COUNT} reconstructions; shaded: their 95% prediction interval (median half-width "
-        f"{half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
+        f"Points along ρ: mean of the {COUNT} reconstructions that are not smooth; shaded: their 95% prediction "
+        f"interval (median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
     )
 
 
