@@ -163,7 +163,8 @@ def _most(agree: int, oppose: int) -> str:
 
 
 def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    # a large p is identified to one digit: the products' sums have windows as wide as the printed digits
+    return "p < 0.001" if p < 0.001 else f"p = {p:.1g}" if p >= 0.1 else f"p = {p:.2g}"
 
 
 def _slopes(a: Analyses) -> _Found:
