@@ -36,7 +36,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def alike(one, other):
-    """Return whether two values are equal but for one unit of a number's last digit: the printed digits have windows."""
+    """Return whether two values are equal but for one unit of a last digit: the printed digits leave windows."""
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
