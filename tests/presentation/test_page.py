@@ -42,6 +42,15 @@ def test_evidence_is_what_the_build_has(build, cells, provenance, evidence, badg
     assert (f"`{badge}`" in shown) if badge else "bdg" not in shown
 
 
+def test_another_table_of_counts_is_named(build, tmp_path):
+    """What replaces the build's cells on a page is not said to be theirs."""
+    page = build(CELLS, "reconstructed")
+    CELLS.to_csv(tmp_path / "mine_1.csv", index=False)
+    page.cells = cl.load_cells(tmp_path / "mine_1.csv")
+    assert "`another table` Counts of mine\\_1\\.csv, whose origin is not recorded" in page.badge("identified")
+    assert "mine" not in page.badge("published")
+
+
 def test_an_unknown_kind_of_evidence_is_refused(build):
     """A misspelt word does not pass as no evidence."""
     with pytest.raises(KeyError):

@@ -45,6 +45,7 @@ EVIDENCE = {
     ),
     "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
     "outputs": ("info", "scored outputs", "Scored model outputs"),
+    "counts": ("info", "another table", "Counts of another table"),
 }
 MAX_COLUMNS = 8
 
@@ -80,7 +81,7 @@ class Page:
     @property
     def reconstructed(self) -> bool:
         """Return whether the counts of the paper's models are a reconstruction."""
-        return self.cells.attrs["provenance"] == "reconstructed"
+        return self.cells.attrs.get("provenance") == "reconstructed"
 
     def facts(self, **facts: object) -> None:
         """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
@@ -91,9 +92,15 @@ class Page:
         fragments.glue_claims()
 
     def badge(self, evidence: str) -> str:
-        """Return the badge of a figure or table as Markdown; empty where it shows no data of models."""
+        """Return the badge of a figure or table as Markdown, with the name of a table that replaces the build's cells.
+
+        Empty where it shows no data of models.
+        """
         known = self._evidence(evidence)
-        return f"{{bdg-{EVIDENCE[known][0]}}}`{EVIDENCE[known][1]}`" if known else ""
+        if not known:
+            return ""
+        name = self.note if known not in ("published", "synthetic") and self.cells.attrs.get("cells") else ""
+        return " ".join(filter(None, [f"{{bdg-{EVIDENCE[known][0]}}}`{EVIDENCE[known][1]}`", markdown.escape(name)]))
 
     def figure(
         self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
@@ -214,7 +221,7 @@ class Page:
         if evidence in ("", "published", "synthetic", "outputs"):
             return evidence
         if not self.reconstructed:
-            return "outputs"
+            return "outputs" if self.cells.attrs.get("provenance") else "counts"
         partial = coverage(self.cells)[0] < len(PAPER_GRID)
         return "one reconstruction" if partial and evidence == "identified" else evidence
 
