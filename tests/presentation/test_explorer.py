@@ -86,6 +86,6 @@ def test_prepared_answers_are_judged_by_the_scorer():
             window = place if isinstance(place, str) else judged["text"].lower()[slice(*place)]
             assert all(value in window for value in values)
         found[judged["title"]] = judged["bucket"]
-    assert found["right"] == found["unsure after right reasoning"] == found["bold"] == "correct_valid"
+    assert found["correct"] == found["unsure after correct reasoning"] == found["bold"] == "correct_valid"
     assert found["wrong"] == "wrong_logic"
     assert len(set(found.values()) & set(BUCKETS)) >= 5

@@ -100,10 +100,10 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
     sentence = f"{poi} {PHRASES[asked['category']].initial}."
     right, other = (sentence.replace("{}", value) for value in (gold, wrong))
     steps = "\n".join(puzzle.text.split("\n\n")[1].split("\n")[-3:-1])
-    yield right, {"title": "right"}
+    yield right, {"title": "correct"}
     yield other, {"title": "wrong"}
-    yield f"After the last statement {right}\n\nI am not sure about this.", {"title": "unsure after right reasoning"}
-    yield f"First {right}\nIn the end {other}", {"title": "right on the way, wrong at the end"}
+    yield f"After the last statement {right}\n\nI am not sure about this.", {"title": "unsure after correct reasoning"}
+    yield f"First {right}\nIn the end {other}", {"title": "correct on the way, wrong at the end"}
     yield sentence.replace("{}", f"**{gold}**"), {"title": "bold"}
     yield f"Answer: {gold}\n(This is so after statement {puzzle.N}.)", {"title": "with a remark in brackets"}
     yield f"The answer is `{gold}`", {"title": "in back quotes"}
