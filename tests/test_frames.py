@@ -111,3 +111,11 @@ def test_the_frames_of_a_build_have_schemas():
     """The five frames that pages are made from are all declared, with the cells' key."""
     assert set(FRAMES) == {"cells", "glm", "interactions", "aic", "tokens"}
     assert CELLS.key == ("model", "N", "d", "ratio_pct", "perturbation")
+
+
+def test_columns_of_words_keep_their_names_in_any_order(tmp_path):
+    """A file whose columns stand in another order than the schema's has each word in its own column."""
+    schema = Schema({"model": Column("text"), "place": Column("text")}, ("model",))
+    (tmp_path / "own.csv").write_text("place,model\nhere,007\n", encoding="utf-8")
+    read = read_frame(tmp_path / "own.csv", schema, "correct it")
+    assert (read.loc[0, "model"], read.loc[0, "place"]) == ("007", "here")

@@ -41,7 +41,7 @@ def read_frame(path: str | Path, schema: Schema, remedy: str, *, as_text: bool =
         raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
     words = [name for name, column in schema.columns.items() if column.kind == "text" and name in frame]
     if words and path.suffix != ".parquet" and not as_text:  # a model may be called nan, or 007
-        frame[words] = pd.read_csv(path, usecols=words, dtype=str, keep_default_na=False)
+        frame[words] = pd.read_csv(path, usecols=words, dtype=str, keep_default_na=False)[words]
     checked = check_frame(frame, schema, str(path), remedy)
     return frame if as_text else checked
 
