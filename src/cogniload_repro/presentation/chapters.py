@@ -29,11 +29,14 @@ class Chapter:
         What a build must have for this chapter: ``whole grid``, ``another model``.
     takes : tuple of str
         Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
+    long : bool
+        It runs longest, and so is started before the others.
     """
 
     source: Path
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    long: bool = False
 
 
 def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool = False) -> list[Chapter]:
@@ -49,12 +52,12 @@ def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool =
     chapters = []
     for source in sources:
         says = _read_metadata(source).get("cogniload", {})
-        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())))
-        if set(says) - {"needs", "takes"} or set(chapter.needs) - set(present):
+        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())), says.get("long", False))
+        if set(says) - {"needs", "takes", "long"} or set(chapter.needs) - set(present):
             raise ValueError(f"{source.name}: its metadata say {dict(says)}; see the docstring of Chapter")
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
-    return chapters
+    return sorted(chapters, key=lambda one: not one.long)
 
 
 @dataclass(frozen=True)
