@@ -26,8 +26,8 @@ document.addEventListener("DOMContentLoaded", () => {
   // looks when the window changes only
   const boxes = ".bd-article figure, .bd-article mjx-container, .bd-article .output, .bd-article pre, .pst-scrollable-table-container";
   const mark = (box) => {
-    const tall = box.tagName !== "MJX-CONTAINER" && box.scrollHeight > box.clientHeight + 1;  // a formula is drawn beyond its line
-    const scrolls = tall || box.scrollWidth > box.clientWidth + 1;
+    const formula = box.tagName === "MJX-CONTAINER", slack = formula ? 4 : 1;  // a formula is drawn a little beyond its box
+    const scrolls = box.scrollWidth > box.clientWidth + slack || (!formula && box.scrollHeight > box.clientHeight + slack);
     if (scrolls || box.hasAttribute("tabindex")) box.tabIndex = scrolls ? 0 : -1;
   };
   const watch = new ResizeObserver((seen) => new Set(seen.map(({ target }) => target.closest(boxes))).forEach((box) => box && mark(box)));
