@@ -1,4 +1,4 @@
-"""Measure the whole chain: `make bench` prints the figures, `make bench WRITE=1` keeps them.
+"""Measure the whole chain: `make bench` prints the figures, `make bench WRITE=1` keeps them on an idle machine.
 
 The chain runs in a copy of the tracked files, with the environment that runs this script, so that a build of yours
 stays as it is. Seconds depend on the machine; the ratios come from one run on one machine.
@@ -20,21 +20,21 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = "bench_generation.py", "bench_scoring.py", "bench_coverage.py", "bench_evaluation.py"
 #: The one that needs Inspect has no rows where `make evaluate-env` has not brought it.
 PYTHONS = {"bench_evaluation.py": ROOT / ".venv-evaluate" / "bin" / "python"}
-#: So many rows, those of the chain and the first of the parts, stand in the README.
-IN_README = 6
 MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
-def run(folder: Path, *arguments: str) -> float:
-    """Run make in a folder and return the wall time in seconds; its output is shown when it fails."""
-    start = time.monotonic()
+def run(folder: Path, *arguments: str) -> str:
+    """Run make in a folder and return wall and CPU time; its output is shown when it fails."""
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = ["make", "-C", str(folder), "VENV=", f"PYTHON={sys.executable}", *arguments]
     environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"make {' '.join(arguments)} failed:\n{done.stdout}\n{done.stderr}")
-    print(f"make {' '.join(arguments):24} {time.monotonic() - start:7.1f} s", flush=True)
-    return time.monotonic() - start
+    used, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - start
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    print(f"make {' '.join(arguments):24} {wall:7.1f} s, {cpu:7.1f} CPU s", flush=True)
+    return f"{wall:.1f} s, {cpu:.1f} CPU s"
 
 
 def measure_chain() -> list[tuple[str, str]]:
@@ -52,7 +52,7 @@ def measure_chain() -> list[tuple[str, str]]:
         rows.append(("`make reproduce`, one notebook changed", run(folder, "reproduce")))
         rows.append(("`make smoke`, nothing built", run(folder, "smoke")))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2
-    return [(what, f"{seconds:.1f} s") for what, seconds in rows] + [("largest process", f"{peak:.2f} GiB")]
+    return [*rows, ("largest process", f"{peak:.2f} GiB")]
 
 
 def measure_parts() -> list[tuple[str, str]]:
@@ -69,20 +69,27 @@ def measure_parts() -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Measure everything and print a table; with --write, keep it in docs/benchmarks.md and its head in the README."""
-    rows = measure_chain() + measure_parts()
-    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    """Measure and print a table; --write keeps it in docs/benchmarks.md, its head in the README; --chain stops there.
+
+    A machine with other work is refused when figures are to be kept: seconds taken there mislead.
+    """
+    cores = os.cpu_count() or 1
+    if "--write" in sys.argv[1:] and os.getloadavg()[0] > cores:
+        sys.exit(f"the load average is {os.getloadavg()[0]:.1f} on {cores} cores; wait until the machine is idle")
+    chain = measure_chain()
+    machine = f"{cores} cores, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
     head = [f"| measured ({machine}) | |", "|:--|--:|"]
+    if "--write" in sys.argv[1:]:
+        readme, (begin, end) = ROOT / "README.md", MARKERS
+        table = "\n".join([begin, *head, *(f"| {what} | {figure} |" for what, figure in chain), end])
+        text = re.sub(f"{begin}.*{end}", lambda _: table, readme.read_text("utf-8"), flags=re.DOTALL)
+        readme.write_text(text, encoding="utf-8")
+    rows = chain if "--chain" in sys.argv[1:] else chain + measure_parts()
     lines = [f"| {what} | {figure} |" for what, figure in rows]
     print("\n".join(head + lines))
-    if "--write" not in sys.argv[1:]:
-        return
-    whole = ["# Measured figures", "", "Written by `make bench WRITE=1`.", "", *head, *lines, ""]
-    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(whole), encoding="utf-8")
-    readme, (begin, end) = ROOT / "README.md", MARKERS
-    table = "\n".join([begin, *head, *lines[:IN_README], end])
-    text = re.sub(f"{begin}.*{end}", lambda _: table, readme.read_text("utf-8"), flags=re.DOTALL)
-    readme.write_text(text, encoding="utf-8")
+    if "--write" in sys.argv[1:] and "--chain" not in sys.argv[1:]:
+        whole = ["# Measured figures", "", "Written by `make bench WRITE=1`.", "", *head, *lines, ""]
+        (ROOT / "docs" / "benchmarks.md").write_text("\n".join(whole), encoding="utf-8")
 
 
 if __name__ == "__main__":
