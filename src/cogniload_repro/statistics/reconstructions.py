@@ -107,10 +107,12 @@ def _join(cells: pd.DataFrame) -> pd.DataFrame:
     keyed = cells[KEYS].reset_index(drop=True)
     if "perturbation" in cells:  # a perturbed text is another question
         keyed["ratio_pct"] = keyed["ratio_pct"].where(cells["perturbation"].fillna("").to_numpy() == "")
+    keyed[KEYS[1:]] = keyed[KEYS[1:]].astype(float)
     return keyed.merge(_committed(), on=KEYS, how="left")
 
 
 @cache
 def _committed() -> pd.DataFrame:
     cells = read_frame(RECONSTRUCTED / "cells.csv", CELLS, "restore it with git")
-    return load_tables().merge(cells[[*KEYS, "total"]], on=KEYS)
+    tables = load_tables().merge(cells[[*KEYS, "total"]], on=KEYS)
+    return tables.astype(dict.fromkeys(KEYS[1:], float))
