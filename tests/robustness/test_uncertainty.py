@@ -188,3 +188,12 @@ def test_bootstrap_replicates_are_announced_as_gone():
     cells = CELLS[CELLS["model"] == "QwQ-32B"]
     with pytest.warns(FutureWarning, match="replicates"):
         assert capacity_intervals(cells, replicates=10).equals(capacity_intervals(cells))
+
+
+def test_intervals_of_a_part_of_the_grid_are_not_identified():
+    """Reconstructed counts without a level are flagged; the whole grid, and counts of one's own, are not."""
+    own = CELLS[CELLS["model"] == "QwQ-32B"]
+    part = own[own["N"] < 250]
+    assert capacity_intervals(own)["identified"].all()
+    assert not capacity_intervals(part)["identified"].any()
+    assert capacity_intervals(part.assign(model="mine"))["identified"].all()

@@ -18,8 +18,10 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
+from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.likelihood import maximise, maximise_all
-from cogniload_repro.statistics.regression import Fit, fit_glm
+from cogniload_repro.statistics.reconstructions import reconstructed_models
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
 _INTERVALS = ("model", "point", "se", "estimate", "profile_low", "profile_high", "identified")
@@ -96,7 +98,8 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame
     -------
     DataFrame
         One row per model and point: model, point, se (of the decimal logarithm for ecl50), estimate, profile_low and
-        profile_high (95%), and identified (True: the paper's regression follows from the printed tables). ECL50 in
+        profile_high (95%), and identified (whether the printed tables fix them; false for reconstructed counts of a
+        part of the grid, whose numbers are those of the table given, with a range in `fits.capacity_points`). ECL50 in
         statements, NT50 as a fraction, ID50 in units of d; NaN where the point does not exist, infinite where the
         likelihood sets no limit (for NT50: none inside [0, 1]).
 
@@ -112,14 +115,16 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame
     """
     if replicates:
         warnings.warn("replicates has no effect: intervals are profile-likelihood intervals", FutureWarning, 2)
-    rows = []
+    reconstructed, rows = set(reconstructed_models(cells)), []
     for quadratic in fit_quadratics(cells):
+        own = cells[cells["model"] == quadratic.model]
+        identified = quadratic.model not in reconstructed or is_identified(own, QUADRATIC)
         for point, estimate in quadratic.points.items():
             ends = [estimate, *profile_interval(quadratic, point)]
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     ends = [float(np.float64(10) ** end) for end in ends]
-            rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, True))
+            rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, identified))
     return pd.DataFrame(rows, columns=_INTERVALS)
 
 
