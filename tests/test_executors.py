@@ -18,8 +18,8 @@ import pytest
 
 from cogniload_repro import executors
 from cogniload_repro.executors import open_executor
-from cogniload_repro.puzzles.catalog import draw_named, rows_table
-from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring import scores as scoring
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
@@ -36,7 +36,7 @@ SLOW = pytest.mark.slow
 def build(tmp_path_factory):
     """A folder with puzzles and outputs of six models, of which a worker scores one in half a second."""
     folder = tmp_path_factory.mktemp("build")
-    write_table(folder / "puzzles.parquet", rows_table(map(draw_named, NAMES)), LABEL)
+    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(list(map(draw_named, NAMES)), PUZZLES), LABEL)
     for model in MODELS:
         answers = [f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)]
         columns = [[model] * ROWS, [NAMES[row % 2] for row in range(ROWS)], answers, [500] * ROWS]
@@ -167,27 +167,17 @@ def test_scores_that_are_written_elsewhere_are_missed(build, tmp_path):
         score(build, tmp_path / "scores", executor)
 
 
-def test_scores_that_lack_rows_or_are_of_other_code_are_refused(build, tmp_path, monkeypatch):
-    """What is there has as many rows as its outputs, and was made by the scorer that is running here."""
-    whole = scoring._score_file
+def test_scores_that_lack_rows_are_refused(build, tmp_path, monkeypatch):
+    """What is there has as many rows as its outputs."""
+    whole = scoring._score
 
     def score_half(outputs, puzzles, scores, *more):
-        made_from = whole(outputs, puzzles, scores, *more)
+        whole(outputs, puzzles, scores, *more)
         write_table(scores, pq.read_table(scores).slice(0, ROWS // 2), read_metadata(scores))
-        return made_from
 
-    monkeypatch.setattr(scoring, "_score_file", score_half)
+    monkeypatch.setattr(scoring, "_score", score_half)
     with pytest.raises(ValueError, match=r"a\.parquet has 4,000 of 8,000 rows"):
         score(build, tmp_path / "scores", None)
-
-    def score_otherwise(outputs, puzzles, scores, *more):
-        made_from = whole(outputs, puzzles, scores, *more)
-        write_table(scores, pq.read_table(scores), read_metadata(scores) | {"scorer": "another"})
-        return made_from
-
-    monkeypatch.setattr(scoring, "_score_file", score_otherwise)
-    with pytest.raises(ValueError, match=r"a\.parquet was not made from these outputs and puzzles by this scorer"):
-        score(build, tmp_path / "again", None)
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://", "file:///x", "127.0.0.1:8786", "tcp://[::1", "tcp://a:b"])

@@ -21,7 +21,7 @@ from inspect_ai.log import read_eval_log
 from cogniload_repro.evaluation.metrics import count_answers
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.robustness.uncertainty import fit_quadratics
-from cogniload_repro.scoring.scores import score_partition
+from cogniload_repro.scoring.scores import score_dataset
 
 INSPECT = [sys.executable, "-m", "inspect_ai"]
 GRID = "N=20:50,ratio=5:25:50:75:95,d=1:3:5:7"
@@ -86,10 +86,9 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
         newest(tmp_path), tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
     )
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
-    (partition,) = (tmp_path / "outputs").glob("*.parquet")
-    score_partition(partition, tmp_path / "puzzles.parquet", tmp_path / "scores.parquet")
+    (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
     fates = {name: fate(text)["end"] for name, text in texts.items()}
-    scores = pd.DataFrame(pq.read_table(tmp_path / "scores.parquet").to_pylist()).set_index("name")
+    scores = pd.DataFrame(pq.read_table(scores_path).to_pylist()).set_index("name")
     assert (scores["correct"] == (scores.index.map(fates) == "right")).all()
     metrics = {name: one.value for score in log.results.scores for name, one in score.metrics.items()}
     cut = sum(end in ("cut", "full") for end in fates.values()) / 200

@@ -28,7 +28,7 @@ from cogniload_repro.presentation.figures import find_panels, panel_accuracy
 from cogniload_repro.puzzles.text import parse_puzzle
 from cogniload_repro.robustness.comparisons import compare_models
 from cogniload_repro.scoring.cells import write_cells
-from cogniload_repro.scoring.scores import score_dataset, score_partition
+from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.cell_tables import load_cells
 
@@ -85,9 +85,8 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     source = shutil.copy(mini.location, tmp_path / "x.eval")
     report = import_outputs(source, tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet")
     assert (dict(report.responses), dict(report.rejected)) == ({"mockllm/model": 36}, {})
-    (partition,) = (tmp_path / "outputs").glob("*.parquet")
-    score_partition(partition, tmp_path / "puzzles.parquet", tmp_path / "scores.parquet")
-    scored = {row["name"]: row for row in pq.read_table(tmp_path / "scores.parquet").to_pylist()}
+    (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
+    scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
     for sample in mini.samples:
         own, row = sample.scores["verdict"], scored[sample.id]
         assert (own.reason, own.explanation, own.answer) == (row["bucket"], row["window"], row["answer"])

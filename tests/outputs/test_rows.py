@@ -2,11 +2,13 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 from inspect_log import make_header, make_sample, write_archive
 
 from cogniload_repro.outputs.rows import Output, Rejected, read_outputs
-from cogniload_repro.puzzles.catalog import Catalog, draw_named, rows_table
+from cogniload_repro.puzzles.catalog import Catalog, draw_named
+from cogniload_repro.schemas import PUZZLES
 
 NAME = "20_1_1_770487_red"
 ROW = {"model": "mine", "name": NAME, "response": "Raymond: red", "prompt_tokens": 400, "response_tokens": 3}
@@ -120,7 +122,7 @@ def test_a_row_that_knows_only_the_text_finds_its_puzzle(tmp_path):
     """The prompt stands for the name where the puzzle is known; elsewhere the row is rejected."""
     puzzle = draw_named(NAME)
     samples = [make_sample(1, input=puzzle["text"] + "\n"), make_sample(2, input="Who?", epoch=1)]
-    catalog = Catalog(rows_table([puzzle]))
+    catalog = Catalog(pa.Table.from_pylist([puzzle], PUZZLES))
     found, rejected = read_outputs(write_archive(tmp_path / "run.eval", samples), catalog)
     assert (found.name, found.prompt_tokens) == (NAME, 500)
     assert (rejected.row, rejected.reason) == (2, "unknown puzzle")

@@ -4,8 +4,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.puzzles.catalog import draw_named, rows_table
-from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, score_all_ways, summarise_moves
 from cogniload_repro.scoring.scores import read_questions
 from cogniload_repro.scoring.verdict import READINGS
@@ -21,7 +21,7 @@ REMARK = "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\
 @pytest.fixture
 def build(tmp_path):
     """Outputs of two models: one on which all readings agree, one on which they do not."""
-    write_table(tmp_path / "puzzles.parquet", rows_table([PUZZLE]), LABEL)
+    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), LABEL)
     for model, responses in {"a": ["Raymond is wearing red underwear."], "b": [BEFORE_LAST_STOP] * 2}.items():
         if model == "b":
             responses += [OLD_VALUE_LAST, REMARK, ""]
@@ -77,7 +77,7 @@ def test_a_response_is_read_in_all_ways(build):
 
 def test_a_puzzle_that_is_not_known_is_refused(build):
     """The message names it."""
-    write_table(build / "puzzles.parquet", rows_table([]), LABEL)
+    write_table(build / "puzzles.parquet", PUZZLES.empty_table(), LABEL)
     with pytest.raises(ValueError, match=PUZZLE["name"]):
         count_moves(build / "outputs", build / "puzzles.parquet")
 

@@ -11,7 +11,7 @@ import pytest
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
-from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, score_partition
+from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset
 from cogniload_repro.scoring.verdict import READINGS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
@@ -20,25 +20,10 @@ IMPORTED = {"provenance": "imported", "source": "made by a test"}
 
 def puzzles_frame():
     """Two puzzles of one cell and one of another."""
-    rows = [
-        ("20_1_1_100001_red", 20, 1, 5.0, 1, 0.05, 100001, "", "Sue", "hair", "red", ["blue", "red", "gray"]),
-        (
-            "20_1_1_100002_blue",
-            20,
-            1,
-            5.0,
-            1,
-            0.05,
-            100002,
-            "",
-            "Ian",
-            "hair",
-            "blue",
-            ["blue", "red", "gray"],
-        ),
-        ("50_3_25_100003_bar", 50, 3, 50.0, 25, 0.5, 100003, "", "Zoe", "location", "bar", ["bar", "inn"]),
-    ]
-    return pd.DataFrame(rows, columns=PUZZLES.names)
+    red, blue = ((f"20_1_1_10000{at}_{gold}", 20, 1, 5.0, 1, 0.05, 100000 + at, "", poi, "hair", gold,
+                  ["blue", "red", "gray"]) for at, poi, gold in ((1, "Sue", "red"), (2, "Ian", "blue")))  # fmt: skip
+    bar = ("50_3_25_100003_bar", 50, 3, 50.0, 25, 0.5, 100003, "", "Zoe", "location", "bar", ["bar", "inn"])
+    return pd.DataFrame([red, blue, bar], columns=PUZZLES.names)
 
 
 def outputs_frame(model="mine"):
@@ -51,13 +36,18 @@ def outputs_frame(model="mine"):
     return pd.DataFrame(rows, columns=OUTPUTS.names)
 
 
+def write_outputs(path, frame, rows=None):
+    """Write a table of responses, in row groups of so many rows."""
+    with table_writer(path, OUTPUTS, IMPORTED) as writer:
+        writer.write_table(pa.Table.from_pandas(frame, OUTPUTS, preserve_index=False), row_group_size=rows)
+
+
 @pytest.fixture
 def build(tmp_path):
     """A folder with puzzles and the outputs of three models, of different sizes."""
     write_table(tmp_path / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
     for copies, model in enumerate(["a", "b", "c"], start=1):
-        frame = pd.concat([outputs_frame(model)] * 300 * copies, ignore_index=True)
-        write_table(tmp_path / f"outputs/{model}.parquet", pa.Table.from_pandas(frame, OUTPUTS), IMPORTED)
+        write_outputs(tmp_path / f"outputs/{model}.parquet", pd.concat([outputs_frame(model)] * 300 * copies))
     return tmp_path
 
 
@@ -70,9 +60,9 @@ def score_all(build, scores="scores", **options):
 def score(folder, outputs):
     """Score a table of responses to the three puzzles."""
     write_table(folder / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
-    write_table(folder / "outputs.parquet", pa.Table.from_pandas(outputs, OUTPUTS), IMPORTED)
-    score_partition(folder / "outputs.parquet", folder / "puzzles.parquet", folder / "scores.parquet")
-    return pd.read_parquet(folder / "scores.parquet")
+    write_outputs(folder / "outputs/mine.parquet", outputs)
+    score_all(folder)
+    return pd.read_parquet(folder / "scores/mine.parquet")
 
 
 def test_responses_are_scored_in_order(tmp_path):
@@ -107,22 +97,15 @@ def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
     ]
 
 
-def test_a_partition_keeps_rows_and_provenance(build):
-    """A file of many batches gives the scores of its rows over and over, and the provenance is handed on."""
-    rows = score_partition(build / "outputs/c.parquet", build / "puzzles.parquet", build / "c.parquet")
-    found = pd.read_parquet(build / "c.parquet")
-    assert rows == len(found) == 2700
-    assert found["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 900
-    assert read_metadata(build / "c.parquet").items() >= IMPORTED.items()
-
-
 def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
-    """Long responses are read row by row, which gives the same scores."""
-    paths = build / "outputs/a.parquet", build / "puzzles.parquet"
-    score_partition(*paths, build / "many.parquet")
+    """Files of many batches give the scores of their rows, also row by row, and hand on their provenance."""
+    score_all(build)
+    many = pd.read_parquet(build / "scores/c.parquet")
+    assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 900
+    assert read_metadata(build / "scores/c.parquet").items() >= IMPORTED.items()
     monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
-    score_partition(*paths, build / "one.parquet")
-    pd.testing.assert_frame_equal(*(pd.read_parquet(build / f"{name}.parquet") for name in ("many", "one")))
+    score_all(build, "one")
+    pd.testing.assert_frame_equal(many, pd.read_parquet(build / "one/c.parquet"))
 
 
 def test_any_number_of_workers_gives_the_same_bytes(build):
@@ -139,8 +122,7 @@ def test_a_second_run_scores_only_what_changed(build):
     before = {name: (build / f"scores/{name}.parquet").stat().st_ino for name in "ab"}
     (build / "outputs/c.parquet").unlink()
     os.utime(build / "outputs/a.parquet")
-    other = outputs_frame("b").assign(response="Nobody knows.")
-    write_table(build / "outputs/b.parquet", pa.Table.from_pandas(other, OUTPUTS), IMPORTED)
+    write_outputs(build / "outputs/b.parquet", outputs_frame("b").assign(response="Nobody knows."))
     os.utime(build / "outputs/b.parquet", (1, 1))
     (build / "scores/.c.parquet.1.part").write_bytes(b"left by a killed run")
     assert sorted(score_all(build)) == ["a.parquet", "b.parquet"]
@@ -150,9 +132,11 @@ def test_a_second_run_scores_only_what_changed(build):
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
 
 
-def test_other_puzzles_score_again(build):
-    """A puzzle whose answer was mended moves the scores, even if its file looks older."""
+def test_other_puzzles_or_another_reading_score_again(build):
+    """Scores made under one reading are not those of another; nor is a mended puzzle, even if its file looks older."""
     score_all(build)
+    score_all(build, reading=READINGS["prose"])
+    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["reading"]
     mended = puzzles_frame().assign(gold=["blue", "blue", "bar"])
     write_table(build / "puzzles.parquet", pa.Table.from_pandas(mended, PUZZLES), IMPORTED)
     os.utime(build / "puzzles.parquet", (1, 1))
@@ -160,42 +144,27 @@ def test_other_puzzles_score_again(build):
     assert pd.read_parquet(build / "scores/a.parquet")["bucket"][0] == "wrong_logic"
 
 
-def test_another_reading_scores_again(build):
-    """Scores made under one reading are not taken for those of another."""
-    score_all(build)
-    score_all(build, reading=READINGS["prose"])
-    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["reading"]
-
-
-def test_an_error_in_one_partition_leaves_the_others_scored(build):
-    """A row about an unknown puzzle stops its own partition, with a sentence that names it."""
-    broken = outputs_frame("b").assign(name="20_1_1_999999_red")
-    write_table(build / "outputs/b.parquet", pa.Table.from_pandas(broken, OUTPUTS), IMPORTED)
-    with pytest.raises(ValueError, match=r"b answers puzzle '20_1_1_999999_red'"):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "20_1_1_999999_red"}, r"b answers puzzle '20_1_1_999999_red'"),
+        ({"response": None}, r"b, puzzle '20_1_1_100001_red': a response must be text"),
+        ("column", r"b\.parquet lacks the columns response"),
+        ("cut", r"b\.parquet is not a whole Parquet file"),
+    ],
+)
+def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message):
+    """A row about an unknown puzzle, a response that is missing and damage stop their own file, and are named."""
+    path, frame = build / "outputs/b.parquet", outputs_frame("b")
+    if isinstance(changes, dict):
+        write_outputs(path, frame.assign(**changes))
+    elif changes == "column":
+        write_table(path, frame.drop(columns="response"), IMPORTED)
+    else:
+        path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ValueError, match=message):
         score_all(build)
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "c.parquet"]
-
-
-def test_outputs_without_a_column_are_refused(build):
-    """The message names the file and the missing column."""
-    frame = outputs_frame().drop(columns="response")
-    write_table(build / "outputs/a.parquet", frame, IMPORTED)
-    with pytest.raises(ValueError, match=r"a\.parquet lacks the columns response"):
-        score_all(build)
-
-
-def test_a_response_that_is_missing_is_refused(tmp_path):
-    """A null response is an error of the table, not an empty answer."""
-    with pytest.raises(ValueError, match=r"mine, puzzle '20_1_1_100001_red': a response must be text"):
-        score(tmp_path, outputs_frame().assign(response=None))
-
-
-def test_outputs_cut_short_are_refused(build):
-    """Half a Parquet file is an error that names it."""
-    path = build / "outputs/a.parquet"
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(ValueError, match=r"a\.parquet is not a whole Parquet file"):
-        score_all(build)
 
 
 def test_an_empty_folder_is_refused(tmp_path):
@@ -216,36 +185,32 @@ def test_a_long_window_is_cut_around_its_answer(tmp_path):
 def large(build, monkeypatch):
     """The build with one file of nine row groups, of which a task takes two."""
     monkeypatch.setattr(scores, "_TASK_ROWS", 700)
-    frame = pd.concat([outputs_frame("c")] * 900, ignore_index=True)
-    table = pa.Table.from_pandas(frame, OUTPUTS, preserve_index=False)
-    with table_writer(build / "outputs/c.parquet", OUTPUTS, IMPORTED) as writer:
-        writer.write_table(table, row_group_size=300)
+    write_outputs(build / "outputs/c.parquet", pd.concat([outputs_frame("c")] * 900), rows=300)
     return build
 
 
-def test_a_large_file_is_scored_in_parts(large):
+def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     """Its row groups are the tasks, the bytes are the same for any number of workers, and no part is left."""
-    assert [len(groups) for groups in scores._plan(large / "outputs/c.parquet", large / "x").tasks] == [2, 2, 2, 2, 1]
+    plan = scores._plan(large / "outputs/c.parquet", large / "x")
+    assert [len(groups) for groups in plan.parts.values()] == [2, 2, 2, 2, 1]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         parallel = score_all(large, "parallel", executor=executor)
     assert parallel == score_all(large, "serial")
     assert sorted(path.name for path in (large / "serial").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
-    score_partition(large / "outputs/c.parquet", large / "puzzles.parquet", large / "whole.parquet")
-    whole, parts = (pd.read_parquet(path) for path in (large / "whole.parquet", large / "serial/c.parquet"))
-    pd.testing.assert_frame_equal(whole, parts)
-    assert read_metadata(large / "whole.parquet") == read_metadata(large / "serial/c.parquet")
+    monkeypatch.setattr(scores, "_TASK_ROWS", 10_000)
+    score_all(large, "whole")
+    pd.testing.assert_frame_equal(*(pd.read_parquet(large / name / "c.parquet") for name in ("whole", "serial")))
+    assert read_metadata(large / "whole/c.parquet") == read_metadata(large / "serial/c.parquet")
 
 
 def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
     """What is joined is whole; the other files are scored, and the sentence names the row."""
     broken = pd.concat([outputs_frame("c")] * 900, ignore_index=True)
     broken.loc[2000, "name"] = "20_1_1_999999_red"
-    table = pa.Table.from_pandas(broken, OUTPUTS, preserve_index=False)
-    with table_writer(large / "outputs/c.parquet", OUTPUTS, IMPORTED) as writer:
-        writer.write_table(table, row_group_size=300)
+    write_outputs(large / "outputs/c.parquet", broken, rows=300)
     with pytest.raises(ValueError, match="c answers puzzle '20_1_1_999999_red'"):
         score_all(large)
-    assert {path.name for path in (large / "scores").glob("*.parquet")} == {"a.parquet", "b.parquet"}
+    assert {path.name for path in (large / "scores").iterdir()} == {"a.parquet", "b.parquet"}
 
 
 def test_scores_carry_their_counts(large):

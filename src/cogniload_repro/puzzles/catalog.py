@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +51,14 @@ def parse_name(name: str) -> PuzzleName | None:
     return PuzzleName(N, d, needles, puzzle_id, match[5])
 
 
+def split_name(name: str) -> PuzzleName:
+    """Return the parts of a name, or raise ValueError if it is none."""
+    parts = parse_name(name)
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    return parts
+
+
 def nominal_ratio(N: int, needles: int) -> float:
     """Return the paper's ratio (%) that gives this many needles, under one of the roundings; or the actual one."""
     for rounding in ROUNDINGS:
@@ -77,25 +86,23 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
     }
 
 
-def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> dict:
-    """Draw again the puzzle of this name under an edition of the generator, and return its row."""
-    parts = parse_name(name)
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    check_length(parts, text)
-    puzzle = draw_puzzle(*parts[:4], edition=edition)
-    if puzzle.solution != parts.gold:
-        raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
-    return puzzle_row(puzzle)
-
-
-def check_length(parts: PuzzleName, text: str | None = None) -> None:
-    """Refuse a name that asks for more statements than it may, or than the text can have."""
+def redraw(name: str, edition: Edition = PORT, text: str | None = None) -> Puzzle:
+    """Draw again the puzzle of this name under an edition; a long one only if it has a text that may be as long."""
+    parts = split_name(name)
     if parts.N > MAX_NAMED_STATEMENTS and len(text or "") < 20 * parts.N:
         raise ValueError(
             f"puzzles of more than {MAX_NAMED_STATEMENTS:,} statements are not drawn from their names; "
             "add puzzles.jsonl"
         )
+    puzzle = draw_puzzle(*parts[:4], edition=edition)
+    if puzzle.solution != parts.gold:
+        raise ValueError(f"the puzzle drawn from this id has the solution {puzzle.solution!r}")
+    return puzzle
+
+
+def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> dict:
+    """Return the row of the puzzle that `redraw` draws."""
+    return puzzle_row(redraw(name, edition, text))
 
 
 def check_row(row: Mapping) -> dict:
@@ -111,10 +118,8 @@ def check_row(row: Mapping) -> dict:
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     (puzzle,) = checked.to_pylist()
-    parts = parse_name(puzzle["name"])
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    others = [f"{key} {puzzle[key]!r}" for key, value in parts._asdict().items() if puzzle[key] != value]
+    parts = split_name(puzzle["name"])._asdict()
+    others = [f"{key} {puzzle[key]!r}" for key, value in parts.items() if puzzle[key] != value]
     if others:
         raise ValueError(f"the row says {', '.join(others)}, its name another")
     read = parse_puzzle(puzzle["text"])
@@ -125,16 +130,8 @@ def check_row(row: Mapping) -> dict:
 
 def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
     """Yield where a puzzle read from its text differs from the columns stated about it."""
-    read = {
-        "gold": puzzle.solution,
-        "N": puzzle.N,
-        "d": puzzle.d,
-        "needles": puzzle.needles,
-        "poi": puzzle.poi,
-        "category": puzzle.category,
-        "rho": puzzle.rho,
-    }
-    for column, value in read.items():
+    for column in ("gold", "N", "d", "needles", "poi", "category", "rho"):
+        value = getattr(puzzle, "solution" if column == "gold" else column)
         if column in stated and stated[column] != value:
             yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
     if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
@@ -263,11 +260,6 @@ def read_catalog(path: str | Path) -> Catalog:
         ) from None
 
 
-def rows_table(rows: Iterable[Mapping]) -> pa.Table:
-    """Return rows as a puzzles table."""
-    return pa.Table.from_pylist(list(rows), PUZZLES)
-
-
 class EditionMatch(NamedTuple):
     """How well an edition fits: of so many puzzles that some edition draws, it draws so many."""
 
@@ -287,27 +279,26 @@ def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -
     chance. Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text,
     or the prompt around it, is in ``texts`` fits only if the drawn text is in it.
     """
-    parsed, texts = {name: parts for name in sorted(set(names)) if (parts := parse_name(name))}, texts or {}
-    known = list(parsed)[:: max(1, -(-len(parsed) // SAMPLE))]
+    names, texts = [name for name in sorted(set(names)) if parse_name(name)], texts or {}
+    names = names[:: max(1, -(-len(names) // SAMPLE))]
     drawn: dict[Edition, set[str]] = {}
-    for group in _EDITION_GROUPS:
+    for _, group in groupby(EDITIONS, lambda edition: (edition != PORT, not edition.has_usual_order)):
         for edition in group:
-            drawn[edition] = {name for name in known if is_drawn_by(edition, parsed[name], texts.get(name))}
-        if max(map(len, drawn.values())) == len(known):
+            drawn[edition] = {name for name in names if is_drawn_by(edition, name, texts.get(name))}
+        if max(map(len, drawn.values())) == len(names):
             break
     tried = len(set().union(*drawn.values()))
     fits = [EditionMatch(edition, len(own), tried) for edition, own in drawn.items()]
     return sorted(fits, key=lambda fit: -fit.fitting) if tried else []
 
 
-def is_drawn_by(edition: Edition, parts: PuzzleName, text: str | None = None) -> bool:
+def is_drawn_by(edition: Edition, name: str, text: str | None = None) -> bool:
     """Return whether an edition draws this puzzle from its name: its solution, and its text if one is given."""
     try:
-        check_length(parts, text)
-        puzzle = draw_puzzle(*parts[:4], edition=edition)
+        puzzle = redraw(name, edition, text)
     except ValueError:
         return False
-    return puzzle.solution == parts.gold and (text is None or puzzle.text.strip() in text)
+    return text is None or puzzle.text.strip() in text
 
 
 def describe_fits(fits: list[EditionMatch]) -> str:
@@ -327,11 +318,3 @@ def choose_edition(fits: list[EditionMatch]) -> Edition:
     if not whole and len(most) != 1:
         raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
     return (whole or most)[0].edition
-
-
-#: The editions in the order in which they are tried.
-_EDITION_GROUPS = (
-    [PORT],
-    [edition for edition in EDITIONS if edition != PORT and edition.has_usual_order],
-    [edition for edition in EDITIONS if not edition.has_usual_order],
-)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from cogniload_repro.puzzles.catalog import check_row, nominal_ratio, parse_name
+from cogniload_repro.puzzles.catalog import check_row, nominal_ratio, parse_name, split_name
 from cogniload_repro.puzzles.text import read_question
 from cogniload_repro.records import decode_batch, read_json_lines
 from cogniload_repro.storage import open_parquet
@@ -186,9 +186,7 @@ def spent_counters(state: Mapping) -> set[str]:
 
 def release_row(name: str, text: str, metadata: str) -> dict:
     """Return a puzzle of the release as a row of the puzzles table."""
-    parts = parse_name(name)
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    parts = split_name(name)
     state = _parse_state(metadata)
     said = state["num_statements"], state["difficulty"], state["needles"]
     named = parts.N, parts.d, 0 if "needles" in spent_counters(state) else parts.needles

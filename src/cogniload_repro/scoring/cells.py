@@ -1,7 +1,7 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -41,21 +41,22 @@ def lean_frame(table: pa.Table) -> pd.DataFrame:
     return small.assign(**categories, **tokens)
 
 
-def summarise(scores: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the frames of `SUMMARIES` that scores lead to; window and answer are not needed."""
-    return {"cells": count_cells(scores), "tokens": token_stats(scores), "endings": count_endings(scores)}
+def summarise(frames: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the frames of `SUMMARIES` that scores lead to, and empty the list: of millions of rows one copy is enough.
+
+    One N at a time is counted, so that little is copied.
+    """
+    scores = pd.concat(frames, ignore_index=True)
+    frames.clear()
+    parts = (scores[scores["N"] == N] for N in sorted(set(scores["N"])) or [0])
+    cells, tokens = zip(*((count_cells(part), token_stats(part)) for part in parts), strict=True)
+    return {"cells": _gather("cells", cells), "tokens": _gather("tokens", tokens), "endings": count_endings(scores)}
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count scores by model and cell.
+    """Return one row per model and covered cell, models in printed order, then by N, ratio_pct, d.
 
-    Returns
-    -------
-    DataFrame
-        One row per model and covered cell, models in printed order, then cells by N, ratio_pct, d: model, N, d,
-        ratio_pct (%), needles, rho (fraction), total (puzzles), correct, ctx, valid_logic, poi_logic, last_logic,
-        other (puzzles), prompt_mean, prompt_p90, output_mean, output_p90 (tokens, over the responses whose
-        count is known; missing where there is none; p90 interpolates linearly between responses).
+    Columns as in `schemas.CELLS`; means and 90th percentiles (interpolated) are of the known token counts.
     """
     groups = scores.groupby(_KEYS, observed=True)
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
@@ -74,18 +75,7 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and 90th percentile of prompt and output tokens by model, N and d (paper, Appendix H).
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One row per response: model, N, d, prompt_tokens, response_tokens; unknown counts are left out.
-
-    Returns
-    -------
-    DataFrame
-        Columns model, N, d, prompt_mean, prompt_p90, output_mean, output_p90 (tokens; NaN if none is known).
-    """
+    """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
     tokens = scores[list(_TOKENS.values())].astype("float64")
     groups = tokens.groupby([scores[key] for key in ("model", "N", "d")])
     columns = {}
@@ -97,11 +87,7 @@ def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
 def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
     """Count by model the answers, the correct ones, and what the paper's rules do not look at.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, answers, correct, cut (truncated by a limit), unclosed (reasoning without an end),
-        hedged (correct by the reasoning, while the answer says that it is not sure).
+    That is: cut by a limit; unclosed reasoning; hedged, which is correct by the reasoning alone, and unsure.
     """
     found = {
         "correct": scores["correct"],
@@ -117,18 +103,14 @@ def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    frames = [_find_summary(path, name) for path in score_files(scores_dir)]
-    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
-    frame = frame.sort_values(SUMMARIES[name], kind="stable", ignore_index=True)
-    return _by_model(frame) if name == "cells" else frame
+    return _gather(name, [_find_summary(path, name) for path in score_files(scores_dir)])
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
-    """Write the cells table of all scores of a folder and return it.
+    """Write the cells table of all scores of a folder and return it; models named as chosen are marked ``chosen``.
 
-    Models named as chosen are marked in a column ``chosen``, which is there if there are any: their puzzles are those
-    that tell most, so that their accuracies are not averaged. The cells carry the weakest provenance of the scores:
-    reconstructed, as soon as one model is.
+    Their puzzles are those that tell most, so that their accuracies are not averaged. The table has the weakest
+    provenance of the scores: reconstructed, as soon as one model is.
     """
     cells = read_summary(scores_dir, "cells")
     if cells["model"].isin(list(chosen)).any():
@@ -168,7 +150,14 @@ def _find_summary(path: Path, name: str) -> pd.DataFrame:
     if found is not None:
         return pd.DataFrame(json.loads(found))
     with open_parquet(path) as file:
-        return summarise(lean_frame(file.read()))[name]
+        return summarise([lean_frame(file.read())])[name]
+
+
+def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Join frames of one of `SUMMARIES` in its order."""
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+    frame = frame.sort_values(SUMMARIES[name], kind="stable", ignore_index=True)
+    return _by_model(frame) if name == "cells" else frame
 
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.puzzles.catalog import check_length, parse_name
+from cogniload_repro.puzzles.catalog import redraw
 from cogniload_repro.puzzles.editions import resolve_edition
-from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative
 from cogniload_repro.scoring.verdict import (
@@ -94,7 +93,11 @@ def explain(
     """
     if not isinstance(response, str):
         raise TypeError(f"the response is a {type(response).__name__}; call explain(puzzle_or_name, response)")
-    question = take_question(_draw(puzzle, edition) if isinstance(puzzle, str) else puzzle)
+    try:
+        question = take_question(redraw(puzzle, resolve_edition(edition)) if isinstance(puzzle, str) else puzzle)
+    except ValueError as error:
+        remedy = "name the generator's edition (--edition), or give the puzzle itself"
+        raise ValueError(f"{str(puzzle)[:80]!r}, drawn with edition {edition}: {error}; {remedy}") from None
     verdict = find_verdict(response, question, prompt_tokens, response_tokens)
     texts = find_windows(response, question.poi, question.category)
     words = ", ".join(QUALIFIERS[question.category])
@@ -116,16 +119,3 @@ def explain(
         if question.gold in verdict.window and has_alternative(verdict.window, question.domain, question.gold):
             reason += ", another value, around the correct one"
     return Explanation(question, verdict.bucket, reason, tuple(windows))
-
-
-def _draw(name: str, edition: str) -> Puzzle:
-    """Return the puzzle of a name; a ValueError where it is none, or the drawn one has another solution."""
-    parts = parse_name(name)
-    if parts is None:
-        raise ValueError(f"{name[:80]!r} is no name N_d_needles_puzzleId_gold; or give the puzzle itself")
-    check_length(parts)
-    puzzle = draw_puzzle(*parts[:4], edition=resolve_edition(edition))
-    if puzzle.solution != parts.gold:
-        remedy = "name the generator's edition (--edition), or give the puzzle itself"
-        raise ValueError(f"drawn with edition {edition}, {name} has the solution {puzzle.solution!r}; {remedy}")
-    return puzzle

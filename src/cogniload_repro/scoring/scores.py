@@ -6,18 +6,17 @@ that nobody reads its rows again to know either.
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple
 from uuid import uuid4
 
-import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
@@ -42,7 +41,6 @@ from cogniload_repro.storage import (
     UNFINISHED,
     as_place,
     open_parquet,
-    part_writer,
     read_metadata,
     remove_parts,
     stamp,
@@ -67,27 +65,15 @@ class Asked(NamedTuple):
     question: Question
 
 
-@dataclass(eq=False)
+@dataclass
 class _Job:
-    """A file to be scored: where, its rows, the row groups of its tasks (none: all), and what has come of them."""
+    """A file to be scored: its rows, and where its row groups go: all into the scores, or some into each part."""
 
     outputs: Path
     scores: Path
-    rows: int = 0
-    tasks: tuple[list[int], ...] = ()
-    parts: tuple[Path, ...] = ()
-    left: int = 1
-    digest: str = ""
-    made_from: dict[str, str] = field(default_factory=dict)
-
-
-def score_partition(
-    outputs_path: str | Path, puzzles_path: str | Path, scores_path: str | Path, reading: Reading = PSEUDOCODE
-) -> int:
-    """Score one file of outputs, and return the number of rows; a ValueError where that is not possible."""
-    outputs, puzzles, scores = as_place(outputs_path), as_place(puzzles_path), as_place(scores_path)
-    _score_file(outputs, puzzles, scores, reading, _made_from(stamp(puzzles), reading))
-    return _count_rows(scores)
+    rows: int
+    parts: Mapping[Path, list[int] | None]
+    left: int
 
 
 def score_dataset(
@@ -100,8 +86,8 @@ def score_dataset(
     """Score every file of a folder of outputs that is not scored yet; return all score files.
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
-    the same reading: contents decide, not dates (in a store, what it says of its files). Scores without outputs are
-    removed. The executor (a thread here by default) leaves the bytes alone.
+    the same reading: contents decide, not dates (in a store, what it says of its files). Other scores are removed. The
+    executor (a thread here by default) leaves the bytes alone.
 
     Raises
     ------
@@ -119,20 +105,25 @@ def score_dataset(
     if not puzzles_path.exists():
         raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
     remove_parts(scores_dir)
-    made = {path.name for path in scores_dir.glob("*.parquet")}
-    for stale in made - {source.name for source in sources}:
-        (scores_dir / stale).unlink()
-    made_from = _made_from(stamp(puzzles_path), reading)
-    jobs = [
-        _plan(source, scores_dir / source.name)
-        for source in sources
-        if source.name not in made or not _is_current(scores_dir / source.name, source, made_from)
-    ]
+    made_from = {"reading": str(reading), "scorer": _scorer_digest(), "puzzles": stamp(puzzles_path)}
+    wanted = {scores_dir / source.name: source for source in sources}
+    for scores in scores_dir.glob("*.parquet"):
+        if scores in wanted and _is_current(scores, wanted[scores], made_from):
+            del wanted[scores]
+        else:
+            scores.unlink()
+    jobs = [_plan(source, scores) for scores, source in wanted.items()]
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
-        _run(jobs, puzzles_path, reading, made_from, workers)
-    remove_parts(scores_dir)  # a worker that was killed has left some, another has done its work
+        errors = _run(jobs, workers, puzzles_path, reading, made_from)
+    remove_parts(scores_dir)  # of files with errors, or of a worker that was killed and another has done its work
+    if errors:
+        raise ValueError("; ".join(sorted(errors)))
     for job in jobs:
-        _check_done(job)
+        if not job.scores.exists():
+            raise ValueError(f"{job.scores.name} was scored, but is not in {scores_dir}; {_REMEDY}")
+        with open_parquet(job.scores) as file:
+            if file.metadata.num_rows != job.rows:
+                raise ValueError(f"{job.scores} has {file.metadata.num_rows:,} of {job.rows:,} rows; {_REMEDY}")
     return [scores_dir / source.name for source in sources]
 
 
@@ -166,26 +157,22 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
         raise ValueError(f"{model} answers puzzle {name!r}, which the puzzles table lacks; add it") from None
 
 
-def _score_file(outputs: Path, puzzles: Path, scores: Path, reading: Reading, made_from: Mapping) -> dict[str, str]:
-    """Score a whole file, and return what it was made from."""
-    made_from = {**made_from, "outputs": stamp(outputs)}
-    _write(scores, _score_groups(outputs, puzzles, made_from, reading, None), read_metadata(outputs) | made_from)
-    return made_from
-
-
-def _score_part(
-    outputs: Path, puzzles: Path, part: Path, reading: Reading, made_from: Mapping, groups: Sequence[int]
+def _score(
+    outputs: Path, puzzles: Path, scores: Path, reading: Reading, made_from: dict[str, str], groups: list[int] | None
 ) -> None:
-    with part_writer(part, SCORES, {"provenance": "imported"}) as writer:  # a part is no table of its own
-        for table in _score_groups(outputs, puzzles, made_from, reading, groups):
-            writer.write_table(table)
+    """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
+    made_from = read_metadata(outputs) | made_from
+    if groups is None or 0 in groups:
+        made_from["outputs"] = stamp(outputs)
+    questions = _known_questions(puzzles, made_from["puzzles"])
+    scored = (_score_batch(batch, questions, reading) for batch in read_batches(outputs, groups))
+    _write(scores, map(pa.Table.from_batches, iter(lambda: list(islice(scored, _BATCHES_A_GROUP)), [])), made_from)
 
 
-def _join(outputs: Path, parts: Sequence[Path], scores: Path, made_from: Mapping, found: str) -> dict[str, str]:
-    """Put the parts of a file together, and return what it was made from."""
-    made_from = {**made_from, "outputs": found}
-    _write(scores, chain.from_iterable(map(_read_groups, parts)), read_metadata(outputs) | made_from)
-    return made_from
+def _join(parts: Sequence[Path], scores: Path) -> None:
+    """Put the parts of a file together."""
+    made_from = {key: text for key, text in read_metadata(parts[0]).items() if key not in SUMMARIES}
+    _write(scores, chain.from_iterable(map(_read_groups, parts)), made_from)
 
 
 def _read_groups(part: Path) -> Iterator[pa.Table]:
@@ -194,25 +181,14 @@ def _read_groups(part: Path) -> Iterator[pa.Table]:
     part.unlink()
 
 
-def _write(scores: Path, tables: Iterable[pa.Table], metadata: Mapping[str, str]) -> None:
+def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str]) -> None:
     frames = []
-    with table_writer(scores, SCORES, {**metadata, "version": __version__}) as writer:
+    with table_writer(scores, SCORES, {**made_from, "version": __version__}) as writer:
         for table in tables:
             writer.write_table(table)
             frames.append(lean_frame(table))
-        whole = pd.concat(frames or [lean_frame(SCORES.empty_table())], ignore_index=True)
-        frames.clear()  # of millions of rows, one copy is enough
-        counts = summarise(whole)
+        counts = summarise(frames or [lean_frame(SCORES.empty_table())])
         writer.add_key_value_metadata({name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES})
-
-
-def _score_groups(
-    outputs: Path, puzzles: Path, made_from: Mapping[str, str], reading: Reading, groups: Sequence[int] | None
-) -> Iterator[pa.Table]:
-    questions = _known_questions(puzzles, made_from["puzzles"])
-    scored = (_score_batch(batch, questions, reading) for batch in read_batches(outputs, groups))
-    while group := list(islice(scored, _BATCHES_A_GROUP)):
-        yield pa.Table.from_batches(group)
 
 
 @lru_cache(maxsize=1)
@@ -279,35 +255,14 @@ def _scorer_digest() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
-def _made_from(puzzles: str, reading: Reading) -> dict[str, str]:
-    """Return what shapes all scores of a run, beside their outputs."""
-    return {"reading": str(reading), "scorer": _scorer_digest(), "puzzles": puzzles}
-
-
 def _is_current(scores: Path, outputs: Path, made_from: Mapping[str, str]) -> bool:
     """Return whether scores were made from what they would be made from now."""
     try:
         found = read_metadata(scores)
-        if not (made_from.items() <= found.items() and all(name in found for name in SUMMARIES)):
-            return False
-        return found.get("outputs") == stamp(outputs)
+        known = made_from.items() <= found.items() and SUMMARIES.keys() <= found.keys()
+        return known and found.get("outputs") == stamp(outputs)
     except ValueError:
         return False  # damaged
-
-
-def _check_done(job: _Job) -> None:
-    """Refuse scores that a worker says it has written, and that are not there, not whole, or made by other code."""
-    if not job.scores.exists():
-        raise ValueError(f"{job.scores.name} was scored, but is not in {job.scores.parent}; {_REMEDY}")
-    if job.rows != (scored := _count_rows(job.scores)):
-        raise ValueError(f"{job.scores} has {scored:,} of {job.rows:,} rows; {_REMEDY}")
-    if not job.made_from.items() <= read_metadata(job.scores).items():
-        raise ValueError(f"{job.scores} was not made from these outputs and puzzles by this scorer; {_REMEDY}")
-
-
-def _count_rows(path: Path) -> int:
-    with open_parquet(path) as file:
-        return file.metadata.num_rows
 
 
 def _plan(outputs: Path, scores: Path) -> _Job:
@@ -316,7 +271,7 @@ def _plan(outputs: Path, scores: Path) -> _Job:
         with open_parquet(outputs) as file:
             about = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
     except ValueError:
-        return _Job(outputs, scores)  # whoever scores it says what is wrong
+        about = []  # whoever scores it says what is wrong
     tasks: list[list[int]] = []
     size = rows = 0
     for number, group in enumerate(about):
@@ -325,54 +280,40 @@ def _plan(outputs: Path, scores: Path) -> _Job:
             size = rows = 0
         tasks[-1].append(number)
         size, rows = size + group.total_byte_size, rows + group.num_rows
-    total = sum(group.num_rows for group in about)
-    if len(tasks) < 2:
-        return _Job(outputs, scores, total)
-    parts = tuple(scores.with_name(f".{scores.name}.{uuid4().hex}.part") for _ in tasks)
-    return _Job(outputs, scores, total, tuple(tasks), parts, len(tasks) + 1)
+    parts: dict[Path, list[int] | None] = {scores: None}
+    if len(tasks) > 1:
+        parts = {scores.with_name(f".{scores.name}.{uuid4().hex}.part"): groups for groups in tasks}
+    return _Job(outputs, scores, sum(group.num_rows for group in about), parts, len(parts))
 
 
 def _run(
-    jobs: Sequence[_Job], puzzles: Path, reading: Reading, made_from: Mapping[str, str], executor: Executor
-) -> None:
-    """Score files, the largest first; finish all before errors are raised."""
-    done: SimpleQueue[Future] = SimpleQueue()
-    waiting: dict[Future, _Job] = {}
+    jobs: Sequence[_Job], executor: Executor, puzzles: Path, reading: Reading, made_from: dict[str, str]
+) -> set[str]:
+    """Score files, the largest first, and join their parts; finish all, and return the errors."""
     errors: set[str] = set()
-
-    def submit(job: _Job, *call) -> None:
-        future = executor.submit(*call)
-        waiting[future] = job
-        future.add_done_callback(done.put)
-
+    joins: dict[Future, _Job] = {}
+    tasks: dict[Future, _Job] = {}
     try:
         for job in sorted(jobs, key=lambda job: -job.outputs.stat().st_size):
-            job.scores.parent.mkdir(parents=True, exist_ok=True)
-            if not job.tasks:
-                submit(job, _score_file, job.outputs, puzzles, job.scores, reading, made_from)
-                continue
-            submit(job, stamp, job.outputs)
-            for part, groups in zip(job.parts, job.tasks, strict=True):
-                submit(job, _score_part, job.outputs, puzzles, part, reading, made_from, groups)
-        with tqdm(total=len(waiting), desc="score", unit=" parts", disable=None) as progress:
-            while waiting:
-                future = done.get()
-                job = waiting.pop(future)
-                progress.update()
-                try:
-                    result = future.result()
-                except (ValueError, OSError, ImportError) as error:
-                    errors.add(str(error) if job.outputs.name in str(error) else f"{job.outputs.name}: {error}")
-                    continue
-                job.left -= 1
-                if isinstance(result, str):
-                    job.digest = result
-                if isinstance(result, dict):
-                    job.made_from = result
-                elif not job.left:
-                    submit(job, _join, job.outputs, job.parts, job.scores, made_from, job.digest)
+            for part, groups in job.parts.items():
+                tasks[executor.submit(_score, job.outputs, puzzles, part, reading, made_from, groups)] = job
+        for job in _finish(tasks, errors):
+            job.left -= 1
+            if not job.left and job.scores not in job.parts:
+                joins[executor.submit(_join, list(job.parts), job.scores)] = job
+        deque(_finish(joins, errors), 0)
     finally:
-        for future in waiting:
+        for future in [*tasks, *joins]:
             future.cancel()
-    if errors:
-        raise ValueError("; ".join(sorted(errors)))
+    return errors
+
+
+def _finish(tasks: Mapping[Future, _Job], errors: set[str]) -> Iterator[_Job]:
+    """Yield the file of each task that ends well, and note why others do not."""
+    for future in tqdm(as_completed(tasks), total=len(tasks), desc="score", unit=" parts", disable=None):
+        job = tasks[future]
+        try:
+            future.result()
+            yield job
+        except (ValueError, OSError, ImportError) as error:
+            errors.add(str(error) if job.outputs.name in str(error) else f"{job.outputs.name}: {error}")
