@@ -19,8 +19,6 @@ from cogniload_repro.companions.load import (
     hanoi_load,
     measure_effort,
     river_load,
-    search_checkers,
-    search_hanoi,
     search_river,
 )
 from cogniload_repro.grid import grid_cells
@@ -33,28 +31,33 @@ PAPER, LOAD, _, _, FREE = SPECIFICATIONS
 
 
 def test_the_posts_worked_numbers():
-    """River Crossing has a load of 100 for two pairs and 924 for three, from 5 and 11 searched moves."""
+    """River Crossing has a load of 100 for two pairs and 924 for three; Checkers and Hanoi have the closed forms."""
     assert river_load(2) == (5, 4, 5)
     assert (river_load(2).load, river_load(3).load) == (100, 924)
     assert checkers_load(2).load == 16 * 2**3 + 32 * 2**2
     assert hanoi_load(7).load == pytest.approx(4.74 * 7**2, rel=0.005)
 
 
-def test_a_river_nobody_crosses_has_no_load():
-    """Six pairs are refused."""
-    with pytest.raises(ValueError, match="6 pairs cannot cross"):
-        river_load(6)
-
-
-def test_the_comparison_covers_the_sizes_asked_for():
-    """Hanoi to 10 disks, checkers to 6 a colour, rivers to 5 pairs; wherever the post states moves they are found."""
-    table = compare_puzzles()
-    assert table.groupby("puzzle")["n"].max().to_dict() == {
-        "Tower of Hanoi": 10, "Checker Jumping": 6, "River Crossing": 5,
-    }  # fmt: skip
+def test_searches_find_the_known_minimum():
+    """Hanoi reaches all 3^n arrangements, checkers not all from n = 2 on; jealous couples cross in 5, 11, 9 and 11."""
+    table = compare_puzzles().set_index(["puzzle", "n"])
+    hanoi, checkers, river = (table.loc[name] for name in ("Tower of Hanoi", "Checker Jumping", "River Crossing"))
+    assert (hanoi["moves"] == 2.0**hanoi.index - 1).all()
+    assert (hanoi["reachable"] == 3.0**hanoi.index).all()
+    assert (checkers["moves"] == (checkers.index + 1) ** 2 - 1).all()
+    arrangements = [(2 * n + 1) * comb(2 * n, n) for n in checkers.index]
+    assert (checkers["reachable"] < arrangements).tolist() == [False, True, True, True, True, True]
+    assert river["moves"].to_dict() == {2: 5, 3: 11, 4: 9, 5: 11}
+    assert (len(hanoi), len(checkers)) == (10, 6)
     stated = table.dropna(subset="moves_stated")
     assert (stated["moves"] == stated["moves_stated"]).all()
-    assert (table["reachable"] <= table["arrangements"]).all()
+
+
+def test_a_river_nobody_crosses_has_no_load():
+    """Four pairs in a boat for two, and six in one for three, never arrive."""
+    assert search_river(4, capacity=2)[0] is None
+    with pytest.raises(ValueError, match="6 pairs cannot cross"):
+        river_load(6)
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])
@@ -75,32 +78,6 @@ def test_other_readings_follow_one_person():
     loads = cell_loads(pd.DataFrame({"N": [100], "d": [3], "rho": [0.25]})).loc[0]
     whole = cell_load(100, 3).load
     assert loads.to_list() == pytest.approx([log(whole), log(whole / 3), log(whole / 3 * 0.25)])
-
-
-@pytest.mark.parametrize("n", range(1, 11))
-def test_hanoi_has_all_arrangements_and_the_known_minimum(n):
-    """Every one of the 3^n arrangements can be reached, and the last in 2^n - 1 moves."""
-    assert search_hanoi(n) == (2**n - 1, 3**n)
-
-
-@pytest.mark.parametrize("n", range(1, 7))
-def test_checkers_need_the_known_minimum(n):
-    """The swap takes (n + 1)^2 - 1 moves; checkers that cannot go back do not reach all arrangements from n = 2 on."""
-    found = search_checkers(n)
-    assert found.moves == (n + 1) ** 2 - 1
-    arrangements = (2 * n + 1) * comb(2 * n, n)
-    assert found.reachable == arrangements if n == 1 else found.reachable < arrangements
-
-
-@pytest.mark.parametrize(("n", "moves"), [(2, 5), (3, 11), (4, 9), (5, 11), (6, None)])
-def test_rivers_are_crossed_in_the_known_moves(n, moves):
-    """As the jealous couples: 5 and 11 crossings in a boat for two, 9 and 11 in one for three, six pairs never."""
-    assert search_river(n).moves == moves
-
-
-def test_four_pairs_need_a_boat_for_three():
-    """With a boat for two nobody brings four pairs over."""
-    assert search_river(4, capacity=2).moves is None
 
 
 def _draw(log_odds: dict[str, np.ndarray], n: int = 400) -> pd.DataFrame:

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from cogniload_repro.cli import main
 from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.companions.protocol import (
-    boxed_answers,
     compare_perturbations,
     is_last_solved,
     list_queries,
@@ -25,7 +24,6 @@ from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import fit
-from cogniload_repro.statistics.formulas import read_formula
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
 QUESTION = {"poi": "Ada", "gold": "red", "domain": ["red", "blue", "green"], "category": "clothes_hat"}
@@ -66,17 +64,13 @@ def test_an_overload_ends_with_the_puzzle_to_score(puzzles):
         (r"\boxed{red}", False),
         ("Ada is wearing a red hat.", False),
         (r"\boxed{Ada is wearing a red hat.", False),
+        (r"\boxed{Ada is wearing {a} blue hat.} Ada is wearing a red hat. \boxed{}", False),
         ("", False),
     ],
 )
 def test_any_box_may_hold_the_answer(response, solved):
     """Boxes count in any order, if they name the person asked about; what stands outside of boxes does not count."""
     assert is_last_solved(response, **QUESTION) is solved
-
-
-def test_boxes_nest():
-    """Braces within a box belong to it, and a box that is never closed is none."""
-    assert list(boxed_answers(r"\boxed{a{b}c} \boxed{} \boxed{x")) == ["a{b}c", ""]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "release"])
@@ -100,6 +94,8 @@ def test_overloads_stay_in_their_cell(tmp_path, puzzles):
     assert first == (puzzles[0].name, "overload_3", overload_prompt([puzzles[at].text for at in (1, 2, 0)]))
     with pytest.raises(ValueError, match="3 puzzles of 4"):
         list(list_queries(tmp_path, overload=4))
+    with pytest.raises(ValueError, match="choose one of both"):
+        next(list_queries(tmp_path, "reverse_words", 2))
 
 
 def test_the_baseline_is_prepared_like_perturbed_texts(tmp_path, puzzles):
@@ -129,13 +125,6 @@ def test_perturbed_answers_are_compared_with_the_same_puzzles():
     assert compare_perturbations(scores[:2]).empty
 
 
-@pytest.mark.parametrize("choice", [("reverse_words", 2), (None, 0)])
-def test_one_kind_of_query_at_a_time(tmp_path, choice):
-    """Perturbation and overload are two experiments."""
-    with pytest.raises(ValueError, match="choose one of both"):
-        next(list_queries(tmp_path, *choice))
-
-
 def test_perturbation_is_a_factor_of_the_regression(tmp_path):
     """Answers with a perturbation are counted apart, and its coefficient is the one that they were drawn with."""
     rng, rows = np.random.default_rng(3), []
@@ -162,10 +151,5 @@ def test_perturbation_is_a_factor_of_the_regression(tmp_path):
     split.to_csv(tmp_path / "cells.csv", index=False)
     again = fit(load_cells(tmp_path / "cells.csv"), "correct ~ d + log10_N + rho + C(perturbation)")
     assert np.allclose(again["coef"], fits["coef"])
-
-
-@pytest.mark.parametrize("formula", ["perturbation", "C(perturbation + d)", "perturbation * d", "bs(perturbation, 3)"])
-def test_words_are_levels_and_nothing_else(formula):
-    """A perturbation is no number: anything but the factor is refused."""
-    with pytest.raises(ValueError, match="neither a covariate"):
-        read_formula(f"correct ~ {formula}")
+    with pytest.raises(ValueError, match="neither a covariate"):  # a perturbation is no number
+        fit(split, "correct ~ perturbation * d")

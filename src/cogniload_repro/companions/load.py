@@ -6,7 +6,7 @@ CogniLoad: `cell_load` and its readings are definitions of ours that follow the 
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb, log2
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm
 
-from cogniload_repro.published import load_printed
+from cogniload_repro.published import load_table
 from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -51,63 +51,48 @@ def checkers_load(n: int) -> Load:
 
 def river_load(n: int) -> Load:
     """Return the post's load of River Crossing with n pairs, its moves found by search; six pairs cannot cross."""
-    moves = search_river(n).moves
+    moves, _ = search_river(n)
     if moves is None:
         raise ValueError(f"{n} pairs cannot cross in the post's boat, so there is no load; take at most 5 pairs")
     return Load(2 * n + 1, 2 * n * (n - 1), moves)
 
 
-class SearchResult(NamedTuple):
-    """Fewest moves from start to goal (None if it cannot be reached), and states that can be reached."""
-
-    moves: int | None
-    reachable: int
-
-
-def search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> SearchResult:
-    """Search breadth first until no state is new."""
-    seen, front, depth, found = {start}, [start], 0, None
-    while front:
-        found = depth if goal in front and found is None else found
-        front = [state for state in dict.fromkeys(next_ for old in front for next_ in moves(old)) if state not in seen]
-        seen.update(front)
-        depth += 1
-    return SearchResult(found, len(seen))
+def _search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> tuple[int | None, int]:
+    """Return the fewest moves to the goal (None if it cannot be reached), and how many states can be reached."""
+    steps, front = {start: 0}, [start]
+    for state in front:  # grows as it is read
+        for new in moves(state):
+            if new not in steps:
+                steps[new] = steps[state] + 1
+                front.append(new)
+    return steps.get(goal), len(steps)
 
 
-def search_hanoi(n: int) -> SearchResult:
+def search_hanoi(n: int) -> tuple[int | None, int]:
     """Move n disks from the first of three pegs to the third; a state is the peg of every disk, smallest first."""
 
     def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        tops: dict[int, int] = {}
-        for disk, peg in enumerate(pegs):
-            tops.setdefault(peg, disk)
-        for source, disk in tops.items():
+        tops = {peg: disk for disk, peg in reversed(list(enumerate(pegs)))}
+        for disk in tops.values():
             for target in range(3):
-                if tops.get(target, n) > disk and target != source:
+                if tops.get(target, n) > disk:
                     yield (*pegs[:disk], target, *pegs[disk + 1 :])
 
-    return search((0,) * n, (2,) * n, moves)
+    return _search((0,) * n, (2,) * n, moves)
 
 
-def search_checkers(n: int) -> SearchResult:
+def search_checkers(n: int) -> tuple[int | None, int]:
     """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
 
     def moves(line: str) -> Iterator[str]:
-        gap = line.index("_")
-        for checker, way, other in (("R", -1, "B"), ("B", 1, "R")):
-            for reach in (1, 2):
-                place = gap + way * reach
-                jumped = reach == 1 or line[gap + way : gap + way + 1] == other
-                if 0 <= place < len(line) and line[place] == checker and jumped:
-                    squares = list(line)
-                    squares[gap], squares[place] = checker, "_"
-                    yield "".join(squares)
+        for before, after in (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_")):
+            if before in line:
+                yield line.replace(before, after)
 
-    return search("R" * n + "_" + "B" * n, "B" * n + "_" + "R" * n, moves)
+    return _search("R" * n + "_" + "B" * n, "B" * n + "_" + "R" * n, moves)
 
 
-def search_river(n: int, capacity: int | None = None) -> SearchResult:
+def search_river(n: int, capacity: int | None = None) -> tuple[int | None, int]:
     """Bring n actors and their n agents over a river; the post's boat holds two for n = 2 and 3, and three from 4 on.
 
     Nobody's actor may be with another's agent without their own, on either bank or in the boat. A state is the set of
@@ -123,13 +108,12 @@ def search_river(n: int, capacity: int | None = None) -> SearchResult:
     def moves(state: tuple[frozenset, bool]) -> Iterator[tuple[frozenset, bool]]:
         near, boat_near = state
         bank = sorted(near if boat_near else everybody - near)
-        for size in range(1, capacity + 1):
-            for group in combinations(bank, size):
-                left = near - set(group) if boat_near else near | set(group)
-                if is_safe(left) and is_safe(everybody - left) and is_safe(group):
-                    yield left, not boat_near
+        for group in chain.from_iterable(combinations(bank, size) for size in range(1, capacity + 1)):
+            left = near ^ set(group)
+            if is_safe(left) and is_safe(everybody - left) and is_safe(group):
+                yield left, not boat_near
 
-    return search((everybody, True), (frozenset(), False), moves)
+    return _search((everybody, True), (frozenset(), False), moves)
 
 
 #: For every puzzle: search, sizes searched, the post's load, its minimum of moves, all arrangements.
@@ -150,20 +134,18 @@ def compare_puzzles() -> pd.DataFrame:
     DataFrame
         One row per puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
         arrangements, all that its definition counts; reachable, those that play can reach; state_bits, the post's S;
-        reachable_bits; steps, the post's D; load, the post's; load_reachable, with the reachable states; load_moves,
-        with the fewest moves as steps as well.
+        reachable_bits; steps, the post's D; load, the post's; load_moves, with the bits of the states that
+        can be reached, and the fewest moves as steps.
     """
     rows = []
-    for puzzle, (search_puzzle, sizes, load, stated, arrangements) in _PUZZLES.items():
+    for puzzle, (search, sizes, load, stated, arrangements) in _PUZZLES.items():
         for n in sizes:
-            found, post = search_puzzle(n), load(n)
-            bits = log2(found.reachable)
+            (moves, reachable), post = search(n), load(n)
+            found = post._replace(state_bits=log2(reachable), steps=moves)
             rows.append(
-                {"puzzle": puzzle, "n": n, "moves": found.moves, "moves_stated": stated(n)}
-                | {"arrangements": arrangements(n), "reachable": found.reachable, "state_bits": post.state_bits}
-                | {"reachable_bits": bits, "steps": post.steps, "load": post.load}
-                | {"load_reachable": post._replace(state_bits=bits).load}
-                | {"load_moves": Load(bits, post.predicates, found.moves).load}
+                {"puzzle": puzzle, "n": n, "moves": moves, "moves_stated": stated(n), "arrangements": arrangements(n)}
+                | {"reachable": reachable, "state_bits": post.state_bits, "reachable_bits": found.state_bits}
+                | {"steps": post.steps, "load": post.load, "load_moves": found.load}
             )
     return pd.DataFrame(rows).astype({"moves_stated": float})
 
@@ -204,7 +186,7 @@ def _load(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
 
 def _weighted(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
     """S and C depend on d alone, so only their product can have an exponent."""
-    return np.column_stack([np.ones(len(cells)), cell_loads(cells.assign(N=1))[reading], np.log(cells["N"])])
+    return np.column_stack([_load(cells.assign(N=1), reading), np.log(cells["N"])])
 
 
 PAPER = "the paper's regression: d, log N, ρ, ρ²"
@@ -233,20 +215,21 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
     models, rows, paper = list(cells.groupby("model", sort=False).indices.values()), [], np.array([])
     for name, design in SPECIFICATIONS.items():
-        x, p = design(cells), np.empty(len(cells))
-        aic = []
-        for own in models:
-            beta, loglik = maximise(x[own], n[own], x[own].T @ k[own])
+        x, p, aic = design(cells), np.empty(len(cells)), np.empty(len(models))
+        for place, own in enumerate(models):
+            beta, loglik = _fit(x[own], cells.iloc[own])
             p[own] = expit(x[own] @ beta)
-            aic.append(2 * x.shape[1] - 2 * loglik)
-        paper = np.array(aic) if name == PAPER else paper
+            aic[place] = 2 * x.shape[1] - 2 * loglik
+        paper = aic if name == PAPER else paper
         rows.append(
             {"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p)}
             | {"aic": sum(aic), "aic_difference": (aic - paper).sum(), "models_better": (aic < paper).sum()}
         )
     load, p = cell_loads(cells)["everybody"].round(9).to_numpy(), np.empty(len(cells))
-    for own in models:
-        p[own] = _fall(load[own], k[own], n[own])
+    for own in models:  # the most likely shares among those that never rise with the load
+        loads, level = np.unique(load[own], return_inverse=True)
+        right, total = (np.bincount(level, counts[own], len(loads)) for counts in (k, n))
+        p[own] = isotonic_regression(right / total, weights=total, increasing=False).x[level]
     rows.append({"specification": FALLING, "deviance": _deviance(k, n, p)})
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
 
@@ -287,26 +270,15 @@ def measure_effort() -> pd.DataFrame:
         One row per model whose output there is printed: model; highest, the largest mean output over the 20 cells of N
         and d, in tokens; at_N and at_d, its cell; at_end, the mean output at N = 250 and d = 10; ratio, of both.
     """
-    printed = load_printed("tokens").astype({"N": int, "d": int})
-    printed["output"] = pd.to_numeric(printed["output_mean"], errors="coerce")
-    rows = []
-    for model, own in printed.groupby("model", sort=False):
-        own = own.set_index(["N", "d"])["output"]
-        (at_N, at_d), end = own.idxmax(), own[250, 10]
-        if np.isfinite(end):
-            rows.append({"model": model, "highest": own.max(), "at_N": at_N, "at_d": at_d, "at_end": end})
-    return pd.DataFrame(rows).assign(ratio=lambda frame: frame["at_end"] / frame["highest"])
+    cells = load_table("tokens").pivot_table("output_mean", "model", ["N", "d"], sort=False)
+    cells = cells[cells[250, 10].notna()]
+    found = pd.DataFrame({"model": cells.index, "highest": cells.max(axis=1).to_numpy()})
+    found[["at_N", "at_d"]] = cells.idxmax(axis=1).tolist()
+    return found.assign(at_end=cells[250, 10].to_numpy(), ratio=lambda frame: frame["at_end"] / frame["highest"])
 
 
 def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:
     return maximise(x, cells["total"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
-
-
-def _fall(load: np.ndarray, k: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the shares that are most likely among those that never rise with the load."""
-    loads, place = np.unique(load, return_inverse=True)
-    right, total = (np.bincount(place, counts, len(loads)) for counts in (k, n))
-    return isotonic_regression(right / total, weights=total, increasing=False).x[place]
 
 
 def _deviance(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:

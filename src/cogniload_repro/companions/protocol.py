@@ -7,6 +7,7 @@ the prepared text without perturbation, with which perturbed answers are compare
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -69,13 +70,7 @@ def is_last_solved(response: str, *, poi: str, gold: str, domain: Sequence[str],
 
 
 def boxed_answers(response: str) -> Iterator[str]:
-    r"""Yield what stands in each ``\boxed{}``, in order, braces within it matched; a box left open is none.
-
-    Examples
-    --------
-    >>> list(boxed_answers("first \\boxed{1}, then \\boxed{\\frac{1}{2}}, then \\boxed{3"))
-    ['1', '\\frac{1}{2}']
-    """
+    r"""Yield what stands in each ``\boxed{}``, in order, braces within it matched; a box left open is none."""
     for part in response.split("\\boxed{")[1:]:
         depth = 1
         for place, symbol in enumerate(part):
@@ -86,7 +81,7 @@ def boxed_answers(response: str) -> Iterator[str]:
 
 
 class Query(NamedTuple):
-    """What a model is asked about one puzzle: the puzzle's name, the condition it is asked under, and the text.
+    """What a model is asked about the puzzle of a name.
 
     The condition is empty for the puzzle as it is, ``baseline``, a key of `PERTURBATIONS`, or ``overload_k`` for k
     puzzles at once.
@@ -130,27 +125,20 @@ def write_query(texts: Sequence[str], place: int, perturbation: str | None = Non
 def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
     """Yield what to ask a model for each puzzle of a set (in any form that `read_set` takes), cell by cell.
 
-    Parameters
-    ----------
-    folder : path
-    perturbation : str, optional
-        A key of `PERTURBATIONS`, or ``baseline``; the puzzles as they are without.
-    overload : int
-        Puzzles per query, the puzzle itself last.
+    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``; ``overload`` the puzzles per query, the puzzle itself
+    last. Without either the puzzles stay as they are.
     """
     condition, needed = name_condition(perturbation, overload), count_per_query(perturbation, overload)
     read = (_read_puzzle(item) for place in find_sets(folder) for item in read_set(place))
     if not condition:
         yield from (Query(name, "", text) for name, text in read)
         return
-    cells: dict[tuple, list[tuple[str, str]]] = {}
+    cells = defaultdict(list)
     for name, text in read:
-        cells.setdefault(tuple(map(int, name.split("_")[:3])), []).append((name, text))
+        cells[tuple(map(int, name.split("_")[:3]))].append((name, text))
     for cell, puzzles in cells.items():
         if len(puzzles) < needed:
-            raise ValueError(
-                f"the cell N, d, needles = {cell} has {len(puzzles)} puzzles of {needed} that a query needs"
-            )
+            raise ValueError(f"the cell N, d, needles = {cell} has {len(puzzles)} puzzles of {needed} for a query")
         texts = [text for _, text in puzzles]
         for place, (name, _) in enumerate(puzzles):
             yield Query(name, condition, write_query(texts, place, perturbation, overload))
@@ -168,12 +156,6 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
 
     Answers to perturbed prompts are imported as those of a model "MODEL (NAME)"; the column model loses the addition,
     and perturbation is the condition of the `Query`, "" for none.
-
-    Examples
-    --------
-    >>> cells = pd.DataFrame({"model": ["mine", "mine (rail_fence)", "mine (v2)"]})
-    >>> split_perturbations(cells).to_dict("list")
-    {'model': ['mine', 'mine', 'mine (v2)'], 'perturbation': ['', 'rail_fence', '']}
     """
     names = "|".join([*PERTURBATIONS, BASELINE, r"overload_\d+"])
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
@@ -183,13 +165,9 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
-    """Compare answers to perturbed prompts with the same model's answers to the same puzzles as they are.
+    """Compare answers to perturbed prompts (a build's scores) with the same model's answers to the same puzzles.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        The scores table of a build. Compared are answers to perturbed prompts with those to the condition ``baseline``
-        or, for a model without any, to the puzzles as they are.
+    These are the answers to the condition ``baseline`` or, for a model without any, to the puzzles as they are.
 
     Returns
     -------
@@ -199,21 +177,23 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
         source marks as refused), tokens (mean response tokens; NaN where not counted), tokens_ratio (to the baseline).
         The mean of drop over the perturbations of a model is the average drop of the document's Figure 4.
     """
-    rows = []
-    for model, own in split_perturbations(scores).groupby("model", sort=False):
-        conditions = dict(tuple(own.groupby("perturbation", sort=False)))
-        plain = conditions.get(BASELINE, conditions.get(""))
-        for name in [name for name in PERTURBATIONS if name in conditions and plain is not None]:
-            both = conditions[name].merge(plain, on="name", suffixes=("", "_plain"))
-            accuracy, baseline = both["correct"].mean(), both["correct_plain"].mean()
-            tokens, tokens_plain = (both[f"response_tokens{end}"].astype(float).mean() for end in ("", "_plain"))
-            rows.append(
-                {"model": model, "perturbation": name, "total": len(both), "accuracy": accuracy, "baseline": baseline}
-                | {"drop": baseline - accuracy, "refusals": (both["stopped"] == "refusal").mean()}
-                | {"tokens": tokens, "tokens_ratio": tokens / tokens_plain}
-            )
-    columns = ["model", "perturbation", "total", "accuracy", "baseline", "drop", "refusals", "tokens", "tokens_ratio"]
-    return pd.DataFrame(rows, columns=columns)
+    split = split_perturbations(scores).astype({"response_tokens": float})
+    split["refused"] = split["stopped"] == "refusal"
+    prepared = split["perturbation"] == BASELINE
+    as_they_are = (split["perturbation"] == "") & ~split["model"].isin(split.loc[prepared, "model"])
+    both = split.merge(split[prepared | as_they_are], on=["model", "name"], suffixes=("", "_plain"))
+    frames = [both[both["perturbation"] == name] for name in PERTURBATIONS]
+    groups = pd.concat(frames).groupby(["model", "perturbation"], sort=False)
+    columns = ["correct", "correct_plain", "refused", "response_tokens", "response_tokens_plain"]
+    means = groups[columns].mean().set_axis(["accuracy", "baseline", "refusals", "tokens", "plain"], axis=1)
+    means = means.assign(
+        total=groups.size(),
+        drop=means["baseline"] - means["accuracy"],
+        tokens_ratio=means["tokens"] / means["plain"],
+    )
+    order = ["model", "perturbation", "total", "accuracy", "baseline", "drop", "refusals", "tokens", "tokens_ratio"]
+    models = {model: place for place, model in enumerate(split["model"].unique())}
+    return means.reset_index()[order].sort_values("model", key=lambda names: names.map(models), kind="stable")
 
 
 def _read_puzzle(item: Item) -> tuple[str, str]:

@@ -40,15 +40,12 @@ FIRST_SIZE = {"state": 5, "rules": 3, "path": 5}
 #: Bits that one more of each adds to the load; the post rounds them to 9.97, 13.3 and 10.
 BITS = {"state": log2(1000), "rules": log2(100**2), "path": log2(1000)}
 #: All 36 right make a share of 90% sure at the two-sided 95%: 0.9^36 is below 0.025.
-REPEATS = 36
-RELIABILITY = 0.9
-CONFIDENCE = 0.95
+REPEATS, RELIABILITY, CONFIDENCE = 36, 0.9, 0.95
 #: No probe is larger: registers of this many fill a context of 32K tokens.
 LARGEST_SIZE = 4096
 
 #: What tells a probe from all others.
 KEYS = ("probe", "size", "number", "seed")
-_COLUMNS = [*KEYS, "response"]
 _ANSWER = "End with a line of its own that reads 'Answer: {}', with numbers in place of the dots."
 #: What may stand around the closing line, and between its word and its numbers, in Markdown.
 _MARKS = " \t*_`>"
@@ -96,19 +93,14 @@ def score_probe(probe: Probe, response: str) -> str:
 
 def apply_rules(x: int, y: int, rules: list[Rule]) -> tuple[int, int]:
     """Return X and Y after all rules at once, in the one meaning that the module defines."""
-    initial = {"X": x, "Y": y, "X+Y": x + y}
-    final = {"X": x, "Y": y}
+    initial, final = {"X": x, "Y": y, "X+Y": x + y}, {"X": x, "Y": y}
     for rule in rules:
-        if _holds(initial[rule.subject], rule.condition):
-            final[rule.target] += rule.amount
+        value, (word, _, bound) = initial[rule.subject], rule.condition.partition(" than ")
+        holds = {"even": value % 2 == 0, "odd": value % 2 == 1}
+        if bound:
+            holds |= {"greater": value > int(bound), "less": value < int(bound)}
+        final[rule.target] += rule.amount * holds[word]
     return final["X"] % 100, final["Y"] % 100
-
-
-def _holds(value: int, condition: str) -> bool:
-    if condition in ("even", "odd"):
-        return (value % 2 == 1) == (condition == "odd")
-    word, _, bound = condition.rpartition(" than ")
-    return value > int(bound) if word == "greater" else value < int(bound)
 
 
 def _draw_state(size: int, rng: np.random.Generator) -> Probe:
@@ -171,43 +163,37 @@ KINDS: dict[str, Callable[[int, np.random.Generator], Probe]] = {
 def read_counts(path: str | Path | None) -> pd.DataFrame:
     """Read a table of answers, CSV or JSONL, or a log of the task `scap`, and count what is right (no file: none)."""
     if path is None:
-        return pd.DataFrame({"probe": [], "size": [], "asked": [], "right": []})
+        return pd.DataFrame(columns=["probe", "size", "asked", "right"])
+    path = Path(path)
     try:
-        if Path(path).suffix == ".eval":
-            answers = pd.DataFrame(_read_log(Path(path)), columns=_COLUMNS)
-        elif Path(path).suffix == ".jsonl":
-            lines = Path(path).read_text("utf-8").split("\n")
+        if path.suffix == ".eval":
+            answers = pd.DataFrame(_read_log(path), columns=[*KEYS, "response"])
+        elif path.suffix == ".jsonl":
+            lines = path.read_text("utf-8").split("\n")
             answers = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
         else:
             answers = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (ValueError, pd.errors.ParserError) as error:
-        raise ValueError(
-            f"{path}: not a readable table of answers ({str(error).strip()}); give CSV, JSONL or a log"
-        ) from None
+    except ValueError as error:
+        reason = str(error).strip()
+        raise ValueError(f"{path}: not a readable table of answers ({reason}); give CSV, JSONL or a log") from None
     return count_right(score_answers(answers))
 
 
 def score_answers(answers: pd.DataFrame) -> pd.DataFrame:
     """Judge answers (probe, size, number, seed, response): verdict (right, wrong, unreadable) replaces the response."""
-    if missing := [column for column in _COLUMNS if column not in answers]:
+    if missing := [column for column in (*KEYS, "response") if column not in answers]:
         raise ValueError(f"the answers have no column {', '.join(missing)}; keep those of the probes, add `response`")
-    answers = answers[_COLUMNS].copy()
-    keys = ["size", "number", "seed"]
-    numbers = answers[keys].apply(pd.to_numeric, errors="coerce")
-    if (wrong := (numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > 2**53)).any(axis=1)).any():
+    numbers = answers[["size", "number", "seed"]].apply(pd.to_numeric, errors="coerce")
+    outside = (numbers % 1 != 0) | (numbers.abs() > 2**53)
+    refused = outside.any(axis=1) | (numbers["size"] > LARGEST_SIZE) | answers[["probe"]].join(numbers).duplicated()
+    if refused.any():
         raise ValueError(
-            f"row {int(np.argmax(wrong)) + 1} of the answers has no whole {', '.join(keys)}; keep the probes'"
+            f"row {int(np.argmax(refused)) + 1} of the answers repeats a probe, or has no whole size (at most "
+            f"{LARGEST_SIZE:,}), number and seed; keep those of the probes, and one answer each"
         )
-    if (large := numbers["size"] > LARGEST_SIZE).any():
-        raise ValueError(
-            f"row {int(np.argmax(large)) + 1} of the answers has a size above {LARGEST_SIZE:,}, which no probe has; "
-            "keep the probes'"
-        )
-    answers[keys] = numbers.astype("int64")
-    if (twice := answers.duplicated(["probe", *keys])).any():
-        raise ValueError(f"row {int(np.argmax(twice)) + 1} of the answers repeats a probe; keep one answer each")
+    answers = answers[["probe", "response"]].join(numbers.astype("int64"))
     verdicts = [judge_probe(row, str(row["response"])) for row in answers.to_dict("records")]
-    return answers.drop(columns="response").assign(verdict=verdicts)
+    return answers[list(KEYS)].assign(verdict=verdicts)
 
 
 def judge_probe(about: Mapping, response: str) -> str:
@@ -227,11 +213,9 @@ def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
     sizes: dict[str, int | None] = {}
     for kind in KINDS:
         mastered, failed = _bracket(counts, kind)
-        if failed is not None:
-            size = ((mastered or 0) + failed) // 2
-        else:
-            size = FIRST_SIZE[kind] if mastered is None else min(2 * mastered, LARGEST_SIZE)
-        sizes[kind] = None if size in (mastered or 0, failed) else size
+        doubled = min(2 * mastered, LARGEST_SIZE) or FIRST_SIZE[kind]
+        size = doubled if failed is None else (mastered + failed) // 2
+        sizes[kind] = None if size in (mastered, failed) else size
     return sizes
 
 
@@ -248,27 +232,23 @@ def estimate_capacity(counts: pd.DataFrame, confidence: float = CONFIDENCE) -> p
     """
     if absent := [kind for kind in KINDS if kind not in set(counts["probe"])]:
         raise ValueError(f"no answers to probes of kind {', '.join(absent)}; all three make a critical load")
-    tail, joint = (1 - confidence) / 2, (1 - confidence) / (2 * len(KINDS))
+    alone, joint = (1 - confidence) / 2, (1 - confidence) / (2 * len(KINDS))
     rows, together = [], []
-    for kind in KINDS:
-        n_max = _bracket(counts, kind)[0] or 0
-        low, high = _bounds(counts[counts["probe"] == kind], tail)
-        loads = {"load": n_max * BITS[kind], "load_low": low * BITS[kind], "load_high": high * BITS[kind]}
+    for kind, bits in BITS.items():
+        n_max, (low, high) = _bracket(counts, kind)[0], _bounds(counts, kind, alone)
+        loads = {"load": n_max * bits, "load_low": low * bits, "load_high": high * bits}
         rows.append({"probe": kind, "n_max": n_max, "n_low": low, "n_high": high} | loads)
-        together.append([bound * BITS[kind] for bound in _bounds(counts[counts["probe"] == kind], joint)])
+        together.append([bound * bits for bound in _bounds(counts, kind, joint)])
     low, high = np.mean(together, axis=0)
     mean = float(np.mean([row["load"] for row in rows]))
-    rows.append({"probe": "critical", "load": mean, "load_low": low, "load_high": high})
-    return pd.DataFrame(rows)
+    return pd.DataFrame([*rows, {"probe": "critical", "load": mean, "load_low": low, "load_high": high}])
 
 
 def list_probes(sizes: dict[str, int | None], repeats: int = REPEATS, seed: int = 42) -> Iterable[dict]:
     """Yield the probes of these sizes as rows: probe, size, number, seed, prompt."""
     for kind, size in sizes.items():
-        if size is None:
-            continue
-        for number in range(repeats):
-            prompt = draw_probe(kind, size, number, seed).prompt
+        for number in range(repeats if size else 0):
+            prompt = draw_probe(kind, size or 0, number, seed).prompt
             yield {"probe": kind, "size": size, "number": number, "seed": seed, "prompt": prompt}
 
 
@@ -285,25 +265,23 @@ def _read_log(path: Path) -> Iterator[dict]:
                 yield {key: about[key] for key in KEYS} | {"response": row["response"]}
 
 
-def _bracket(counts: pd.DataFrame, kind: str) -> tuple[int | None, int | None]:
-    """Return the largest size mastered together with all smaller ones asked, and the next size asked."""
+def _bracket(counts: pd.DataFrame, kind: str) -> tuple[int, int | None]:
+    """Return the largest size mastered together with all smaller ones asked (or 0), and the next size asked."""
     own = counts[counts["probe"] == kind].sort_values("size")
-    failed = own["right"] < RELIABILITY * own["asked"]
-    first = own["size"][failed].min() if failed.any() else None
-    mastered = own["size"] if first is None else own["size"][own["size"] < first]
-    return None if mastered.empty else int(mastered.max()), None if first is None else int(first)
+    mastered = (own["right"] >= RELIABILITY * own["asked"]).cummin()
+    sizes, failed = own["size"][mastered], own["size"][~mastered]
+    return int(sizes.max()) if len(sizes) else 0, int(failed.min()) if len(failed) else None
 
 
-def _bounds(own: pd.DataFrame, tail: float) -> tuple[float, float]:
+def _bounds(counts: pd.DataFrame, kind: str, tail: float) -> tuple[float, float]:
     """Return the last size certainly mastered, and the one before the first that certainly is not.
 
     Sizes are tested in order from either end until the first that fails its test: the errors do not add up.
     """
-    own = own.sort_values("size")
-    asked, right = own["asked"].to_numpy(), own["right"].to_numpy()
+    own = counts[counts["probe"] == kind].sort_values("size")
+    asked, right, sizes = own[["asked", "right", "size"]].to_numpy().T
     lowest = np.where(right == 0, 0.0, beta.ppf(tail, right, asked - right + 1))
     highest = np.where(right == asked, 1.0, beta.ppf(1 - tail, right + 1, asked - right))
-    sizes = own["size"].to_numpy()
     sure = np.cumprod(lowest >= RELIABILITY).sum()
     hopeless = np.cumprod((highest < RELIABILITY)[::-1]).sum()
     return float(sizes[sure - 1]) if sure else 0.0, float(sizes[-hopeless] - 1) if hopeless else np.inf

@@ -26,22 +26,16 @@ _X = X[:, QUADRATIC]
 #: Coefficients are printed to two decimals: the variance of what rounding takes away.
 _ROUNDING = np.eye(len(TERMS)) * 0.01**2 / 12
 
-#: What might explain a change, each a rule switched while all else stays.
-EXPLANATIONS = {
-    "chance": "the same rules, other puzzles or answers",
-    "nominal ratio": "the regression takes the nominal ratio, not the actual share of needles",
-    "overflows left out": "answers beyond the context budget are not counted",
-    "overflows scored": "answers beyond the budget are scored like the others, and the same share of them is correct",
-    "answers unread": "the scorer misses the same share of correct answers in every cell",
-    "scored and unread": "overflows scored, and answers unread",
+_SCORED, _UNREAD = {"scored": (0.0, 1.0)}, {"unread": (0.0, 0.9)}
+#: What might explain a change: each a rule switched while all else stays, with the shares fitted to a row, and ranges.
+EXPLANATIONS: dict[str, dict[str, tuple[float, float]]] = {
+    "chance": {},  # the same rules, other puzzles or answers
+    "nominal ratio": {},  # the regression takes the nominal ratio, not the actual share of needles
+    "overflows left out": {},  # answers beyond the context budget are not counted
+    "overflows scored": _SCORED,  # answers beyond the budget are scored, and the same share of them is correct
+    "answers unread": _UNREAD,  # the scorer misses the same share of correct answers in every cell
+    "scored and unread": _SCORED | _UNREAD,
 }
-#: Shares of answers that are fitted to a row, by explanation, and their ranges.
-_FITTED = {
-    "overflows scored": ("scored",),
-    "answers unread": ("unread",),
-    "scored and unread": ("scored", "unread"),
-}
-_RANGES = {"scored": (0.0, 1.0), "unread": (0.0, 0.9)}
 
 
 def load_submission() -> pd.DataFrame:
@@ -59,20 +53,18 @@ def compare_rows() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per model of both tables: model; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the
-        difference in standard errors; accuracy_then and accuracy_now, the mean accuracy of the grid that each row
-        implies; distance, the chi-square of all five differences together, rounding allowed for; p.
+        One row per model of both tables: model; accuracy_then and accuracy_now, the mean accuracy of the grid that each
+        row implies; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the difference in standard
+        errors; distance, the chi-square of all five differences together, rounding allowed for; p.
     """
-    now, then = load_table("table2").set_index("model"), load_submission()
-    rows = []
-    for model in [name for name in then.index if name in now.index]:
-        old, new = then.loc[model, list(TERMS)].to_numpy(float), now.loc[model, list(TERMS)].to_numpy(float)
-        covariance = _covariance(old) + _covariance(new)
-        z = (new - old) / np.sqrt(np.diag(covariance))
+    now, then, rows = load_table("table2").set_index("model"), load_submission(), []
+    for model in then.index.intersection(now.index, sort=False):
+        old, new = (table.loc[model, list(TERMS)].to_numpy(float) for table in (then, now))
+        z = (new - old) / np.sqrt(np.diag(_covariance(old) + _covariance(new)))
         row = {"model": model, "accuracy_then": expit(_X @ old).mean(), "accuracy_now": expit(_X @ new).mean()}
         for place, term in enumerate(TERMS):
             row |= {f"{term}_then": old[place], f"{term}_now": new[place], f"{term}_z": z[place]}
-        distance = _distance(new - old, covariance)
+        distance = _distance(old, new)
         rows.append(row | {"distance": distance, "p": chi2.sf(distance, len(TERMS))})
     return pd.DataFrame(rows)
 
@@ -80,11 +72,8 @@ def compare_rows() -> pd.DataFrame:
 def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     """Switch one rule at a time in the cells of the paper, and measure how far the submission's row still is.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The cells behind Table 2: model, N, d, ratio_pct, total, correct, ctx. Where they are reconstructed, so is the
-        answer for "overflows left out", since the tables print overflows by d and by N only.
+    ``cells`` are those behind Table 2, with ctx. Where they are reconstructed, so is the answer for "overflows left
+    out", since the tables print overflows by d and by N only.
 
     Returns
     -------
@@ -97,44 +86,36 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     for model in [name for name in then.index if name in set(cells["model"])]:
         own = GRID.merge(cells[cells["model"] == model].drop(columns=["rho", "needles"], errors="ignore"), how="left")
         old = then.loc[model, list(TERMS)].to_numpy(float)
-        for name in EXPLANATIONS:
-            new, fitted = _switch(name, own, old)
-            distance = _distance(new - old, _covariance(old) + _covariance(new))
+        for name, ranges in EXPLANATIONS.items():
+            distance, values = _switch(name, ranges, own, old)
+            fitted = dict(zip(ranges, values, strict=True))
             p = chi2.sf(distance, len(TERMS) - len(fitted))
             rows.append({"model": model, "explanation": name} | fitted | {"distance": distance, "p": p})
-    return pd.DataFrame(rows, columns=["model", "explanation", *_RANGES, "distance", "p"])
+    return pd.DataFrame(rows, columns=["model", "explanation", "scored", "unread", "distance", "p"])
 
 
-def _switch(name: str, own: pd.DataFrame, old: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
-    """Return the coefficients that cells give under another rule, and what was fitted."""
-    if name == "nominal ratio":
-        rho = own["ratio_pct"].to_numpy(float) / 100
-        n, k = own["total"].to_numpy(float), own["correct"].to_numpy(float)
-        return maximise(x := np.column_stack([_X[:, :3], rho, rho**2]), n, x.T @ k)[0], {}
-
-    def refit(values: Sequence[float]) -> np.ndarray:
-        n, k = _count(own, "left out" in name, **dict(zip(fitted, values, strict=True)))
-        return maximise(_X, n, _X.T @ k)[0]
-
-    def loss(values: Sequence[float]) -> float:
-        new = refit(values)
-        return _distance(new - old, _covariance(old) + _covariance(new))
-
-    fitted = _FITTED.get(name, ())
-    ranges = [_RANGES[one] for one in fitted]
-    values: Sequence[float] = ()
-    if len(fitted) == 1:
-        values = [minimize_scalar(lambda value: loss([value]), bounds=ranges[0], method="bounded").x]
-    elif fitted:
-        start = [low + 0.2 * (high - low) for low, high in ranges]
-        values = minimize(loss, start, method="Powell", bounds=ranges, options={"xtol": 1e-2, "ftol": 1e-4}).x
-    return refit(values), dict(zip(fitted, map(float, values), strict=True))
-
-
-def _count(own: pd.DataFrame, left_out: bool, scored: float = 0, unread: float = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return answers and correct answers by cell under another rule."""
+def _switch(
+    name: str, ranges: dict[str, tuple[float, float]], own: pd.DataFrame, old: np.ndarray
+) -> tuple[float, Sequence[float]]:
+    """Return how near cells come to a row of coefficients under another rule, and the shares that are fitted."""
     n, k, over = (own[column].to_numpy(float) for column in ("total", "correct", "ctx"))
-    return n - over if left_out else n, (k + scored * over) * (1 - unread)
+    n = n - over if name == "overflows left out" else n
+    rho = own["ratio_pct"].to_numpy(float) / 100
+    x = np.column_stack([_X[:, :3], rho, rho**2]) if name == "nominal ratio" else _X
+
+    def distance(values: Sequence[float]) -> float:
+        shares = {"scored": 0.0, "unread": 0.0} | dict(zip(ranges, values, strict=True))
+        correct = (k + shares["scored"] * over) * (1 - shares["unread"])
+        return _distance(old, maximise(x, n, x.T @ correct)[0])
+
+    bounds, values = list(ranges.values()), list[float]()
+    if len(ranges) == 1:
+        values = [minimize_scalar(lambda value: distance([value]), bounds=bounds[0], method="bounded").x]
+    elif ranges:
+        start = [low + 0.2 * (high - low) for low, high in bounds]
+        options = {"xtol": 1e-2, "ftol": 1e-4}
+        values = minimize(distance, start, method="Powell", bounds=bounds, options=options).x.tolist()
+    return distance(values), values
 
 
 def _covariance(beta: np.ndarray) -> np.ndarray:
@@ -143,5 +124,6 @@ def _covariance(beta: np.ndarray) -> np.ndarray:
     return np.linalg.inv(_X.T @ (_X * (_PUZZLES * p * (1 - p))[:, None])) + _ROUNDING
 
 
-def _distance(difference: np.ndarray, covariance: np.ndarray) -> float:
-    return float(difference @ np.linalg.solve(covariance, difference))
+def _distance(old: np.ndarray, new: np.ndarray) -> float:
+    """Return the chi-square of the difference of two rows of coefficients."""
+    return float((new - old) @ np.linalg.solve(_covariance(old) + _covariance(new), new - old))
