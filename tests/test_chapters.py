@@ -126,6 +126,33 @@ def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_p
     assert (tmp_path / "tables" / "prompt_lengths.csv").exists()
 
 
+def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_them(tmp_path):
+    """Finished answers met no limit, open trace or full context; leaning ones are correct by an earlier line only."""
+    rows = [
+        ("mine", "correct_valid", True, "stop", False, True, False),
+        ("mine", "correct_valid", True, "stop", False, False, True),
+        ("mine", "correct_poi", True, "length", True, False, False),
+        ("mine", "wrong_logic", False, None, False, False, True),
+        ("mine", "wrong_max_context", False, "context", False, False, False),
+        ("mine", "wrong_other", False, "shrug", True, False, False),
+    ]
+    names = ["model", "bucket", "correct", "stopped", "unclosed_trace", "answer_correct", "unsure"]
+    stated = {"mine": {"effort": {"high": 3}, "max_tokens": {"1": 1, "2": 1200}}}
+    (tmp_path / "sources.json").write_text(json.dumps([{"models": ["QwQ-32B", "mine"], "settings": stated}]))
+    cells, space = read("15_your_model", "code"), {"build": tmp_path}
+    exec(cells["c15-02"].partition("page = ")[0], space)  # our own notebook
+    space |= {"read_scores": lambda _: pd.DataFrame(rows, columns=names), "own": pd.DataFrame({"model": ["mine"]})}
+    for cell in ("c15-13", "c15-16", "c15-settings"):
+        exec(cells[cell], space)
+    (ended,), (leant,), (set_,) = (space[name].to_dict("records") for name in ("endings", "leaning", "settings"))
+    kinds = ("stop", "length", "context", "unknown", "unclosed_trace", "over", "finished")
+    assert [ended[kind] for kind in kinds] == [2, 1, 1, 1, 2, 1, 3]
+    assert (ended["accuracy"], ended["accuracy_finished"]) == (0.5, pytest.approx(2 / 3))
+    kinds = ("correct", "correct_valid", "correct_poi", "alone", "leaning", "hedged")
+    assert [leant[kind] for kind in kinds] == [3, 2, 1, 1, 2, 1]
+    assert (set_["effort"], set_["max_tokens"], set_["version"]) == ("high", "1 (1), 2 (1,200)", "not stated")
+
+
 @pytest.mark.parametrize("whole_grid", [True, False])
 def test_chapters_link_to_chapters_that_the_same_book_has(whole_grid):
     """A book of a part of the grid has fewer chapters, and no link leads to one that it lacks."""

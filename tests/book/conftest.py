@@ -9,7 +9,7 @@ import threading
 import pytest
 from browsing import ROOT, book_html, pages
 
-from cogniload_repro.presentation.inline import write_script
+from cogniload_repro.presentation.page_data import write_script
 from cogniload_repro.presentation.workbench import workbench_data
 
 

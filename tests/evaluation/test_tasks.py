@@ -24,7 +24,7 @@ from cogniload_repro.evaluation.forms import draw_queries, estimate_tokens
 from cogniload_repro.evaluation.tasks import cogniload, scap
 from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.presentation.figures import find_panels, panel_accuracy
+from cogniload_repro.presentation.figures import FIGURES, panel_accuracy
 from cogniload_repro.puzzles.text import parse_puzzle
 from cogniload_repro.robustness.comparisons import compare_models
 from cogniload_repro.scoring.cells import write_cells
@@ -120,7 +120,7 @@ def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
     assert "mockllm/model: 50 answers, puzzles were chosen" in told.output
     cells = load_cells(tmp_path / "build")
     assert (cells["total"].sum(), accuracy_by(cells, "model").empty) == (50, True)
-    assert panel_accuracy(find_panels("figure1")[0], cells).empty
+    assert panel_accuracy(FIGURES["figure1"][0], cells).empty
     with pytest.raises(ValueError, match="were selected by an adaptive form"):
         compare_models(pd.concat([cells, load_cells()]), "mockllm/model", "QwQ-32B")
 

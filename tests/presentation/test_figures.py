@@ -1,11 +1,11 @@
-"""The paper's figures, read back from the artists drawn."""
+"""The paper's figures: read back from the artists drawn, in words, and as data."""
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +14,16 @@ import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.figure_text import figure_caption
-from cogniload_repro.presentation.figures import FIGURES, draw_figure, find_panels, panel_accuracy, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
+from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy, spread
+from cogniload_repro.presentation.style import OTHERS_COLOR, find_text_faults, pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
-from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = provisional_cells()
+COMMITTED = load_cells()
 HOSTILE = "my $model$_</text>-->&"
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
 
@@ -52,8 +50,7 @@ def drawn_points(ax, pen):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_model_shows_its_accuracies(name):
     """Each panel draws, for each of the 22 models, the pooled accuracies at every level, once."""
-    figure = draw_figure(name, CELLS, "reconstructed")
-    assert isinstance(figure, Figure)
+    figure = PaperFigure(name, CELLS, "reconstructed").draw()
     for ax, panel in zip(plots(figure), FIGURES[name], strict=True):
         kept = CELLS if panel.at is None else CELLS[CELLS[panel.at] == panel.level]
         expected = accuracy_by(kept, "model", panel.across)
@@ -67,18 +64,18 @@ def test_every_model_shows_its_accuracies(name):
 
 def test_overflows_are_marked():
     """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
-    cells = load_counts()
-    (_, by_length, _) = plots(draw_figure("figure1", cells, "reconstructed"))
+    cells = COMMITTED
+    (_, by_length, _) = plots(PaperFigure("figure1", cells, "reconstructed").draw())
     hollow = sum(len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white")
     shares = cells.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     assert hollow == (shares > 0.1).sum() > 5
-    assert "Hollow points: more than 10%" in figure_caption("figure1", cells, "reconstructed")
+    assert "Hollow points: more than 10%" in PaperFigure("figure1", cells, "reconstructed").caption()
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("figure5", "d"), ("figure6", "ratio_pct"), ("figure7", "N")])
 def test_bars_are_wilson_intervals(name, dimension):
     """The large figures have one vertical bar a point, from the lower to the upper bound."""
-    (ax,) = plots(draw_figure(name, CELLS, "imported"))
+    (ax,) = plots(PaperFigure(name, CELLS, "imported").draw())
     segments = [path for collection in ax.collections for path in collection.get_segments()]
     bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
     expected = accuracy_by(CELLS, "model", dimension)
@@ -88,8 +85,8 @@ def test_bars_are_wilson_intervals(name, dimension):
 @pytest.mark.parametrize(("name", "moving"), [("figure1", 1), ("figure3", 3), ("figure6", 1), ("figure7", 0)])
 def test_reconstructed_points_have_their_range(name, moving):
     """Behind reconstructed points, the mean of the drawn tables, lies their band; none where all agree."""
-    cells, found = load_counts(), 0
-    for ax, panel in zip(plots(draw_figure(name, cells, "reconstructed")), FIGURES[name], strict=True):
+    cells, found = COMMITTED, 0
+    for ax, panel in zip(plots(PaperFigure(name, cells, "reconstructed").draw()), FIGURES[name], strict=True):
         kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
         expected = spread_band(kept, "model", panel.across)
         heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
@@ -98,7 +95,7 @@ def test_reconstructed_points_have_their_range(name, moving):
         assert sorted(points) == pytest.approx(sorted(expected["mean"]))
         found += (expected["highest"] > expected["lowest"]).any()
     assert found == moving
-    (ax, *_) = plots(draw_figure("figure1", cells, "imported"))
+    (ax, *_) = plots(PaperFigure("figure1", cells, "imported").draw())
     assert not ax.collections
 
 
@@ -107,43 +104,38 @@ def test_reconstructed_points_have_their_range(name, moving):
 def test_words_do_not_overlap(name, own):
     """No two words of a figure touch, and none leaves the picture, with the 22 models or with more."""
     strangers = [rename_model(CELLS, NAMES[i], f"checkpoint-{i:07d}") for i in (1, 2, 3)] if own else []
-    figure = draw_figure(name, pd.concat([CELLS, *strangers]), "reconstructed")
-    FigureCanvasAgg(figure).draw()
-    texts = [t for t in figure.findobj(lambda a: hasattr(a, "get_text")) if t.get_text() and t.get_visible()]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    page = figure.bbox
-    assert {text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1} == set()
-    assert [(a, b) for (a, one), (b, two) in combinations(boxes, 2) if overlap(one, two) > 1] == []
-    assert {model.label for model in MODELS} <= {text for text, _ in boxes}
-
-
-def overlap(one, two):
-    """Return by how many pixels two boxes overlap in their lesser direction."""
-    return min(min(one.x1, two.x1) - max(one.x0, two.x0), min(one.y1, two.y1) - max(one.y0, two.y0))
+    figure = PaperFigure(name, pd.concat([CELLS, *strangers]), "reconstructed").draw()
+    assert find_text_faults(figure) == []
+    assert {model.label for model in MODELS} <= set(words(figure))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_provenance_is_in_the_picture(name):
+def test_provenance_is_in_the_picture_and_in_its_description(name):
     """Reconstructed data are labelled in every figure, other data are not called so."""
-    assert NOTE in words(draw_figure(name, CELLS, "reconstructed"))
-    assert not any("econstructed" in word for word in words(draw_figure(name, CELLS, "imported")))
+    reconstructed, imported = (PaperFigure(name, CELLS, origin) for origin in ("reconstructed", "imported"))
+    assert NOTE in words(reconstructed.draw())
+    assert not any("econstructed" in word for word in words(imported.draw()))
+    assert reconstructed.describe() == f"{imported.describe()} {NOTE}."
 
 
 @pytest.mark.parametrize(("name", "absent"), [("figure3", []), ("figure4", [100, 250])])
 def test_partial_grid_is_said(name, absent):
     """On the mini-grid a panel whose level is not there says so, and the figure counts its cells."""
-    shown = words(draw_figure(name, mini_cells(), "reconstructed"))
+    figure = PaperFigure(name, mini_cells(), "reconstructed")
+    shown = words(figure.draw())
     assert [word for word in shown if word.startswith("No cells")] == [
         f"No cells at $N$ = {N}\nin this grid" for N in absent
     ]
     assert f"{NOTE}. Partial grid: 18 of the paper's 140 cells" in shown
+    assert figure.describe().count("no cells in this grid") == len(absent)
+    assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_own_model_is_drawn_in_black(name, tmp_path):
     """A model that the paper does not have appears, whatever its name, and the SVG stays well-formed."""
     own = rename_model(CELLS, "QwQ-32B", HOSTILE).query("d > 1")
-    figure = draw_figure(name, pd.concat([CELLS, own]), "reconstructed")
+    figure = PaperFigure(name, pd.concat([CELLS, own]), "reconstructed").draw()
     assert plain_label(HOSTILE) in words(figure)
     pen = pens([HOSTILE])[HOSTILE]
     assert pen.color == OTHERS_COLOR
@@ -156,7 +148,7 @@ def test_chosen_puzzles_are_not_averaged():
     """A model whose puzzles were chosen by what they tell has no point, whoever asks for the panel's accuracies."""
     own = rename_model(CELLS, "QwQ-32B", "own")
     cells = pd.concat([CELLS.assign(chosen=0), own.assign(chosen=1)])
-    for panel in find_panels("figure1"):
+    for panel in FIGURES["figure1"]:
         assert set(panel_accuracy(panel, cells)["model"]) == set(CELLS["model"])
 
 
@@ -164,17 +156,21 @@ def test_one_model_and_one_cell():
     """The smallest table possible can be drawn in every arrangement."""
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
     for name in FIGURES:
-        assert "Partial grid: 1 of the paper's 140 cells" in words(draw_figure(name, alone, "imported"))
+        assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
-def test_bad_requests_are_refused():
+@pytest.mark.parametrize(
+    ("name", "cells", "provenance", "complaint"),
+    [
+        ("figure2", CELLS, "imported", r"no figure 'figure2'; choose one of: figure1, figure3"),
+        ("figure1", CELLS, "mine", "'mine' is not one of"),
+        ("figure1", CELLS.assign(total=0), "imported", "no cell has a puzzle"),
+    ],
+)
+def test_bad_requests_are_refused(name, cells, provenance, complaint):
     """An unknown figure, an unknown provenance and cells without puzzles each get a sentence."""
-    with pytest.raises(ValueError, match=r"no figure 'figure2'; choose one of: figure1, figure3"):
-        draw_figure("figure2", CELLS, "imported")
-    with pytest.raises(ValueError, match="'mine' is not one of"):
-        draw_figure("figure1", CELLS, "mine")
-    with pytest.raises(ValueError, match="no cell has a puzzle"):
-        draw_figure("figure1", CELLS.assign(total=0), "imported")
+    with pytest.raises(ValueError, match=complaint):
+        PaperFigure(name, cells, provenance)
 
 
 @pytest.mark.slow
@@ -185,12 +181,13 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
         "from cogniload_repro.presentation import figures, style\n"
         "cells = provisional_cells()\n"
         "for name in ('figure1', 'figure6'):\n"
-        "    style.save_figure(figures.draw_figure(name, cells, 'reconstructed'), f'{sys.argv[1]}/{name}')"
+        "    style.save_figure(figures.PaperFigure(name, cells, 'reconstructed').draw(), f'{sys.argv[1]}/{name}')"
     )
     sums = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
-        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+        places = [str(Path(__file__).parents[1]), *sys.path]
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(places)}
         subprocess.run([sys.executable, "-c", program, folder], check=True, env=environment)
         sums.append({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()})
     assert sums[0] == sums[1]
@@ -221,3 +218,67 @@ def test_spread_moves_nothing_that_has_room(steps):
 def test_spread_moves_least():
     """Three labels at one height go to both sides equally."""
     assert spread([0.5, 0.5, 0.5], 0.1, 0, 1) == pytest.approx([0.4, 0.5, 0.6])
+
+
+# ---- in words ------------------------------------------------------------------------------------------------------
+def test_captions_count_models_and_answers_once():
+    """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
+    for name, cells in (("figure1", CELLS), ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]), ("figure5", CELLS)):
+        caption = PaperFigure(name, CELLS, "imported").caption()
+        assert f"22 models ({cells['total'].sum():,} answers)" in caption
+        assert ("90% Wilson" in caption) == (name == "figure5")
+    own = pd.concat([CELLS, rename_model(CELLS, "QwQ-32B", "own")])
+    assert "23 models" in PaperFigure("figure1", own, "reconstructed").caption()
+
+
+def test_captions_say_how_far_points_can_move():
+    """Reconstructed points come with their range in words, also where it is nothing; others do not."""
+    band = spread_band(COMMITTED, "model", "ratio_pct")
+    most = ((band["highest"] - band["lowest"]) / 2).max()
+    assert f"largest {most:.3f}, " in PaperFigure("figure6", COMMITTED, "reconstructed").caption()
+    assert "same points" in PaperFigure("figure7", COMMITTED, "reconstructed").caption()
+    for cells, origin in ((CELLS, "reconstructed"), (COMMITTED, "imported")):
+        assert not re.search("prediction interval|same points", PaperFigure("figure6", cells, origin).caption())
+
+
+def test_description_numbers():
+    """The median's course and the extremes at the right end are those of the cells."""
+    table = accuracy_by(CELLS, "model", "d")
+    median, end = table.groupby("d")["accuracy"].median(), table[table["d"] == 10]
+    text = PaperFigure("figure5", CELLS, "imported").describe()
+    assert f"{median[1]:.2f} at 1, then {median[10]:.2f} at 10" in text
+    assert f"gpt-5 ({end['accuracy'].max():.2f}) highest" in text
+    assert f"DS-Qwen-1.5B ({end['accuracy'].min():.2f}) lowest" in text
+
+
+def test_trough_and_ties_are_told():
+    """A lowest point between the ends is named; models that share an extreme are counted."""
+    cells = pd.DataFrame(
+        [(m, 20, 1, ratio, 10, k) for m in ("a", "b", "c") for ratio, k in ((5, 8), (50, 4), (95, 7))],
+        columns=["model", "N", "d", "ratio_pct", "total", "correct"],
+    )
+    text = PaperFigure("figure6", cells, "imported").describe()
+    assert "is 0.80 at 5%, then its lowest, 0.40, at 50%, then 0.70 at 95%; at 95% 3 models (0.70) highest" in text
+    assert "a is 0.80 at 5%" in PaperFigure("figure6", cells[cells["model"] == "a"], "imported").describe()
+
+
+# ---- as data -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_numbers_are_the_pictures(name):
+    """Every panel has a row a point, with the counts, accuracy and intervals that the picture draws."""
+    cells = COMMITTED[COMMITTED["model"].isin(["QwQ-32B", "o3-2025-04-16", "Qwen3-8B"])]
+    data = PaperFigure(name, cells.replace({"model": {"Qwen3-8B": "mine"}}), "reconstructed").data()
+    told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
+    assert told == {"name": "mine", "family": "Not in the paper", "color": "#000000", "own": True}
+    names = [model["name"].replace("mine", "Qwen3-8B") for model in data["models"]]
+    for panel, told in zip(FIGURES[name], data["panels"], strict=True):
+        frame = panel_accuracy(panel, cells, banded=True)
+        found = pd.DataFrame(told["rows"]).set_axis([*"mxnc", "accuracy", "low", "high", "lowest", "highest"], axis=1)
+        found = found.assign(m=found["m"].map(names.__getitem__)).sort_values(["m", "x"]).reset_index(drop=True)
+        frame = frame.sort_values(["model", panel.across]).reset_index(drop=True)
+        counts = frame[["model", panel.across, "total", "correct"]]
+        assert found[[*"mxnc"]].to_numpy().tolist() == counts.to_numpy().tolist()
+        shares = ["accuracy", "low", "high", "lowest", "highest"]
+        own = frame["model"] != "Qwen3-8B"  # a stranger is not reconstructed
+        assert found.loc[own, shares].to_numpy(float) == pytest.approx(frame.loc[own, shares].to_numpy(), abs=5e-5)
+        assert found.loc[~own, ["lowest", "highest"]].isna().all(axis=None)

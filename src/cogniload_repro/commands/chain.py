@@ -91,7 +91,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     from cogniload_repro.executors import open_executor
     from cogniload_repro.files import locked
     from cogniload_repro.outputs.settings import find_chosen
-    from cogniload_repro.presentation.score_text import print_scores
+    from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.scoring.cells import read_summary, write_cells
     from cogniload_repro.scoring.readings import place_scores
     from cogniload_repro.scoring.scores import score_dataset
@@ -174,7 +174,7 @@ def fit(
         return
     from cogniload_repro.escapes import for_spreadsheet
     from cogniload_repro.files import write_whole
-    from cogniload_repro.presentation.fit_text import print_comparison, print_fits
+    from cogniload_repro.presentation.terminal import print_comparison, print_fits
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
     from cogniload_repro.statistics.fits import compare_each
     from cogniload_repro.statistics.fits import fit as fit_cells
@@ -193,7 +193,7 @@ def fit(
 
 def _fit_paper(build: Path) -> None:
     from cogniload_repro.frames import check_frame, read_frame
-    from cogniload_repro.presentation.score_text import print_fit_summary
+    from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES
     from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import paper_tables

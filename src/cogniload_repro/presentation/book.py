@@ -21,26 +21,22 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
+#: Folders of the sources that no page is made from.
+_LEFT = ("_build", "__pycache__")
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
     "notebooks": ("notebooks/*.ipynb",),
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
-
-#: Pages that are made while the book is staged.
-_GENERATED = ("api",)
-#: What these are made from, beside the package.
-_MADE_FROM = (_SOURCES.with_name("pyproject.toml"), Path(yaml.__file__).parents[1])
-#: What the scripts of a page work on, by the names under which they find it.
-_DATA = {
+#: What is made while the book is staged: the page on the functions, and data by the pages whose scripts load them.
+_MADE = {
+    "api": ("api",),
     "notebooks/00_introduction": ("models",),
     "workbench": ("cells",),
     "explorer": ("cells", "puzzles"),
     "notebooks/05_glm": ("numbers",),
 }
-#: Folders of the sources that no page is made from.
-_LEFT = ("_build", "__pycache__")
 
 #: Imports what every book needs, and builds one when a line on its input says which; no line, no book.
 #: Its input stays open as long as somebody waits for the book; left alone it would go on in the next one's folder.
@@ -71,16 +67,10 @@ def stage_book(
         The build folder with ``notebooks/``, ``figures/`` and ``tables/``.
     sources : path
         The book's own pages with ``_config.yml`` and ``_toc.yml``; by default those of the checkout.
-
     leave_out : collection of str
         Pages of the table of contents that this book does without.
     notice : str
         What every page says at its top, any text; nothing by default.
-
-    Returns
-    -------
-    Path
-        The staged folder.
 
     Raises
     ------
@@ -90,36 +80,29 @@ def stage_book(
     build, sources = Path(build_dir), Path(sources)
     if not (sources / "_toc.yml").is_file():
         raise ValueError(f"{sources} holds no book (_toc.yml is missing); run this in a checkout of the project")
-    toc = _read_toc(sources, leave_out)
-    _check_pages(toc, build, sources)
-    staged = build / "book"
-    files = {
-        file.relative_to(sources): file
-        for file in sources.rglob("*")
-        if file.is_file() and not any(part.startswith(".") or part in _LEFT for part in file.relative_to(sources).parts)
-    }
-    for folder, patterns in _RESULTS.items():
-        files |= {Path(folder, file.name): file for file in _results(build, patterns)}
-    config = files.pop(Path("_config.yml"))
-    write_whole(staged / "_config.yml", _configure(config.read_text(encoding="utf-8"), notice, leave_out))
-    for place, file in files.items():
-        target = staged / place
-        if not (target.is_file() and filecmp.cmp(file, target, shallow=False)):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+    toc, staged = _read_toc(sources, leave_out), build / "book"
+    for page in _pages(toc):
+        source = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
+        if page != "api" and not source.is_file():
+            raise ValueError(f"the book's page {page} is missing ({source}); run `make render`, or correct _toc.yml")
+    config = (sources / "_config.yml").read_text(encoding="utf-8")
+    write_whole(staged / "_config.yml", _configure(config, notice, leave_out))
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
-    made = {Path(f"{page}.md"): page for page in _pages(toc) if page in _GENERATED}
-    for place, page in made.items():
-        if not _is_current(staged / place, *_MADE_FROM):
-            write_whole(staged / place, _generate(page))
-    for name in dict.fromkeys(name for page in _pages(toc) for name in _DATA.get(page, ())):
-        place = Path("_scripts", "instruments", f"{name}-data.js")
-        made[place] = name
-        if not _is_current(staged / place, build / "cells.parquet", build / "fidelity.parquet"):
-            write_whole(staged / place, _gather(name, build))
+    files = dict(_find_files(build, sources))
+    kept = {*files, Path("_config.yml"), Path("_toc.yml")}
+    for place, file in files.items():
+        copy = staged / place
+        if not (copy.is_file() and filecmp.cmp(file, copy, shallow=False)):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    for name in {name for page in _pages(toc) for name in _MADE.get(page, ())}:
+        place = Path("api.md") if name == "api" else Path("_scripts", "instruments", f"{name}-data.js")
+        if not _is_current(staged / place, build):
+            write_whole(staged / place, _make(name, build))
+        kept.add(place)
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
-        if old.is_file() and place.parts[0] != "_build" and place not in {**files, **made, Path("_config.yml"): ""}:
+        if old.is_file() and place.parts[0] != "_build" and place not in kept:
             old.unlink()
     return staged
 
@@ -139,7 +122,7 @@ def start_builder() -> Iterator[subprocess.Popen]:
 
 
 def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -> Path:
-    """Build the HTML of the staged book; a warning is an error, and an error leaves the old book alone.
+    """Build the HTML of the staged book and return its ``index.html``, in ``BUILD/book/_build/html``.
 
     Parameters
     ----------
@@ -148,15 +131,11 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
     builder : Popen, optional
         From `start_builder`, where one waits already; it builds one book.
 
-    Returns
-    -------
-    Path
-        ``index.html`` of the finished book, in ``BUILD/book/_build/html``.
-
     Raises
     ------
     ValueError
-        If nothing is staged, or if a page cannot be built without a warning; the text quotes each warning.
+        If nothing is staged, or if a page cannot be built without a warning; the text quotes each warning, and the
+        old book is left alone.
     """
     staged = Path(build_dir) / "book"
     if not (staged / "_config.yml").is_file():
@@ -194,35 +173,40 @@ def _order(builder: subprocess.Popen, arguments: list[str]) -> str:
     return log
 
 
-def _generate(page: str) -> str:
-    """Return a page that is made here, as MyST Markdown."""
-    from cogniload_repro.presentation.api_page import api_page  # it imports all that is public
+def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the files that the book takes over: their places in it, and where they are."""
+    for file in sources.rglob("*"):
+        place = file.relative_to(sources)
+        written = place.name in ("_config.yml", "_toc.yml")  # by `stage_book` itself
+        if file.is_file() and not written and not any(part.startswith(".") or part in _LEFT for part in place.parts):
+            yield place, file
+    for folder, patterns in _RESULTS.items():
+        for file in (file for pattern in patterns for file in build.glob(pattern)):
+            if not file.match("*.failed.ipynb"):
+                yield Path(folder, file.name), file
 
-    return {"api": api_page}[page]()
 
-
-def _gather(name: str, build: Path) -> str:
-    """Return data of pages' scripts, as a script."""
-    from cogniload_repro.presentation.explorer import explorer_data  # these fit and score
-    from cogniload_repro.presentation.inline import write_script
-    from cogniload_repro.presentation.permalinks import numbers_data
+def _make(name: str, build: Path) -> str:
+    """Return the page on the functions as MyST Markdown, or data of pages' scripts as a script."""
+    from cogniload_repro.presentation.api_page import api_page  # these import all that is public, fit and score
+    from cogniload_repro.presentation.explorer import explorer_data
+    from cogniload_repro.presentation.page_data import numbers_data, write_script
     from cogniload_repro.presentation.workbench import workbench_data
 
+    if name == "api":
+        return api_page()
     if name == "models":
         return write_script(name, [[model.name, model.label] for model in MODELS])
-    makers: dict[str, Callable[[Path], object]] = {
-        "cells": workbench_data,
-        "puzzles": explorer_data,
-        "numbers": numbers_data,
-    }
+    makers: dict[str, Callable] = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
     return write_script(name, makers[name](build))
 
 
-def _is_current(page: Path, *inputs: Path) -> bool:
-    """Tell whether what was generated is newer than what it is made of, and not of tomorrow."""
+def _is_current(made: Path, build: Path) -> bool:
+    """Return whether what was made is newer than the package, its libraries and the results, and not of tomorrow."""
     package = Path(__file__).resolve().parents[1]
-    latest = max(file.stat().st_mtime for file in (*package.rglob("*.py"), *inputs))
-    return page.is_file() and latest < page.stat().st_mtime <= time.time()
+    inputs = [*package.rglob("*.py"), _SOURCES.with_name("pyproject.toml"), Path(yaml.__file__).parents[1]]
+    inputs += [file for name in ("cells", "fidelity") if (file := build / f"{name}.parquet").exists()]
+    return made.is_file() and max(file.stat().st_mtime for file in inputs) < made.stat().st_mtime <= time.time()
 
 
 def _read_frame(staged: Path) -> str:
@@ -266,32 +250,12 @@ def _read_toc(sources: Path, leave_out: Collection[str]) -> dict:
     return toc
 
 
-def _check_pages(toc: dict, build: Path, sources: Path) -> None:
-    """Refuse a table of contents that names pages nobody has made."""
-    for page in (name for name in _pages(toc) if name not in _GENERATED):
-        made = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
-        if not made.is_file():
-            raise ValueError(f"the book's page {page} is missing ({made}); run `make render`, or correct _toc.yml")
-
-
-def _pages(entry: object) -> Iterator[str]:
-    if isinstance(entry, dict):
-        for key, value in entry.items():
-            if key in ("root", "file"):
-                yield str(value).removesuffix(".md").removesuffix(".ipynb")
-            else:
-                yield from _pages(value)
-    elif isinstance(entry, list):
-        for item in entry:
-            yield from _pages(item)
-
-
-def _results(build: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
-    for pattern in patterns:
-        yield from sorted(file for file in build.glob(pattern) if not file.match("*.failed.ipynb"))
+def _pages(toc: dict) -> list[str]:
+    """Return the names of all pages of a table of contents."""
+    lists = [toc.get("chapters", []), *(part["chapters"] for part in toc.get("parts", []))]
+    return [toc["root"], *(chapter["file"] for chapters in lists for chapter in chapters if "file" in chapter)]
 
 
 def _complaints(log: str) -> str:
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", log)
-    lines = [line for line in plain.splitlines() if "WARNING:" in line or "ERROR:" in line]
-    return "\n".join(lines or plain.splitlines()[-20:])
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", log).splitlines()
+    return "\n".join([line for line in lines if "WARNING:" in line or "ERROR:" in line] or lines[-20:])

@@ -1,7 +1,4 @@
-"""What the page on which a reader walks through puzzles shows: a few of each cell, with answers that are judged here.
-
-The page replays statements; it does not judge. Every bucket and window on it is the scorer's own.
-"""
+"""Puzzles for the page on which a reader steps through them: a few of each cell, with answers that are judged here."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,18 +30,8 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 def explorer_data(build: str | Path, per_cell: int = PER_CELL) -> dict[str, Any]:
     """Return what the page needs, ready for JSON.
 
-    Parameters
-    ----------
-    build : path
-        The build folder, with ``puzzles.parquet``; of imported outputs, responses are shown.
-    per_cell : int
-        Puzzles of each cell.
-
-    Returns
-    -------
-    dict
-        phrases (of each category: initial, condition, update, question, with {} for the value or person) and puzzles
-        (see `describe_puzzle`), each with answers (`prepare_answers`) and responses.
+    It has the phrases of each category (initial, condition, update, question, with {} for the value or person) and some
+    puzzles of each cell (`describe_puzzle`), with prepared answers and, of imported outputs, the models' responses.
     """
     build = Path(build)
     table = pq.read_table(build / "puzzles.parquet", columns=["name", *_CELL]).to_pandas()
@@ -68,14 +55,10 @@ def explorer_data(build: str | Path, per_cell: int = PER_CELL) -> dict[str, Any]
 
 
 def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
-    """Return a puzzle in numbers.
+    """Return a puzzle in numbers: places in lists for people, categories and values.
 
-    Returns
-    -------
-    dict
-        N, d, needles, people, poi (place among the people), category (asked), domains (values by category), start (a
-        place in its domain for each person and category), lines (person and order of categories) and moves: a text for
-        each statement, conditions and updates apart by a stroke, each a letter for the category and one for the value.
+    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the category and one for
+    the value.
     """
     return {
         "N": puzzle.N, "d": puzzle.d, "needles": puzzle.needles, "people": puzzle.people,
@@ -113,14 +96,10 @@ def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str
 
 
 def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: Any) -> dict[str, Any]:
-    """Return an answer as the scorer sees it.
+    """Return an answer as the scorer sees it: bucket, the value that decided, and the place of its window, or -1.
 
-    Returns
-    -------
-    dict
-        title, text (its end, if it is long), bucket, answer (the value that decided, as it is spelt), window (the place
-        of the deciding one, or -1) and windows: for each of the three start and end in the lower-case text, or itself
-        where it is not in it, and the values found in it.
+    Of each of the three windows: start and end in the lower-case text, or itself where it is not in it, and the values
+    found in it.
     """
     verdict = explain_response(text, **asked, **tokens)
     windows = list(find_windows(text, asked["poi"], asked["category"]))

@@ -1,11 +1,11 @@
-"""The paper's Figures 1 and 3 to 7, drawn from a cells frame.
+"""The paper's Figures 1 and 3 to 7 from a cells frame: drawn, in words, and as data for the page that draws them.
 
 Panels side by side have numeric axes (logarithmic for N). A large panel has its levels at equal distances, so that the
 intervals of 22 models have room beside one another.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
@@ -14,19 +14,25 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
+from scipy.stats import norm
 
-from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens, write_note
-from cogniload_repro.reconstruction.feasible import mean_cells, spread_band
-from cogniload_repro.robustness.overflows import marked_levels
+from cogniload_repro.formats import format_name
+from cogniload_repro.presentation.markdown import escape
+from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
+from cogniload_repro.published import INTERVAL_ALPHA
+from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
+from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.provenance import source_note
 
-#: Symbol and axis label of each dimension of the grid.
+#: Of each dimension of the grid: symbol, axis label, the same in plain letters, its name in words, unit.
 AXES = {
-    "d": ("$d$", "Intrinsic difficulty $d$"),
-    "N": ("$N$", "Task length $N$ (statements)"),
-    "ratio_pct": (r"$\rho$", r"Needle ratio $\rho$ (% needles)"),
-}
+    "d": ("$d$", "Intrinsic difficulty $d$", "Intrinsic difficulty d", "intrinsic difficulty d", ""),
+    "N": ("$N$", "Task length $N$ (statements)", "Task length N (statements)", "task length N", ""),
+    "ratio_pct": (
+        r"$\rho$", r"Needle ratio $\rho$ (% needles)", "Needle ratio ρ (% needles)", "needle ratio rho", "%",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,55 +53,7 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-
 _LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
-
-
-def draw_figure(name: str, cells: pd.DataFrame, provenance: str, *, noted: bool = True) -> Figure:
-    """Draw one of the paper's figures from whatever cells there are.
-
-    Parameters
-    ----------
-    name : str
-        A key of `FIGURES`.
-    cells : DataFrame
-        Cells frame; models beside the paper's 22 are drawn in black, over the others.
-    provenance : str
-        reconstructed or imported.
-    noted : bool
-        Name reconstructed data and a partial grid in the picture.
-
-    Returns
-    -------
-    Figure
-        Accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Three panels share a
-        legend by family (paper, Figures 1, 3, 4); a single one has 90% Wilson intervals and labels at the
-        line ends, its points moved apart sideways (Figures 5, 6, 7). Reconstructed points are the mean over drawn
-        tables of counts, and behind them lies the 95% band of these.
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure, the cells hold no puzzle, or the provenance is not one of the three words.
-    """
-    panels = find_panels(name)
-    cells = evenly_asked(cells)
-    note = source_note(cells, provenance)
-    if not (cells["total"] > 0).any():
-        raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
-    models = order_models(cells.loc[cells["total"] > 0, "model"])
-    with mpl.rc_context(STYLE):
-        draw = _draw_large if len(panels) == 1 else _draw_row
-        figure = draw(panels, cells, pens(models), banded=provenance == "reconstructed")
-        write_note(figure, note if noted else "")
-    return figure
-
-
-def find_panels(name: str) -> tuple[Panel, ...]:
-    """Return the panels of a figure, or raise a ValueError that lists the figures there are."""
-    if name not in FIGURES:
-        raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
-    return FIGURES[name]
 
 
 def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
@@ -105,70 +63,255 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models. ``marked`` is
     true where more than a tenth of the answers ran out of context, as far as that is known (`overflows.marked_levels`).
     """
-    shown = _pool(panel, _Cells(evenly_asked(cells)), banded).copy()
-    marks = marked_levels(cells)
+    even, marks = evenly_asked(cells), marked_levels(cells)
+    kept = even if panel.at is None else even[even[panel.at] == panel.level]
+    shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
+    if banded:
+        band = spread_band(kept, "model", panel.across)
+        shown = shown.merge(band[["model", panel.across, "lowest", "highest"]], how="left")
     if panel.at is None:
-        levels = set(marks.loc[marks["load"] == panel.across, ["model", "level"]].itertuples(index=False, name=None))
-        return shown.assign(marked=[pair in levels for pair in zip(shown["model"], shown[panel.across], strict=True)])
+        levels = marks.loc[marks["load"] == panel.across, ["model", "level"]]
+        own = pd.MultiIndex.from_frame(shown[["model", panel.across]])
+        return shown.assign(marked=own.isin(list(levels.itertuples(index=False, name=None))))
     models = marks.loc[(marks["load"] == panel.at) & (marks["level"] == panel.level), "model"]
     return shown.assign(marked=shown["model"].isin(models))
 
 
-class _Cells:
-    """Cells that are the same when their contents are: picture, caption, description and data ask for the same."""
+class PaperFigure:
+    """One of the paper's figures over whatever cells there are: a picture, a caption, a description, and data.
 
-    def __init__(self, frame: pd.DataFrame):
-        self.frame = frame[["model", "N", "d", "ratio_pct", "total", "correct"]]
-        self._content = tuple(tuple(self.frame[name].tolist()) for name in self.frame)
+    It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
+    are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
+    lies the 95% band of these.
 
-    def __hash__(self) -> int:
-        return hash(self._content)
+    Parameters
+    ----------
+    name : str
+        A key of `FIGURES`.
+    cells : DataFrame
+        Cells frame.
+    provenance : str
+        reconstructed or imported.
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Cells) and self._content == other._content
+    Raises
+    ------
+    ValueError
+        If there is no such figure, the cells hold no puzzle, or the provenance is neither of the two words.
+    """
 
-
-@lru_cache(maxsize=64)
-def _pool(panel: Panel, cells: _Cells, banded: bool) -> pd.DataFrame:
-    kept = cells.frame if panel.at is None else cells.frame[cells.frame[panel.at] == panel.level]
-    if not banded:
-        return accuracy_by(kept, "model", panel.across)
-    band = spread_band(kept, "model", panel.across)[["model", panel.across, "lowest", "highest"]]
-    return accuracy_by(mean_cells(kept), "model", panel.across).merge(band, how="left")
-
-
-def _draw_row(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
-    columns = _legend_columns(drawn, len(panels) + 1)
-    legend_in = _LINE_IN * max(map(_legend_lines, columns))
-    top, plot_in, gap, foot = 0.3 if panels[0].at else 0.12, 3.5, 0.58, 0.24
-    height = top + plot_in + gap + legend_in + foot
-    figure = Figure(figsize=(WIDTH_IN, height))
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    low = (gap + legend_in + foot) / height
-    figure.subplots_adjust(left=0.08, right=0.99, top=1 - top / height, bottom=low, wspace=0.07)
-    for ax, panel in zip(axes, panels, strict=True):
-        _draw_lines(ax, panel, cells, drawn, banded)
-    axes[0].set_ylabel("Mean accuracy")
-    _draw_legend(figure.add_axes((0, foot / height, 1, legend_in / height)), columns, drawn)
-    return figure
-
-
-def _draw_lines(ax: Axes, panel: Panel, cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> None:
-    accuracy = panel_accuracy(panel, cells, banded=banded)
-    if panel.at:
-        ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
-    _set_levels(ax, panel, cells, numeric=True)
-    if accuracy.empty:
-        where = f" at {AXES[panel.at][0]} = {panel.level}\n" if panel.at else " "
-        ax.text(
-            0.5, 0.5, f"No cells{where}in this grid", transform=ax.transAxes, ha="center", va="center", color="0.35"
+    def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
+        if name not in FIGURES:
+            raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
+        cells = evenly_asked(cells)
+        self.panels, self.note, self.banded = (
+            FIGURES[name],
+            source_note(cells, provenance),
+            provenance == "reconstructed",
         )
-    for name, pen in drawn.items():
-        rows = accuracy[accuracy["model"] == name]
-        x = rows[panel.across]
-        if banded:
-            ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
-        _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+        if not (cells["total"] > 0).any():
+            raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
+        self.accuracies = [panel_accuracy(panel, cells, banded=self.banded) for panel in self.panels]
+        self.cells = cells[cells["total"] > 0]
+        self.pens = pens(order_models(self.cells["model"]))
+
+    # ---- in words ----
+    def caption(self) -> str:
+        """Return what is plotted, the numbers of models and answers, and what the bars mean, as MyST Markdown.
+
+        Without the last full stop.
+        """
+        models, answers = self._extent()
+        axes = _join(dict.fromkeys(AXES[panel.across][0] for panel in self.panels))
+        at = _join(f"{AXES[panel.at][0]} = {panel.level}" for panel in self.panels if panel.at)
+        sentences = [
+            f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
+            "Each point averages over all levels of the other parameters",
+        ]
+        if len(self.panels) == 1:
+            sentences.append("Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways")
+        if any(accuracy["marked"].any() for accuracy in self.accuracies):
+            sentences.append(f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context")
+        return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))
+
+    def describe(self) -> str:
+        """Return a short description for readers who do not see the figure.
+
+        It gives the course of the median over models, the extremes at each panel's right end, and the origin of the
+        data. Numbers are accuracies between 0 and 1.
+        """
+        kind = "Line chart with 90% intervals" if len(self.panels) == 1 else f"{len(self.panels)} line charts"
+        courses = map(self._describe_course, self.panels, self.accuracies)
+        sentences = [f"{kind} of mean accuracy, {self._extent()[0]}.", *courses, f"{self.note}." if self.note else ""]
+        return " ".join(filter(None, sentences))
+
+    def _extent(self) -> tuple[str, str]:
+        """Return the number of models drawn, as words, and the number of answers behind the figure."""
+        shown, (first, *_) = self.cells, self.panels
+        if first.at:
+            shown = shown[shown[first.at].isin([panel.level for panel in self.panels])]
+        count = shown["model"].nunique()
+        return f"{count} model{'s' * (count != 1)}", f"{int(shown['total'].sum()):,}"
+
+    def _describe_bands(self) -> str:
+        """Return how wide the bands along rho are, or others if there are none; "" if no model is reconstructed."""
+        pairs = zip(self.panels, self.accuracies, strict=True)
+        along_rho = [accuracy for panel, accuracy in pairs if panel.across == "ratio_pct"]
+        points = pd.concat(along_rho or self.accuracies)
+        half_width = (points["highest"] - points["lowest"]) / 2
+        if half_width.isna().all():
+            return ""
+        if half_width.max() < 1e-9:
+            return "All reconstructions give the same points"
+        widest = escape(self.pens[points["model"].iloc[half_width.argmax()]].label)
+        others = "; the other panels are published" if len(along_rho) < len(self.panels) else ""
+        return (
+            f"Points along ρ: mean of the {COUNT} reconstructions that are not smooth; shaded: their 95% prediction "
+            f"interval (median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
+        )
+
+    def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
+        *_, spoken, unit = AXES[panel.across]
+        start = f"{f'At {panel.at} = {panel.level}, against' if panel.at else 'Against'} {spoken}"
+        if accuracy.empty:
+            return f"{start}: no cells in this grid."
+        median = accuracy.groupby(panel.across)["accuracy"].median()
+        first, last, lowest = median.index[0], median.index[-1], median.idxmin()
+        course = [f"{median[first]:.2f} at {first:g}{unit}"]
+        if lowest not in (first, last):
+            course.append(f"its lowest, {median[lowest]:.2f}, at {lowest:g}{unit}")
+        if last != first:
+            course.append(f"{median[last]:.2f} at {last:g}{unit}")
+        end = accuracy[accuracy[panel.across] == last].set_index("model")["accuracy"]
+        extremes = f"; at {last:g}{unit} {self._who(end, end.max())} highest, {self._who(end, end.min())} lowest"
+        models = accuracy["model"].unique()
+        subject = "the median over models" if len(models) > 1 else self.pens[models[0]].label
+        return f"{start}: {subject} is {', then '.join(course)}{extremes if len(end) > 1 else ''}."
+
+    def _who(self, accuracy: pd.Series, extreme: float) -> str:
+        """Name the model at an extreme, or count those that share it."""
+        models = accuracy.index[accuracy == extreme]
+        return f"{self.pens[models[0]].label if len(models) == 1 else f'{len(models)} models'} ({extreme:.2f})"
+
+    # ---- as data ----
+    def data(self) -> dict[str, Any]:
+        """Return the numbers of the picture for the page that draws it (``book/_scripts``, figures.js).
+
+        Returns
+        -------
+        dict
+            models (name, family, color, own, and score, by which the first few are chosen), z of the intervals, panels,
+            and words for the axes. A row of a panel has the place of its model, level, n, count, share, the ends of its
+            interval and of the range over the reconstructions; None where a number is not known.
+        """
+        sums = self.cells.groupby("model")[["correct", "total"]].sum()
+        score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}
+        models = [
+            {"name": format_name(name), "family": pen.family, "color": pen.color, "own": pen.own, "score": score[name]}
+            for name, pen in self.pens.items()
+        ]
+        panels = []
+        for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
+            shares = accuracy.reindex(columns=["accuracy", "low", "high", "lowest", "highest"]).astype(float).round(4)
+            shares = shares.astype(object).where(shares.notna(), None).to_numpy().tolist()
+            counts = accuracy[["model", panel.across, "total", "correct"]].assign(model=accuracy["model"].map(places))
+            rows = [
+                [*count, *share] for count, share in zip(counts.astype(object).to_numpy().tolist(), shares, strict=True)
+            ]
+            title = f"{AXES[panel.at][0].strip('$')} = {panel.level}".replace(r"\rho", "ρ") if panel.at else ""
+            fixed, label = {panel.at: panel.level} if panel.at else {}, AXES[panel.across][2]
+            panels.append({"across": panel.across, "label": label, "title": title, "rows": rows, "fixed": fixed})
+        words = {"up": "Mean accuracy", "counted": "Correct", "most": 1}
+        return {"models": models, "z": norm.ppf(1 - INTERVAL_ALPHA / 2), "panels": panels} | words
+
+    # ---- drawn ----
+    def draw(self, *, noted: bool = True) -> Figure:
+        """Return the picture: three panels with a legend by family, or one with 90% intervals and names at the lines.
+
+        With ``noted``, a line below it names reconstructed data and a partial grid.
+        """
+        with mpl.rc_context(STYLE):
+            figure = self._draw_large() if len(self.panels) == 1 else self._draw_row()
+            if noted and self.note:
+                at = (0.012, 0.06 / figure.get_size_inches()[1])
+                figure.text(*at, self.note, size=7.5, style="italic", color="0.35", va="bottom", parse_math=False)
+        return figure
+
+    def _draw_row(self) -> Figure:
+        columns = _legend_columns(self.pens, len(self.panels) + 1)
+        legend_in = _LINE_IN * max(map(_legend_lines, columns))
+        top, plot_in, gap, foot = 0.3 if self.panels[0].at else 0.12, 3.5, 0.58, 0.24
+        height = top + plot_in + gap + legend_in + foot
+        figure = Figure(figsize=(WIDTH_IN, height))
+        axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
+        low = (gap + legend_in + foot) / height
+        figure.subplots_adjust(left=0.08, right=0.99, top=1 - top / height, bottom=low, wspace=0.07)
+        for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
+            self._draw_lines(ax, panel, accuracy)
+        axes[0].set_ylabel("Mean accuracy")
+        _draw_legend(figure.add_axes((0, foot / height, 1, legend_in / height)), columns, self.pens)
+        return figure
+
+    def _draw_lines(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
+        if panel.at:
+            ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
+        self._set_levels(ax, panel, numeric=True)
+        if accuracy.empty:
+            where = f" at {AXES[panel.at][0]} = {panel.level}\n" if panel.at else " "
+            where = f"No cells{where}in this grid"
+            ax.text(0.5, 0.5, where, transform=ax.transAxes, ha="center", va="center", color="0.35")
+        for name, pen in self.pens.items():
+            rows = accuracy[accuracy["model"] == name]
+            x = rows[panel.across]
+            if self.banded:
+                ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
+            _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
+
+    def _draw_large(self) -> Figure:
+        (panel,), (accuracy,) = self.panels, self.accuracies
+        top, bottom, plot_in = 0.12, 0.78, max(4.0, 1.55 * _LINE_IN * len(self.pens))
+        height = top + plot_in + bottom
+        figure = Figure(figsize=(WIDTH_IN, height))
+        ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
+        places = self._set_levels(ax, panel, numeric=False)
+        for place in places.values():
+            ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
+        ends = {}
+        for name, offset in _sideways(accuracy, self.pens).items():
+            pen, rows = self.pens[name], accuracy[accuracy["model"] == name]
+            x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
+            _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
+            ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
+            if self.banded:
+                ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
+            ends[name] = (x[-1], y[-1])
+        ax.set_ylabel("Mean accuracy")
+        _label_ends(ax, ends, self.pens, _LINE_IN / plot_in)
+        return figure
+
+    def _set_levels(self, ax: Axes, panel: Panel, *, numeric: bool) -> dict[int, int]:
+        """Lay out both axes; return the place of each level where they are equally spaced."""
+        levels = sorted(self.cells[panel.across].unique())
+        if numeric:
+            if panel.across == "N":
+                ax.set_xscale("log")
+                ax.minorticks_off()
+            labels = [f"{level:g}" if level not in (10, 90) or panel.across != "ratio_pct" else "" for level in levels]
+            ax.set_xticks(levels, labels)
+            ax.margins(x=0.06)
+        else:
+            ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
+            ax.set_xlim(-0.5, len(levels) - 0.5)
+        ax.set_ylim(-0.02, 1.02)
+        ax.set_yticks(np.linspace(0, 1, 6))
+        ax.set_xlabel(AXES[panel.across][1])
+        ax.grid(visible=False, axis="x")
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        return {level: place for place, level in enumerate(levels)}
+
+
+def _join(words: Iterable[str]) -> str:
+    *head, last = list(words) or [""]
+    return f"{', '.join(head)} and {last}" if head else last
 
 
 def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> None:
@@ -179,30 +322,6 @@ def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> Non
     if (hollow := np.asarray(marked, bool)).any():
         look = pen.dots() | {"markerfacecolor": "white", "markeredgecolor": pen.color, "markeredgewidth": 0.9}
         ax.plot(np.asarray(x)[hollow], np.asarray(y)[hollow], **look)
-
-
-def _draw_large(panels: tuple[Panel, ...], cells: pd.DataFrame, drawn: dict[str, Pen], banded: bool) -> Figure:
-    (panel,) = panels
-    accuracy = panel_accuracy(panel, cells, banded=banded)
-    top, bottom, plot_in = 0.12, 0.78, max(4.0, 1.55 * _LINE_IN * len(drawn))
-    height = top + plot_in + bottom
-    figure = Figure(figsize=(WIDTH_IN, height))
-    ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
-    places = _set_levels(ax, panel, cells, numeric=False)
-    for place in places.values():
-        ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
-    ends = {}
-    for name, offset in _sideways(accuracy, drawn).items():
-        pen, rows = drawn[name], accuracy[accuracy["model"] == name]
-        x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
-        _draw_course(ax, x, y, pen, rows["marked"], strength=0.45)
-        ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
-        if banded:
-            ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
-        ends[name] = (x[-1], y[-1])
-    ax.set_ylabel("Mean accuracy")
-    _label_ends(ax, ends, drawn, _LINE_IN / plot_in)
-    return figure
 
 
 def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
@@ -242,26 +361,6 @@ def spread(targets: list[float], gap: float, low: float, high: float) -> np.ndar
     steps = gap * np.arange(count)
     fitted = isotonic_regression(np.sort(np.asarray(targets, dtype=float)) - steps).x
     return np.clip(fitted, low, high - gap * (count - 1)) + steps
-
-
-def _set_levels(ax: Axes, panel: Panel, cells: pd.DataFrame, *, numeric: bool) -> dict[int, int]:
-    levels = sorted(cells.loc[cells["total"] > 0, panel.across].unique())
-    if numeric:
-        if panel.across == "N":
-            ax.set_xscale("log")
-            ax.minorticks_off()
-        labels = [f"{level:g}" if level not in (10, 90) or panel.across != "ratio_pct" else "" for level in levels]
-        ax.set_xticks(levels, labels)
-        ax.margins(x=0.06)
-    else:
-        ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
-        ax.set_xlim(-0.5, len(levels) - 0.5)
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_yticks(np.linspace(0, 1, 6))
-    ax.set_xlabel(AXES[panel.across][1])
-    ax.grid(visible=False, axis="x")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    return {level: place for place, level in enumerate(levels)}
 
 
 def _legend_columns(drawn: dict[str, Pen], count: int) -> list[list[tuple[str, list[str]]]]:

@@ -1,8 +1,4 @@
-"""MyST Markdown for the book's pages: text escaped, tables, pictures.
-
-Names of models, formulas and responses are other people's text. Whatever passes through `escape`, or into the
-description of a picture, is shown letter by letter and ends no directive.
-"""
+"""MyST Markdown for the book's pages: tables, pictures, and other people's text, which is shown letter by letter."""
 
 import json
 import re
@@ -52,19 +48,7 @@ def fence(text: str, mark: str, least: int = 3) -> str:
 
 
 def picture(path: str, name: str, *, caption: str, alt: str) -> str:
-    """Return a ``figure`` directive.
-
-    Parameters
-    ----------
-    path : str
-        Of the picture, as the page sees it.
-    name : str
-        Label for references.
-    caption : str
-        MyST Markdown.
-    alt : str
-        What the picture shows, for readers who do not see it: any text.
-    """
+    """Return a ``figure`` directive labelled with the name; the caption is Markdown, ``alt`` any text."""
     caption, quoted = " ".join(caption.split()), json.dumps(" ".join(alt.split()), ensure_ascii=False)
     marks = fence(caption, ":")
     return f"{marks}{{figure}} {path}\n:name: {name}\n:figclass: wide\n:alt: {quoted}\n\n{caption}\n{marks}"
@@ -79,20 +63,10 @@ def table(
     math: Collection[str] = (),
     bold: pd.DataFrame | None = None,
 ) -> str:
-    """Return a frame, without its index, as a ``table`` directive.
+    """Return a frame, without its index, as a ``table`` directive; column names may hold math, missing cells are empty.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Cells are shown as text, missing ones empty. Column names may hold math.
-    caption : str
-        MyST Markdown.
-    name : str
-        Label for references, if there is to be one.
-    right, math : collection of str
-        Columns aligned to the right; columns whose cells may hold math between dollar signs.
-    bold : DataFrame of bool, optional
-        Which cells are bold, in the shape of the frame.
+    Columns named in ``right`` are aligned to the right, cells of those in ``math`` may hold math between dollar signs.
+    ``bold``, in the shape of the frame, says which cells are bold.
     """
     texts = pd.DataFrame(
         {n: [_cell(cell, math=column in math) for cell in frame.iloc[:, n].astype(object).fillna("")]

@@ -1,40 +1,23 @@
-"""Models that the paper does not have: their ranks, how answers ended, what was scored, how they were asked."""
+"""Models that the paper does not have: their ranks among the paper's."""
 
-import json
-from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.endings import CUT, STOPS
 from cogniload_repro.formats import format_name
-from cogniload_repro.models import NAMES
-from cogniload_repro.outputs.settings import SETTINGS
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.families import correct_holm
 from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
-from cogniload_repro.scoring.verdict import CONTEXT_BUCKET, CORRECT_BUCKETS
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
 from cogniload_repro.statistics.design import GRID
 
 _CELL = ["N", "ratio_pct", "d"]
 
 
-def select_others(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of models that the paper does not have."""
-    return frame[~frame["model"].isin(NAMES)].reset_index(drop=True)
-
-
 def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and rank of each model among the paper's, which are taken on the model's own cells.
-
-    Parameters
-    ----------
-    own, paper : DataFrame
-        Cells of models that the paper does not have, and of its own.
 
     Returns
     -------
@@ -45,17 +28,16 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         Accuracy is missing for a model whose puzzles were chosen, ECL50 without a finite fit.
     """
     rows, known = [], {}
+    printed = pd.MultiIndex.from_frame(paper[_CELL])
     for model, cells in own.groupby("model", sort=False):
         chosen = evenly_asked(cells).empty
-        grid = pd.MultiIndex.from_frame(paper[_CELL].drop_duplicates() if chosen else cells[_CELL])
-        key = tuple(sorted(grid))
+        asked = pd.MultiIndex.from_frame(cells[_CELL])
+        key = tuple(sorted(printed.unique() if chosen else asked))
         if key not in known:  # most models share their cells
-            known[key] = _estimate(paper[pd.MultiIndex.from_frame(paper[_CELL]).isin(grid)])
+            known[key] = _estimate(paper[printed.isin(key)])
         mine = _estimate(cells)
-        shared = pd.MultiIndex.from_frame(cells[_CELL]).isin(pd.MultiIndex.from_frame(paper[_CELL])).sum()
-        row = {"model": model, "total": cells["total"].sum(), "cells": shared}
-        row |= dict.fromkeys(("accuracy", "low", "high"), np.nan)
-        row |= (accuracy_by(cells, "model").to_dict("records") or [{}])[0]
+        row = {"model": model, "total": cells["total"].sum(), "cells": asked.isin(printed).sum()}
+        row |= next(iter(accuracy_by(cells, "model").to_dict("records")), {})
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
             if len(mine) and not (chosen and quantity == "accuracy"):
                 row |= {name + suffix: value for name, value in _rank(mine.iloc[0], known[key], quantity).items()}
@@ -69,12 +51,10 @@ def _estimate(cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for fit in fit_quadratics(cells):
         p, total = fit.accuracy, fit.n.sum()
-        row = {
-            "model": fit.model,
-            "accuracy": fit.k.sum() / total,
-            "se_accuracy": np.sqrt(fit.n @ (p * (1 - p))) / total,
-        }
-        rows.append(row | {"ecl50": fit.points["ecl50"], "se_ecl50": standard_error(fit, "ecl50")})
+        row = {"model": fit.model, "accuracy": fit.k.sum() / total, "ecl50": fit.points["ecl50"]}
+        rows.append(
+            row | {"se_accuracy": np.sqrt(fit.n @ (p * (1 - p))) / total, "se_ecl50": standard_error(fit, "ecl50")}
+        )
     return pd.DataFrame(rows)
 
 
@@ -104,77 +84,3 @@ def describe_rank(row: Any) -> str:
     found = ", ".join(parts) or "no finite fit and so no rank"
     answers = f"{row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells"
     return f"Your model {format_name(row.model)}: {found}; {answers}."
-
-
-def count_endings(scores: pd.DataFrame, averaged: Collection[str]) -> pd.DataFrame:
-    """Count by model how answers ended, and what that does to accuracy.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        The scores table.
-    averaged : collection of str
-        Models that were asked evenly; accuracies of the others are missing.
-
-    Returns
-    -------
-    DataFrame
-        One row per model: model, answers, a column for each of `endings.STOPS`, unclosed_trace, over (answers whose
-        tokens fill the paper's context), accuracy (the paper's rule, all answers), finished (answers that nothing
-        truncated: no limit, no open trace, no full context), accuracy_finished (fraction of these).
-    """
-    rows = []
-    for model, own in scores.groupby("model", sort=False):
-        stopped, over = own["stopped"].fillna("unknown"), own["bucket"] == CONTEXT_BUCKET
-        finished = own[~(stopped.isin(CUT) | own["unclosed_trace"] | over)]
-        is_averaged = model in averaged
-        rows.append(
-            {"model": model, "answers": len(own)}
-            | {kind: int((stopped == kind).sum()) for kind in STOPS}
-            | {"unclosed_trace": int(own["unclosed_trace"].sum()), "over": int(over.sum())}
-            | {"accuracy": own["correct"].mean() if is_averaged else np.nan, "finished": len(finished)}
-            | {"accuracy_finished": finished["correct"].mean() if len(finished) and is_averaged else np.nan}
-        )
-    return pd.DataFrame(rows)
-
-
-def count_leaning(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count by model which window made answers correct.
-
-    Returns
-    -------
-    DataFrame
-        One row per model: model, answers, correct, a column for each correct bucket, alone (correct answers whose last
-        sentence, after the reasoning, is correct by itself), leaning (the others), hedged (of these, answers that say
-        they are not sure).
-    """
-    rows = []
-    for model, own in scores.groupby("model", sort=False):
-        right = own[own["correct"]]
-        leaning = right[~right["answer_correct"]]
-        rows.append(
-            {"model": model, "answers": len(own), "correct": len(right)}
-            | {bucket: int((right["bucket"] == bucket).sum()) for bucket in CORRECT_BUCKETS}
-            | {"alone": len(right) - len(leaning), "leaning": len(leaning), "hedged": int(leaning["unsure"].sum())}
-        )
-    return pd.DataFrame(rows)
-
-
-def read_settings(build: str | Path) -> pd.DataFrame:
-    """Return what the sources of a build tell of how models were asked: model, and a column per `settings.SETTINGS`.
-
-    Values are the source's words, with the responses that had each where they are several; "" where nothing is said.
-    """
-    sources = json.loads((Path(build) / "sources.json").read_text(encoding="utf-8"))
-    rows = []
-    for source in sources:
-        for model in (model for model in source["models"] if model not in NAMES):
-            told = source.get("settings", {}).get(model, {})
-            rows.append({"model": model} | {name: _list_values(told.get(name, {})) for name in SETTINGS})
-    return pd.DataFrame(rows, columns=["model", *SETTINGS])
-
-
-def _list_values(counts: dict[str, int]) -> str:
-    if len(counts) < 2:
-        return "".join(counts)
-    return ", ".join(f"{value} ({count:,})" for value, count in counts.items())

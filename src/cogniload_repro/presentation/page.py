@@ -13,14 +13,13 @@ from cogniload_repro.escapes import for_spreadsheet
 from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.presentation import fragments, markdown
-from cogniload_repro.presentation.figure_text import alt_text, figure_caption
-from cogniload_repro.presentation.figures import draw_figure
+from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.fragments import Fragment
-from cogniload_repro.presentation.interactive import accuracy_data, answering_figure
-from cogniload_repro.presentation.score_text import NOT_AVERAGED
+from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import STYLE, find_text_faults, save_figure, write_source
 from cogniload_repro.presentation.table_text import save_table, to_myst
 from cogniload_repro.presentation.tables import Table, format_frame
+from cogniload_repro.presentation.terminal import NOT_AVERAGED
 from cogniload_repro.statistics.accuracy import coverage, evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
@@ -119,7 +118,7 @@ class Page:
         evidence : str
             A key of `EVIDENCE`, or "" for a figure without data of models.
         data : mapping, optional
-            What the figure shows as data (see `interactive`), for the figure that the page draws in its place.
+            What the figure shows (`PaperFigure.data`), for the figure that the page draws in its place.
         """
         figure, known = figure.figure, self._evidence(evidence)
         write_source(figure, EVIDENCE[known][2] if known else "")
@@ -131,7 +130,7 @@ class Page:
             report.unlink(missing_ok=True)
         caption = " ".join(filter(None, [self.badge(evidence), caption]))
         directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
-        live = f"\n\n{answering_figure(name, data)}" if data else ""
+        live = f"\n\n{_leave_data(name, data)}" if data else ""
         shown = fragments.show_image(svg, caption, alt)
         return Fragment(f"{directive}\n\n{fragments.list_downloads('figures', png.name, svg.name)}{live}", shown)
 
@@ -180,13 +179,14 @@ class Page:
         number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
         if evenly_asked(cells).empty:
             return fragments.show_sentence(f"Figure {number} averages accuracies; here all {NOT_AVERAGED}.", name)
+        shown = PaperFigure(name, cells, origin)
         return self.figure(
-            draw_figure(name, cells, origin, noted=False),
+            shown.draw(noted=False),
             name,
-            caption=f"Figure {number}, recomputed. {figure_caption(name, cells, origin)}.",
-            alt=alt_text(name, cells, origin),
+            caption=f"Figure {number}, recomputed. {shown.caption()}.",
+            alt=shown.describe(),
             evidence=evidence,
-            data=accuracy_data(name, cells, origin) if live else None,
+            data=shown.data() if live else None,
         )
 
     def paper_table(self, table: Table, *, evidence: str) -> Fragment:
@@ -229,3 +229,10 @@ class Page:
     def note(self) -> str:
         """Return the line that says where the build's counts come from and how much of the grid they cover."""
         return describe_cells(self.cells)
+
+
+def _leave_data(name: str, data: Mapping[str, Any]) -> str:
+    """Return, as Markdown, the place below a picture where the page draws its interactive figure."""
+    script = f'<script type="application/json">{write_json(data)}</script>'
+    place = name.replace("_", "-")  # as the picture's label stands in the page
+    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{place}">{script}</div>\n```'

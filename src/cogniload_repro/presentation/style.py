@@ -133,13 +133,6 @@ def plain_label(name: str, longest: int = 18) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def write_note(figure: Figure, note: str) -> None:
-    """Write below a picture where its data come from; nothing if there is nothing to say."""
-    if note:
-        height = figure.get_size_inches()[1]
-        figure.text(0.012, 0.06 / height, note, size=7.5, style="italic", color="0.35", va="bottom", parse_math=False)
-
-
 def write_source(figure: Figure, source: str) -> None:
     """Write a line on the evidence into a strip below the figure, which `save_figure` adds to it."""
     if source:

@@ -1,9 +1,6 @@
-"""What the comparison with the paper says, as sentences and tables for pages."""
+"""What the comparison with the paper says, in words."""
 
 import pandas as pd
-
-from cogniload_repro.fidelity.ledger import scoreboard as count_verdicts
-from cogniload_repro.published import load_claims
 
 #: Verdicts as a reader sees them.
 WORDS = {
@@ -13,12 +10,6 @@ WORDS = {
     "differs": "Different",
     "not_computable": "Not computable",
 }
-_COLUMNS = {
-    "table": "Where", "model": "Model", "quantity": "Quantity", "condition": "Condition",
-    "published": "Printed", "shown": "Recomputed", "kind": "Kind", "verdict": "Verdict",
-}  # fmt: skip
-#: More models than this are counted, not named.
-MOST_NAMED = 3
 
 
 def title(table: str) -> str:
@@ -27,11 +18,7 @@ def title(table: str) -> str:
 
 
 def follows(checks: pd.DataFrame) -> pd.Series:
-    """Return whether each number follows from others that are checked too, so that it is no test of its own.
-
-    Stars follow from a coefficient and its standard error, capacity points from the coefficients of their row, and what
-    the prose says from the tables.
-    """
+    """Return whether each number follows from others that are checked too, as stars follow from a coefficient."""
     stars = checks["quantity"].str.endswith("stars")
     points = checks["quantity"].isin(["ecl50", "nt50", "id50"]) & (checks["table"] == "table2")
     return stars | points | (checks["table"] == "prose")
@@ -57,46 +44,3 @@ def summarise(checks: pd.DataFrame) -> str:
             rest = [f"{counts[name]:,} {what}" for name, what in others.items() if name in counts]
             parts.append(f"{counts.get(verdict, 0):,} of {counts.sum():,} {words}{'; ' * bool(rest)}{', '.join(rest)}.")
     return " ".join(parts) or "These outputs test none of the printed numbers."
-
-
-def scoreboard(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per table and kind: the numbers printed there and how many have each verdict that is given."""
-    board = count_verdicts(checks)
-    if not board["within"].any():  # samples are compared only where tokenizers have counted
-        board = board.drop(columns="within")
-    board["table"] = board["table"].map(title)
-    return board.rename(columns=_COLUMNS | {"numbers": "Numbers"} | WORDS)
-
-
-def list_claims(checks: pd.DataFrame, *locations: str) -> pd.DataFrame:
-    """Return the numbers that the prose states at places whose names begin so, each with its verdict."""
-    prose = checks[checks["table"] == "prose"]
-    found = prose.assign(id=prose["condition"].str.split(":").str[0])[["id", "shown", "kind", "verdict"]]
-    rows = load_claims().merge(found, on="id")
-    rows = rows[rows["location"].str.startswith(locations)]
-    rows["verdict"] = rows["verdict"].map(WORDS).str.lower()
-    rows["location"] = rows["location"].str.split(", ").str[0]  # the section, without a paragraph's title
-    names = ["Where", "Statement", "Model", "Stated", "Recomputed", "Kind", "Verdict"]
-    return rows[["location", "claim", "model", "value", "shown", "kind", "verdict"]].set_axis(names, axis=1)
-
-
-def list_differences(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return every number that could be computed and is not exact."""
-    rows = checks[checks["verdict"].isin(["unit", "differs"])]
-    rows = rows.assign(table=rows["table"].map(title), verdict=rows["verdict"].map(WORDS).str.lower())
-    return rows[list(_COLUMNS)].rename(columns=_COLUMNS)
-
-
-def list_unknown(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return how many numbers could not be computed, by place and reason, with the models that they belong to."""
-    rows = checks[checks["verdict"] == "not_computable"]
-    listed = rows.groupby(["table", "reason"], sort=False)["model"].agg(["size", _name_models]).reset_index()
-    listed["table"] = listed["table"].map(title)
-    listed = listed[["table", "size", "_name_models", "reason"]]
-    return listed.set_axis(["Where", "Numbers", "Models", "Reason"], axis=1)
-
-
-def _name_models(names: pd.Series) -> str:
-    """Return a few models by name, many as their number; statements about several have none."""
-    models = list(dict.fromkeys(name for name in names if name))
-    return ", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models"

@@ -1,11 +1,7 @@
-"""What the page on which a reader changes the regression starts from: counts of all models, and the paper's sentences.
+"""Data for the page on which a reader changes the regression: counts of all models, and the paper's sentences."""
 
-The page fits in the browser; here are the data that it fits, and the sentences that its fits are compared with.
-"""
-
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy.stats import norm
@@ -27,33 +23,15 @@ FIXED = "correct ~ C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:r
 _GRID = ["N", "d", "ratio_pct", "rho"]
 
 
-@dataclass(frozen=True)
-class Question:
-    """A sentence of the paper that counts models by one coefficient or capacity point.
-
-    Attributes
-    ----------
-    text : str
-        What is counted.
-    claims : tuple of str
-        Its ids in ``claims.csv``, which has the number that the paper states.
-    terms : tuple of str
-        Names that the coefficient may go by, the paper's first; or a capacity point.
-    way : str
-        "negative", "positive" or "either" for a significant coefficient, "none" for one that is not; "above" or
-        "below" for a capacity point.
-    formula : str
-        In which the paper asks.
-    level : float
-        Of significance, or the value that the point is compared with.
-    """
+class Question(NamedTuple):
+    """A sentence of the paper that counts models by one coefficient or capacity point."""
 
     text: str
-    claims: tuple[str, ...]
-    terms: tuple[str, ...]
-    way: str
-    formula: str = QUADRATIC
-    level: float = ALPHA
+    claims: tuple[str, ...]  # ids in claims.csv, which has the number that the paper states
+    terms: tuple[str, ...]  # names that the coefficient may go by, the paper's first; or a capacity point
+    way: str  # significant and negative, positive or either; none: not significant; above or below: of a point
+    formula: str = QUADRATIC  # in which the paper asks
+    level: float = ALPHA  # of significance, or the value that the point is compared with
 
 
 QUESTIONS = (
@@ -83,19 +61,15 @@ def gather_cells(build: str | Path | None = None) -> pd.DataFrame:
 def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
     """Return what the page needs of a build, or of the committed cells, ready for JSON.
 
-    Returns
-    -------
-    dict
-        origin (note on the build's data), z and stars (of 95% intervals and of p-values), formulas (paper, products,
-        fixed), grid (columns of its configurations), models and questions (see `_describe_questions`). A model has
-        name, family, color, paper (is it one of the paper's), whole (has it the paper's configurations), and by
-        configuration n, k and, where they are known, ctx; a reconstructed one has tables, its correct answers in
-        each reconstruction.
+    Counts of a model are lists over the configurations in grid: n answers, k correct, where known ctx, and of a
+    reconstructed model tables, the correct answers in each reconstruction.
     """
     own, cells = load_cells(build), gather_cells(build)
     grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
     places = pd.MultiIndex.from_frame(grid)
-    committed = load_cells()
+    committed, origins = load_cells(), [describe_cells(own)]
+    if set(cells["model"]) > set(own["model"]):
+        origins.append(f"Models that the build does not have: {describe_cells(committed)}")
     tables = _count_tables(own) | _count_tables(committed[~committed["model"].isin(own["model"])])
     models = []
     for name, pen in pens(order_models(cells["model"])).items():
@@ -110,7 +84,7 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
             "tables": [_whole(table.reindex(places)) for table in tables[name]] if name in tables else None,
         })  # fmt: skip
     return {
-        "origin": _describe(own, cells),
+        "origin": " ".join(f"{part}." for part in origins if part),
         "z": norm.ppf(1 - ALPHA / 2),
         "stars": list(STAR_LEVELS),
         "formulas": {"paper": QUADRATIC, "products": PRODUCTS, "fixed": FIXED},
@@ -132,28 +106,18 @@ def _whole(counts: pd.Series) -> list[int]:
     return counts.fillna(0).astype(int).tolist()
 
 
-def _describe(own: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Return the note on the counts of a page: those of the build, and of models that it has from elsewhere."""
-    parts = [describe_cells(own)]
-    if set(cells["model"]) > set(own["model"]):
-        parts.append(f"Models that the build does not have: {describe_cells(load_cells())}")
-    return " ".join(f"{part}." for part in parts if part)
-
-
 def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
-    """Return the paper's sentences: where, text, terms, way, level, formula, stated and models.
+    """Return the paper's sentences for the models that the page has.
 
-    Stated is the printed number, or the number of models that are named; models are those asked about, as far as the
-    page has them.
+    Stated is the printed number, or the number of models that are named.
     """
     claims = load_claims().set_index("id")
     rows = []
     for one in QUESTIONS:
         own = claims.loc[list(one.claims)]
         named = [name for name in own["model"] if name]
-        rows.append({
-            "where": own["location"].iloc[0], "text": one.text, "terms": list(one.terms), "way": one.way,
-            "level": one.level, "formula": one.formula, "stated": str(len(named)) if named else own["value"].iloc[0],
-            "models": [name for name in (named or NAMES) if name in models],
-        })  # fmt: skip
+        stated = str(len(named)) if named else own["value"].iloc[0]
+        asked = {"where": own["location"].iloc[0], "stated": stated}
+        asked |= {name: getattr(one, name) for name in ("text", "terms", "way", "level", "formula")}
+        rows.append(asked | {"models": [name for name in (named or NAMES) if name in models]})
     return rows

@@ -1,19 +1,49 @@
-"""Regressions and their comparison as lines of text."""
+"""Accuracies, regressions and their comparison as lines of text."""
 
 import re
 
 import pandas as pd
 
-from cogniload_repro.presentation.fit_text import describe_needs, print_comparison, print_fits, summarise
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.presentation.terminal import (
+    print_comparison,
+    print_fit_summary,
+    print_fits,
+    print_scores,
+    summarise,
+)
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import compare_each, fit
 from cogniload_repro.statistics.regression import LINEAR
 
-CELLS = load_counts()
+CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 SURE = QWQ.assign(model="sure", correct=QWQ["total"])
 THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])
 PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
+
+
+def test_own_models_have_a_line_with_what_they_lean_on():
+    """The paper's models share one line; beyond forty, other models are counted."""
+    rows = [("mine", 4, 3, 2, 1, 1), ("QwQ-32B", 1, 1, 0, 0, 0), ("o3-2025-04-16", 1, 0, 0, 0, 0)]
+    endings = pd.DataFrame(rows, columns=["model", "answers", "correct", "cut", "unclosed", "hedged"])
+    first, second = print_scores(endings).splitlines()
+    assert "2 models: 0.0% (o3" in first
+    expected = "mine: 75.0% of 4 correct, 2 truncated, 1 with reasoning that is not closed, 1 correct by it though"
+    assert second.strip().startswith(expected)
+    assert "mine: 4 answers, puzzles were chosen" in print_scores(endings, {"mine"})
+    many = pd.concat([endings.iloc[:1].assign(model=f"model {number}") for number in range(50)])
+    assert print_scores(many).splitlines()[-1].strip() == "and 10 more models"
+
+
+def test_a_fit_is_summed_up_by_model():
+    """A model without a capacity point shows dashes, one whose puzzles were chosen no accuracy."""
+    cells = QWQ.assign(model="nan")
+    glm = pd.DataFrame({"model": ["nan"], "ecl50": [float("nan")], "nt50": [0.25], "id50": [3.0]})
+    shown, chosen = print_fit_summary(cells, glm), print_fit_summary(cells.assign(chosen=1), glm)
+    assert shown.startswith("  nan: ")
+    assert shown.endswith("correct, ECL50 --, NT50 0.250, ID50 3.00")
+    assert "%" not in chosen
+    assert chosen.endswith("accuracy is not averaged, ECL50 --, NT50 0.250, ID50 3.00")
 
 
 def test_a_fit_that_failed_shows_its_status():
@@ -49,8 +79,3 @@ def test_counts_are_ranges_where_not_identified():
     least, most = map(int, re.search(r"more than 2 in (\d+) to (\d+) \(median", text).groups())
     assert least < most <= 22
     assert text.endswith("ranges over 25 reconstructions.")
-
-
-def test_what_a_page_needs_names_what_is_in_the_way():
-    """Where no model has a fit, the sentence says why."""
-    assert "no model here has one (separation)" in describe_needs(fit(SURE))

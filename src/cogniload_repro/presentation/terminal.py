@@ -1,0 +1,148 @@
+"""Accuracies, regressions and their comparison as lines of text for a terminal."""
+
+import textwrap
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from cogniload_repro.formats import format_name
+from cogniload_repro.models import NAMES
+from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.fits import summarise_comparison
+from cogniload_repro.statistics.formulas import read_formula
+from cogniload_repro.statistics.regression import QUADRATIC
+
+#: Said in place of an accuracy where a model's puzzles were chosen by what they tell.
+NOT_AVERAGED = "puzzles were chosen by what they tell, so accuracy is not averaged"
+_MODELS_SHOWN = 40
+_LEAST_P = 1e-300  # smaller ones would print as 0
+
+
+def print_scores(endings: pd.DataFrame, chosen: Collection[str] = ()) -> str:
+    """Return accuracies, truncated answers, and correct ones that say they are not sure, of `cells.count_endings`.
+
+    Accuracies of models that are named as chosen are not averaged, see `accuracy.evenly_asked`.
+    """
+    by_model = endings.set_index("model").assign(accuracy=endings.set_index("model").eval("correct / answers"))
+    said = {}
+    for row in by_model.itertuples():
+        share = f"{row.accuracy:.1%} of {row.answers:,} correct"
+        said[row.Index] = (
+            f"{f'{row.answers:,} answers, {NOT_AVERAGED}' if row.Index in chosen else share}, {row.cut:,} truncated, "
+            f"{row.unclosed:,} with reasoning that is not closed, {row.hedged:,} correct by it though not sure"
+        )
+    return _list_models(by_model["accuracy"], said)
+
+
+def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
+    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`paper_tables.glm_table`)."""
+    pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
+    said = {}
+    for row in glm.itertuples():
+        share = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"
+        if row.model in pooled.index:
+            group = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
+            share = f"{group.accuracy:.1f}% ({group.low:.1f} to {group.high:.1f}) of {answers[row.model]:,} correct"
+        points = f"ECL50 {_show(row.ecl50, '.1f')}, NT50 {_show(row.nt50, '.3f')}, ID50 {_show(row.id50, '.2f')}"
+        said[row.model] = f"{share}, {points}"
+    return _list_models(pooled["accuracy"], said)
+
+
+def _show(value: float, form: str) -> str:
+    return f"{value:{form}}" if np.isfinite(value) else "--"
+
+
+def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
+    """Return one line for the paper's models, and one each for the first of the others."""
+    papers, others = accuracy[accuracy.index.isin(NAMES)], [model for model in said if model not in NAMES]
+    lines = [f"  {format_name(model)}: {said[model]}" for model in others[:_MODELS_SHOWN]]
+    if len(papers) == 1:
+        lines.insert(0, f"  {format_name(papers.index[0])}: {papers.iloc[0]:.1%} correct")
+    elif len(papers):
+        worst, best = (f"{papers[name]:.1%} ({format_name(name)})" for name in (papers.idxmin(), papers.idxmax()))
+        lines.insert(0, f"  the paper's {len(papers)} models: {worst} to {best} correct")
+    if len(others) > _MODELS_SHOWN:
+        lines.append(f"  and {len(others) - _MODELS_SHOWN:,} more models")
+    return "\n".join(lines)
+
+
+def print_fits(fits: pd.DataFrame) -> str:
+    """Return the fits of `fits.fit`, one line per model: coefficients, or why there are none.
+
+    Coefficients have their standard errors in brackets; those not identified their range over reconstructions.
+    """
+    lines = []
+    for model, own in fits.groupby("model", sort=False):
+        shown = own["status"].iloc[0]
+        if shown == "ok":
+            shown = "  ".join(
+                f"{row.term} {row.coef:.4g} ({row.se:.2g})" if row.identified
+                else f"{row.term} {row.coef:.4g} [{row.coef_min:.4g} to {row.coef_max:.4g}]"
+                for row in own.itertuples()
+            )  # fmt: skip
+            shown += f"  AIC {aic:.1f}" if np.isfinite(aic := own["aic"].iloc[0]) else ""
+        lines.append(f"{model}: {shown}")
+    return "\n".join(lines)
+
+
+def print_comparison(each: pd.DataFrame, formula: str, family: str = "logit") -> str:
+    """Return `fits.compare_each` against the paper as text: a summary, then three lines per model, at most 100 wide."""
+    lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit", *textwrap.wrap(summarise(each), 100), ""]
+    lines.append(f"{'model':30}{'':11}{'df':>3}{'logLik':>11}{'AIC':>11}{'BIC':>11}")
+    for row in summarise_comparison(each).itertuples():
+        lines += _block(row)
+    if any(len(term.factors) > 1 for term in read_formula(formula)):
+        lines += [
+            "",
+            "With products, the coefficient of a load is its effect where the loads it is multiplied by are 0.",
+        ]
+    return "\n".join(lines)
+
+
+def summarise(each: pd.DataFrame) -> str:
+    """Return a sentence on `fits.compare_each`: in how many models each criterion favours the regression.
+
+    Where the comparison is not identified, the counts are ranges over the reconstructions.
+    """
+    models = each.groupby("model", sort=False)["status"].first()
+    parts = [f"{len(models)} model{'s' * (len(models) != 1)}"]
+
+    def count(criterion: str, sign: int) -> str:
+        """Count the models by reconstruction; an identified one is the same in all."""
+        wide = each.pivot(index="model", columns="reconstruction", values=criterion).ffill(axis=1)  # noqa: PD010
+        found = (sign * wide > 2).sum()
+        least, most = found.min(), found.max()
+        return f"{least}" if least == most else f"{least} to {most} (median {found.median():g})"
+
+    if each["daic"].notna().any():
+        parts.append(f"AIC lower than the paper's by more than 2 in {count('daic', -1)}, higher in {count('daic', 1)}")
+        parts.append(f"BIC lower in {count('dbic', -1)}, higher in {count('dbic', 1)}")
+    if identified := each["identified"].all():
+        changed = each.groupby("model")["changes"].first() != ""
+        parts.append(f"coefficients change sign or significance in {changed.sum()}")
+    if failed := (models != "ok").sum():
+        parts.append(f"{failed} without a fit")
+    ranges = f" Not identified by the published tables: ranges over {each['reconstruction'].nunique()} reconstructions."
+    return "; ".join(parts) + "." + ranges * (not identified)
+
+
+def _block(row) -> Iterator[str]:
+    """Yield the lines of one model: its regression, the paper's, their difference, and what changes."""
+    yield f"{format_name(row.model)[:29]:30}{'yours':11}" + _numbers(row.status, row.df, row.loglik, row.aic, row.bic)
+    paper = (row.against_df, row.against_loglik, row.against_aic, row.against_bic)
+    yield f"{'':30}{'paper':11}" + _numbers(row.against_status, *paper)
+    if np.isfinite(row.daic):
+        words = {"": "not nested", "same": "the same model"}
+        test = words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
+        if not row.identified:
+            test = f"median; AIC {row.daic_min:+.1f} to {row.daic_max:+.1f} over reconstructions"
+        gain = row.loglik - row.against_loglik
+        numbers = f"{row.df - row.against_df:+3}{gain:+11.2f}{row.daic:+11.2f}{row.dbic:+11.2f}"
+        yield f"{'':30}{'difference':11}{numbers}   {test}"
+    for number, change in enumerate(filter(None, row.changes.split(", "))):
+        yield f"{'':30}{'' if number else 'changes':11}{change}"
+
+
+def _numbers(status: str, df: int, *values: float) -> str:
+    return f"{df:3}" + "".join(f"{_show(value, '.2f'):>11}" for value in values) if status == "ok" else status
