@@ -136,19 +136,8 @@ def test_every_number_that_is_not_computable_has_a_reason():
 @pytest.mark.slow
 def test_rows_on_prompts_follow_their_table(fidelity):
     """They stand after the other numbers of their table, and the scoreboard counts them apart."""
-    head = (
-        "table8",
-        "QwQ-32B",
-        "prompt_mean",
-        "N=50 d=1, counted",
-        "independent",
-        "",
-        "1037",
-        1036.2,
-        "1036",
-        "within",
-        "",
-    )
+    place = ("table8", "QwQ-32B", "prompt_mean", "N=50 d=1, counted")
+    head = (*place, "independent", "", "1037", 1036.2, "1036", "within", "")
     checks = compare(make_results(load_counts()), pd.DataFrame([head], columns=COLUMNS))
     assert len(checks) == len(fidelity) + 1
     last = checks[checks["table"] == "table8"].iloc[-1]

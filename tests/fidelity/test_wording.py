@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.fidelity.lookup import NotComputableError
+from cogniload_repro.fidelity.results import NotComputableError
 from cogniload_repro.fidelity.wording import Share, judge_claim, print_like
 
 
@@ -88,20 +88,12 @@ def test_shares_show_the_count_behind_the_word(published, count, verdict):
     assert judge_claim(published, Share(count, 22)) == (count, f"{count} of 22", verdict)
 
 
-def test_counts_are_numbers():
-    """A published number of models is held against the count."""
+def test_numbers_of_models_and_of_most_of_them():
+    """A count is a number; a range said of most shows how many lie inside; of several numbers none is recomputed."""
     assert judge_claim("18", Share(20, 22)) == (20, "20", "differs")
     assert judge_claim("18", Share(18, 22)) == (18, "18", "exact")
-
-
-def test_most_may_stand_beside_a_range():
-    """A range said of most models shows how many lie inside and has their count as its number."""
     assert judge_claim("0.20-0.30", [0.196, 0.25, 0.4], most=True) == (2, "2 of 3", "exact")
     assert judge_claim("0.20-0.30", [0.1, 0.25, 0.4], most=True).verdict == "differs"
-
-
-def test_several_numbers_have_no_single_one():
-    """Where the numbers differ, recomputed is NaN and shown names both ends."""
     judged = judge_claim("0.10-0.25", [-0.03, 0.24])
     assert math.isnan(judged.recomputed)
     assert judged.shown == "-0.03 to 0.24"

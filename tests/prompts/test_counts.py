@@ -1,5 +1,6 @@
 """Counting prompt tokens, and what a set's mean and percentile are worth."""
 
+import dataclasses
 import hashlib
 import json
 
@@ -38,17 +39,12 @@ def lengths(rng, size=100, spread=30.0):
     return pd.DataFrame(rows, columns=["ratio_pct", "tiny"]).assign(N=50, d=3, name="")
 
 
+@example(["a" * (number % 7) for number in range(2 * tokens._BATCH + 3)])
 @given(st.lists(st.text(max_size=12), max_size=40))
 def test_every_text_is_counted_in_its_place(texts):
     """One count a text, in order, whatever the library, and no special token added."""
     assert tokens.count_tokens(texts, Letters()).tolist() == [len(text) for text in texts]
     assert tokens.count_tokens(texts, Words()).tolist() == [len(text.split()) for text in texts]
-
-
-def test_batches_do_not_show():
-    """More texts than a batch holds are counted like few."""
-    texts = ["a" * (number % 7) for number in range(2 * tokens._BATCH + 3)]
-    assert tokens.count_tokens(iter(texts), Letters()).tolist() == [len(text) for text in texts]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=5))
@@ -71,22 +67,7 @@ class Pairs:
 def encodings():
     """Small vocabularies with the patterns of the real ones: bytes, pairs of them, and pairs of pairs."""
     tiktoken = pytest.importorskip("tiktoken", reason="the extra `tokens` is not installed")
-    merged = (
-        b"\n ",
-        b"\n \n",
-        b"\t ",
-        b" a",
-        b"\n\n",
-        b"ab",
-        b" \n",
-        b"b ",
-        b". ",
-        b"12",
-        b" 1",
-        b".\n",
-        b" ab",
-        b"  ",
-    )
+    merged = b"\n |\n \n|\t | a|\n\n|ab| \n|b |. |12| 1|.\n| ab|  ".split(b"|")
     ranks = {token: rank for rank, token in enumerate((*(bytes([byte]) for byte in range(256)), *merged))}
     patterns = {file.name: file.pattern for file in find_tokenizers() if file.pattern}
     return [tiktoken.Encoding(name, pat_str=own, mergeable_ranks=ranks, special_tokens={})
@@ -148,19 +129,14 @@ def test_standard_errors_are_the_scatter_of_sets():
 
 
 def test_ratios_are_strata():
-    """Puzzles that differ between ratios only give the same mean and percentile in any set."""
+    """Puzzles that differ between ratios only give the same numbers in any set; without resampling p90 has no error."""
     counts = lengths(np.random.default_rng(3), spread=0.0)
     (row,) = tokens.prompt_statistics(counts, "tiny").itertuples()
     assert counts["tiny"].std() > 100
     assert (row.se_mean, row.se_p90) == (0, 0)
-
-
-def test_percentile_errors_are_optional():
-    """Without resampling there is no error of the percentile, and all else is the same."""
-    counts = lengths(np.random.default_rng(4))
-    whole, part = tokens.prompt_statistics(counts, "tiny"), tokens.prompt_statistics(counts, "tiny", resamples=0)
-    assert part["se_p90"].isna().all()
-    pd.testing.assert_frame_equal(part.drop(columns="se_p90"), whole.drop(columns="se_p90"))
+    (part,) = tokens.prompt_statistics(counts, "tiny", resamples=0).itertuples()
+    assert (part.mean, part.p90, part.se_mean) == (row.mean, row.p90, 0)
+    assert np.isnan(part.se_p90)
 
 
 @pytest.fixture
@@ -199,27 +175,20 @@ def test_counts_are_written_once(files):
     assert counts["llama3"].tolist() == texts.str.split().str.len().tolist()
 
 
-def test_other_texts_are_counted_anew(files):
-    """Counts are not kept when the puzzles have changed."""
-    puzzles, target, _, log = files
+def test_other_texts_and_vocabularies_are_counted_anew(files, monkeypatch):
+    """Counts are not kept when the puzzles, or a tokenizer's checksum, have changed."""
+    puzzles, target, present, log = files
+    present.pop("llama3")
     tokens.write_prompt_counts(puzzles, target, "")
     changed = pd.read_parquet(puzzles).assign(text=lambda frame: frame["text"] + "\n")
     write_table(puzzles, changed, {"provenance": "reconstructed"})
     tokens.write_prompt_counts(puzzles, target, "")
-    assert log == ["qwen", "llama3"] * 2
     assert pd.read_parquet(target)["qwen"].tolist() == changed["text"].str.len().tolist()
-
-
-def test_another_vocabulary_is_counted_anew(files, monkeypatch):
-    """Counts of a tokenizer whose checksum has changed are not kept."""
-    puzzles, target, present, log = files
-    present.pop("llama3")
-    tokens.write_prompt_counts(puzzles, target, "")
     (known,) = tokens.find_tokenizers(["qwen"])
-    other = type(known)(**vars(known) | {"sha256": hashlib.sha256(b"other").hexdigest()})
+    other = dataclasses.replace(known, sha256=hashlib.sha256(b"other").hexdigest())
     monkeypatch.setattr(tokens, "find_tokenizers", lambda names=None: [other])
     tokens.write_prompt_counts(puzzles, target, "")
-    assert log == ["qwen", "qwen"]
+    assert log == ["qwen"] * 3
     assert json.loads(tokens.read_metadata(target)["tokenizers"]) == {"qwen": other.sha256}
 
 
@@ -254,16 +223,10 @@ def test_the_committed_counts_are_those_of_the_ports_puzzles():
 
 
 def test_without_tokenizers_there_are_no_counts(files):
-    """The table is written all the same, with the puzzles and no count."""
+    """A build without counts gives an empty frame with the keys; one without tokenizers the puzzles and no count."""
     puzzles, target, present, _ = files
+    assert tokens.load_prompt_counts(target.parent).columns.tolist() == tokens.KEYS
     present.clear()
     assert tokens.write_prompt_counts(puzzles, target, "") == ()
-    assert list(pd.read_parquet(target).columns) == tokens.KEYS
-
-
-def test_counts_are_read_if_there_are_any(tmp_path):
-    """A build without counts gives an empty frame with the keys, one with counts gives them."""
-    assert tokens.load_prompt_counts(tmp_path).columns.tolist() == tokens.KEYS
-    counts = pd.DataFrame({"name": ["a"], "N": [20], "d": [1], "ratio_pct": [5.0], "o200k": [7]})
-    write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "reconstructed"})
-    pd.testing.assert_frame_equal(tokens.load_prompt_counts(tmp_path), counts)
+    counts = tokens.load_prompt_counts(target.parent)
+    assert (list(counts.columns), len(counts)) == (tokens.KEYS, 3)

@@ -1,12 +1,11 @@
 """Every number and statement of the paper's prose, recomputed from a build's results."""
 
-import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +13,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup, cells_at
-from cogniload_repro.fidelity.results import Results
+from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results, cells_at
 from cogniload_repro.fidelity.wording import NOT_COMPUTABLE, Judgement, Number, Share, judge_claim
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
@@ -56,7 +54,6 @@ _RATIOS = tuple(sorted({cell.ratio_pct for cell in PAPER_GRID}))
 _TABLE2 = r"(beta|p)_(0|d|N|rho2?)\b|(ecl|nt|id)50"
 _TABLE3 = r"(beta|p)_(dN|drho|Nrho|dNrho)\b"
 _ALONG_RHO = r"rho:|over rho|rho of"
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def evaluate_claims(
@@ -77,14 +74,13 @@ def evaluate_claims(
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        judged, reason = _judge(claim, here), ""
-        evidence = evidence_of(claim, results.provenance)
+        judged, reason, evidence = _judge(claim, here), "", evidence_of(claim, results.provenance)
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
             agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
             reason = (
                 f"not identified: {judged.shown} in this reconstruction ({judged.verdict}), and the same verdict in "
+                f"{agreeing} of {len(others)} others"
             )
-            reason += f"{agreeing} of {len(others)} others"
             judged = NOT_COMPUTABLE
         worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
         rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
@@ -111,31 +107,23 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
     Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by the
     table that a claim rests on; along rho what the prose states of single models are constraints.
     """
-    model, quantity = claim["model"], claim["quantity"]
-    about = f"{quantity} {claim['condition']}"
-    if claim["id"] in CONSTANTS or quantity == "samples expected":
+    model, about = claim["model"], f"{claim['quantity']} {claim['condition']}"
+    if claim["id"] in CONSTANTS or claim["quantity"] == "samples expected":
         return "input"
     if provenance != "reconstructed":
         return "independent"
     if "p_lr" in about:  # of the two AICs, which are inputs
         return "input"
-    if re.search(_TABLE3, about):
+    if re.search(_TABLE3, about) or _is_constraint(claim):
         return "constraint"
     if re.search(_TABLE2, about):
         return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
-    if re.search(_ALONG_RHO, about):
-        return "constraint" if _is_constraint(claim) else "derived"
-    return "input"
+    return "derived" if re.search(_ALONG_RHO, about) else "input"
 
 
 def _is_constraint(claim: dict[str, str]) -> bool:
     """Return whether the reconstruction had to meet a claim along rho (`constraints.prose_windows`)."""
-    return claim["condition"] in CURVES.values() or claim["id"] in _ids_along_rho(claim["model"])
-
-
-@cache
-def _ids_along_rho(model: str) -> frozenset[str]:
-    return frozenset(prose_along_rho(model)["id"])
+    return claim["condition"] in CURVES.values() or claim["id"] in prose_along_rho(claim["model"])["id"].to_numpy()
 
 
 def _judge(claim: dict[str, str], lookup: ResultLookup) -> Judgement:
@@ -153,10 +141,10 @@ def _find(number: str, model: str, quantity: str, condition: str, lookup: Result
         return [CONSTANTS[number]]
     if model:
         return [_find_of_model(model, quantity, condition, lookup)]
+    if quantity == "models" and condition in _OF_MODELS:
+        return Share(sum(_OF_MODELS[condition](lookup, name) for name in NAMES), len(NAMES))
     if known := _OVER_MODELS.get((quantity, condition)):
         return known(lookup)
-    if quantity == "models":
-        return count_models(read_condition(condition, lookup))
     levels = _levels(condition)
     if quantity in _TOKENS and set(levels) == {"N", "d"}:
         return _tokens(lookup, quantity, NAMES, levels["N"], [levels["d"]])
@@ -167,8 +155,8 @@ def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLook
     low, minus, high = condition.partition(" minus ")
     if quantity == "accuracy difference" and minus:
         high, _, common = high.partition(" at ")
-        low_at, high_at = (_levels(end) | _levels(common) for end in (low, high))
-        return lookup.accuracy(model, **low_at) - lookup.accuracy(model, **high_at)
+        first, second = (lookup.accuracy(model, **(_levels(end) | _levels(common))) for end in (low, high))
+        return first - second
     if condition == "no star":  # a statement about the coefficient's p-value
         return lookup.fit(model, quantity.replace("beta_", "p_"))
     levels = _levels(condition)
@@ -177,8 +165,7 @@ def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLook
     if quantity == "samples expected" and model in BY_NAME:
         return BY_NAME[model].puzzles_per_cell * len(cells_at(**levels))
     if quantity in ("samples", *ERRORS) and len(levels) == 1:
-        ((key, level),) = levels.items()
-        return lookup.count(model, quantity, key, level)
+        return lookup.count(model, quantity, *levels.popitem())
     if quantity in _TOKENS and set(levels) == {"N", "d"}:
         return lookup.tokens(model, quantity, **levels)
     if not levels:
@@ -195,50 +182,8 @@ def _levels(condition: str) -> dict[str, int]:
     return {key: int(level) for key, level in re.findall(r"(N|d)=(\d+)", condition)}
 
 
-def count_models(holds: Callable[[str], bool]) -> Share:
-    """Count the paper's models for which something holds."""
-    return Share(sum(holds(name) for name in NAMES), len(NAMES))
-
-
-def read_condition(condition: str, lookup: ResultLookup) -> Callable[[str], bool]:
-    """Return the test of one model that a condition states.
-
-    Read are a course ("acc falls over d=1,3,5") and comparisons ("p_dN < 0.01 and beta_dN < 0",
-    "aic_quadratic < aic_linear", "accuracy < 0.50 at d=5"), also with stars ("beta_rho without a star").
-    """
-    if course := re.fullmatch(r"(\w+) (falls|rises) over (N|d)=(\d+(?:,\d+)*)", condition):
-        quantity, direction, key, levels = course.groups()
-        compare = _COMPARE[">" if direction == "falls" else "<"]
-
-        def rises(model: str) -> bool:
-            at = [{key: int(level)} for level in levels.split(",")]
-            if quantity == "acc":
-                values: list[Number] = [lookup.accuracy(model, **level) for level in at]
-            else:
-                values = [lookup.count(model, quantity, key, level[key]) for level in at]
-            return all(compare(one, two) for one, two in pairwise(values))
-
-        return rises
-    starred = re.sub(r"beta_(\w+) (.*)with a star", rf"beta_\1 \2and p_\1 < {ALPHA}", condition)
-    starred = re.sub(r"beta_(\w+) without a star", rf"p_\1 >= {ALPHA}", starred)
-    tests = [partial(_compares, _read_comparison(part), lookup) for part in starred.split(" and ")]
-    return lambda model: all([test(model) for test in tests])
-
-
-def _read_comparison(text: str) -> tuple[str, ...]:
-    parts = re.fullmatch(r"(\w+) ([<>]=?) (?:(-?\d+(?:\.\d+)?)|(\w+))(?: at (N|d)=(\d+))?", text)
-    if parts is None:
-        raise NotComputableError(f"the condition {text!r} cannot be read")
-    return parts.groups()
-
-
-def _compares(parts: tuple[str, ...], lookup: ResultLookup, model: str) -> bool:
-    left, sign, number, right, key, level = parts
-    if left == "accuracy":
-        value: Number = lookup.accuracy(model, **({key: int(level)} if key else {}))
-    else:
-        value = lookup.fit(model, left)
-    return _COMPARE[sign](value, Fraction(number) if number else lookup.fit(model, right))
+def _falls(numbers: Iterable[Number]) -> bool:
+    return all([one > two for one, two in pairwise(numbers)])
 
 
 def _troughs(lookup: ResultLookup, conditions: Iterable[dict[str, int]] = ({},)) -> Sequence[Number]:
@@ -278,15 +223,30 @@ def _along_rho(lookup: ResultLookup) -> list[Fraction]:
     return [lookup.accuracy(name, N=100, ratio_pct=ratio) for name in STRONGEST for ratio in _RATIOS]
 
 
+#: What a condition asks of one model. Every number is looked up, with & and not `and`: one that is unknown is refused.
+_OF_MODELS: dict[str, Callable[[ResultLookup, str], bool]] = {
+    "": lambda e, m: sum(e.puzzles(m)) > 0,
+    "about 14000 puzzles each": lambda e, m: abs(sum(e.puzzles(m)) - 14_000) <= 14_000 * ABOUT,
+    "largest accuracy drop between neighbouring N": _loses_most_at_first,
+    "acc falls over d=1,3,5,7,10": lambda e, m: _falls([e.accuracy(m, d=d) for d in _LEVELS_D]),
+    "valid_logic rises over d=1,3,5,7,10": lambda e, m: _falls([-e.count(m, "valid_logic", "d", d) for d in _LEVELS_D]),
+    "accuracy < 0.50 at d=5": lambda e, m: e.accuracy(m, d=5) < Fraction(1, 2),
+    "accuracy > 0.50 at N=250": lambda e, m: e.accuracy(m, N=250) > Fraction(1, 2),
+    "aic_quadratic < aic_linear": lambda e, m: e.fit(m, "aic_quadratic") < e.fit(m, "aic_linear"),
+    "beta_d < 0 with a star": lambda e, m: (e.fit(m, "beta_d") < 0) & (e.fit(m, "p_d") < ALPHA),
+    "beta_N < 0 with a star": lambda e, m: (e.fit(m, "beta_N") < 0) & (e.fit(m, "p_N") < ALPHA),
+    "beta_rho2 without a star": lambda e, m: e.fit(m, "p_rho2") >= ALPHA,
+    "beta_rho without a star": lambda e, m: e.fit(m, "p_rho") >= ALPHA,
+    "id50 < 0": lambda e, m: e.fit(m, "id50") < 0,
+    "p_dN < 0.01 and beta_dN < 0": lambda e, m: (e.fit(m, "p_dN") < 0.01) & (e.fit(m, "beta_dN") < 0),
+    "p_drho < 0.05 and beta_drho < 0": lambda e, m: (e.fit(m, "p_drho") < 0.05) & (e.fit(m, "beta_drho") < 0),
+    "p_drho <= 0.01 and beta_drho < 0": lambda e, m: (e.fit(m, "p_drho") <= 0.01) & (e.fit(m, "beta_drho") < 0),
+    "p_dNrho < 0.05 and beta_dNrho > 0": lambda e, m: (e.fit(m, "p_dNrho") < 0.05) & (e.fit(m, "beta_dNrho") > 0),
+    "p_Nrho < 0.05": lambda e, m: e.fit(m, "p_Nrho") < 0.05,
+    "p_lr >= 0.05": lambda e, m: e.fit(m, "p_lr") >= 0.05,
+}
 _TWO_GEMINI, _FAMILY = "N=250, d=3, 5, 7, gemini-2.5-pro and gemini-2.5-flash", "N=250, o3 and gpt-5 family"
 _OVER_MODELS: dict[tuple[str, str], Callable[[ResultLookup], Share | Sequence[Number]]] = {
-    ("models", ""): lambda e: count_models(lambda name: sum(e.puzzles(name)) > 0),
-    ("models", "about 14000 puzzles each"): lambda e: count_models(
-        lambda name: abs(sum(e.puzzles(name)) - 14_000) <= 14_000 * ABOUT
-    ),
-    ("models", "largest accuracy drop between neighbouring N"): lambda e: count_models(
-        partial(_loses_most_at_first, e)
-    ),
     ("puzzles per (d, N, rho)", "open weights"): lambda e: _usual_puzzles(e, OPEN),
     ("puzzles per (d, N, rho)", "API models"): lambda e: _usual_puzzles(e, API),
     ("samples", "open weights"): lambda e: [sum(e.puzzles(name)) for name in OPEN],

@@ -17,21 +17,24 @@ independent
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims
-from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup
-from cogniload_repro.fidelity.results import Results
+from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.fidelity.wording import judge
 from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
+from cogniload_repro.reconstruction.derivation import BETAS
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.accuracy import percent
+from cogniload_repro.statistics.design import PRODUCTS
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 COLUMNS = tuple(FIDELITY.columns)
@@ -43,10 +46,15 @@ LEGEND = """
   input and constraint agree by construction; derived and independent numbers could have differed"""
 
 _TABLE2 = {
-    **dict.fromkeys(("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"), formats.format_beta),
+    **dict.fromkeys(BETAS, formats.format_beta),
     "ecl50": formats.format_ecl50,
     "nt50": formats.format_nt50,
     "id50": formats.format_id50,
+}
+_TABLE3 = {
+    f"{kind}_{term}": form
+    for term in PRODUCTS
+    for kind, form in (("beta", formats.format_beta), ("p", formats.format_p))
 }
 _TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_quadratic": formats.format_aic}
 
@@ -64,8 +72,8 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
         shown (recomputed as it would be printed), verdict (`LEGEND`), reason (why it is not computable).
     """
     lookup = ResultLookup(results)
-    rows = [*_compare_fits(results, lookup), *_compare_errors(results, lookup), *_compare_tokens(results, lookup)]
-    tables = pd.DataFrame(rows, columns=COLUMNS)
+    printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
+    tables = pd.DataFrame([_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
@@ -105,115 +113,88 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-def _compare_fits(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
-    """Tables 2, 3 and 6: regressions over the whole grid."""
-    for table, computed, kind in (
-        ("table2", results.glm, lambda model: "constraint" if BY_NAME[model].missing else "derived"),
-        ("table3", results.interactions, lambda model: "constraint"),
-        ("table6", results.aic, lambda model: "input"),
+class _Printed(NamedTuple):
+    """A printed number at some levels of d and N, what it is worth on reconstructed data, and how to recompute it."""
+
+    table: str
+    model: str
+    quantity: str
+    levels: dict[str, int]
+    kind: str
+    published: str
+    find: Callable[[], float]
+    form: Callable[[float], str]
+
+
+def _judge(one: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
+    """Return the row of a printed number; it is computable if it rests on the paper's puzzles."""
+    condition = " ".join(f"{key}={level}" for key, level in one.levels.items())
+    worth = (one.kind, "identified") if provenance == "reconstructed" else ("independent", "")
+    head = (one.table, one.model, one.quantity, condition, *worth, one.published)
+    try:
+        lookup.require(one.model, **one.levels)
+        found = one.find()
+    except NotComputableError as error:
+        return (*head, np.nan, "", "not_computable", str(error))
+    shown = one.form(found)
+    return (*head, float(found), shown, judge(one.published, shown), "")
+
+
+def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
+    """Tables 2, 3 and 6: regressions over the whole grid, with the stars of their p-values."""
+    for table, frame, forms in (
+        ("table2", results.glm, _TABLE2),
+        ("table3", results.interactions, _TABLE3),
+        ("table6", results.aic, _TABLE6),
     ):
-        computed = computed.set_index("model")
+        fits = frame.set_index("model")
         for printed in load_printed(table).to_dict("records"):
             model = printed["model"]
-            own, reason = _fitted(computed, model, _quantities(table)[0][0], lookup)
-            for quantity, form, p in _quantities(table):
-                head = (table, model, quantity, "", *_worth(kind(model), results))
+            chosen = "constraint" if table == "table3" or BY_NAME[model].missing else "derived"
+            kind = "input" if table == "table6" else chosen
+            find = partial(_find_fit, fits, model, next(iter(forms)), lookup)
+            for quantity, form in forms.items():
                 # a threshold that does not exist is printed, too
-                yield _row(head, printed[quantity] or formats.NONE, own, quantity, form, reason)
-                if p:
-                    head = (table, model, f"{quantity} stars", "", *head[-2:])
-                    yield _row(head, printed[f"{quantity}_stars"], own, p, formats.stars, reason)
+                published = printed[quantity] or formats.NONE
+                yield _Printed(table, model, quantity, {}, kind, published, partial(find, quantity), form)
+                if (stars := f"{quantity}_stars") in printed:
+                    p, name = quantity.replace("beta_", "p_"), f"{quantity} stars"
+                    yield _Printed(table, model, name, {}, kind, printed[stars], partial(find, p), formats.stars)
 
 
-def _fitted(computed: pd.DataFrame, model: str, quantity: str, lookup: ResultLookup) -> tuple[pd.Series | None, str]:
-    """Return a model's fit if it is one on the paper's puzzles, or why it is none."""
-    try:
-        _require(lookup, model)
-        status = computed.loc[model, "status"]
-        if status != "ok":
-            return None, f"no fit: {status}"
-        lookup.fit(model, quantity)
-    except NotComputableError as error:
-        return None, str(error)
-    return computed.loc[model], ""
+def _find_fit(fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str) -> float:
+    """Return a number of a model's fit, NaN for a threshold that does not exist."""
+    if (status := fits.loc[model, "status"]) != "ok":
+        raise NotComputableError(f"no fit: {status}")
+    lookup.fit(model, first)
+    return fits.loc[model, quantity]
 
 
-def _quantities(table: str) -> list[tuple[str, Callable[[float], str], str]]:
-    """Return quantity, format and the p-value column of its printed stars, if it has any."""
-    if table == "table2":
-        return [(name, form, name.replace("beta_", "p_") if "beta" in name else "") for name, form in _TABLE2.items()]
-    if table == "table6":
-        return [(name, form, "") for name, form in _TABLE6.items()]
-    return [
-        (f"{kind}_{term}", form, f"p_{term}" if kind == "p" else "")
-        for term in ("dN", "drho", "Nrho", "dNrho")
-        for kind, form in (("beta", formats.format_beta), ("p", formats.format_p))
-    ]
-
-
-def _compare_errors(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
+def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
     """Tables 4 and 5: samples, accuracy and error types by d and by N."""
+
+    def find(model: str, quantity: str, key: str, level: int) -> int:
+        if quantity != "acc_pct":
+            return lookup.count(model, quantity, key, level)
+        return percent(*lookup.accuracy(model, **{key: level}).as_integer_ratio())
+
     for table, key in (("table4", "d"), ("table5", "N")):
         for printed in load_printed(table).to_dict("records"):
-            model, levels = printed["model"], {key: int(printed[key])}
+            model, level = printed["model"], int(printed[key])
             for quantity in ("samples", "acc_pct", *ERRORS):
-                head = (table, model, quantity, f"{key}={levels[key]}", *_worth("input", results))
-                find = partial(_count, lookup, model, quantity)
-                yield _found(head, printed[quantity], find, levels, formats.format_count, lookup)
+                found = partial(find, model, quantity, key, level)
+                published = printed[quantity]
+                yield _Printed(table, model, quantity, {key: level}, "input", published, found, formats.format_count)
 
 
-def _count(lookup: ResultLookup, model: str, quantity: str, **levels: int) -> int:
-    if quantity != "acc_pct":
-        return lookup.count(model, quantity, *levels.popitem())
-    accuracy = lookup.accuracy(model, **levels)
-    return percent(accuracy.numerator, accuracy.denominator)
-
-
-def _compare_tokens(results: Results, lookup: ResultLookup) -> Iterator[tuple]:
+def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
     used = printed_tokens().to_dict("index")
     for printed in load_printed("tokens").to_dict("records"):
         model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
         for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
-            if printed[quantity]:
-                kind = "input" if used[model, *levels.values()][quantity] == float(printed[quantity]) else "derived"
-                condition = " ".join(f"{key}={level}" for key, level in levels.items())
-                head = (TOKEN_TABLES[levels["N"]], model, quantity, condition, *_worth(kind, results))
-                find = partial(lookup.tokens, model, quantity)
-                yield _found(head, printed[quantity], find, levels, "{:.0f}".format, lookup)
-
-
-def _found(
-    head: tuple,
-    published: str,
-    find: Callable[..., float],
-    levels: dict[str, int],
-    form: Callable[[float], str],
-    lookup: ResultLookup,
-) -> tuple:
-    """Return the row of a number at some levels of N and d, if it rests on the paper's puzzles."""
-    try:
-        _require(lookup, head[1], **levels)
-        return _row(head, published, {head[2]: find(**levels)}, head[2], form)
-    except NotComputableError as error:
-        return _row(head, published, None, head[2], form, str(error))
-
-
-def _require(lookup: ResultLookup, model: str, **levels: int) -> None:
-    try:
-        lookup.require(model, **levels)
-    except NotComputableError:
-        raise NotComputableError("cells without the paper's number of puzzles") from None
-
-
-def _row(head: tuple, published: str, known, quantity: str, form: Callable[[float], str], reason: str = "") -> tuple:
-    """Return a row of the comparison; without known numbers it is not computable for the reason given."""
-    if known is None:
-        return (*head, published, np.nan, "", "not_computable", reason)
-    shown = form(known[quantity])
-    return (*head, published, float(known[quantity]), shown, judge(published, shown), "")
-
-
-def _worth(kind: str, results: Results) -> tuple[str, str]:
-    """Return kind and evidence of a number of the tables."""
-    return (kind, "identified") if results.provenance == "reconstructed" else ("independent", "")
+            if published := printed[quantity]:
+                kind = "input" if used[model, *levels.values()][quantity] == float(published) else "derived"
+                find = partial(lookup.tokens, model, quantity, **levels)
+                table = TOKEN_TABLES[levels["N"]]
+                yield _Printed(table, model, quantity, levels, kind, published, find, "{:.0f}".format)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from cogniload_repro import formats
-from cogniload_repro.fidelity.lookup import NotComputableError
+from cogniload_repro.fidelity.results import NotComputableError
 from cogniload_repro.published import ABOUT_NONE, ALPHA
 
 Number = int | float | Fraction
@@ -62,45 +62,35 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
     ``found`` is a count, or the number of each model or cell that the statement is about; ``most`` if the statement is
     made of most of them; ``quantity`` decides how a number is printed that is compared with a bound. Raises
     `NotComputableError` if the statement cannot be read, or nothing was found.
-
-    Examples
-    --------
-    >>> judge_claim("0.97", [Fraction(273, 280)])
-    Judgement(recomputed=0.975, shown='0.97', verdict='exact')
-    >>> judge_claim("0.97", [Fraction(49, 50)]).verdict
-    'unit'
-    >>> judge_claim("most", Share(20, 22)).shown
-    '20 of 22'
     """
     if isinstance(found, Share):
         return _judge_share(published, found)
     if len(found) == 0:
         raise NotComputableError("there is nothing to compare the statement with")
+    compared = [float(x) for x in found]
     if published in WORDS:
-        inside, form, usually = WORDS[published]
-        return _judge_inside(found, found, inside, [format(float(x), form) for x in found], usually)
-    if bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
+        inside, form, most = WORDS[published]
+        printed = [format(x, form) for x in compared]
+    elif bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
         sign, limit = bound[1], float(bound[2])
         inside = pd.Interval(*((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign])
-        return _judge_inside(found, found, inside, [_print_by_quantity(quantity, x) for x in found], most)
-    if ends := re.fullmatch(rf"({_NUMBER})-({_NUMBER})", published):
+        printed = [_print_by_quantity(quantity, x) for x in compared]
+    elif ends := re.fullmatch(rf"({_NUMBER})-({_NUMBER})", published):
         printed = [print_like(ends[1], x) for x in found]
-        inside = pd.Interval(*sorted(map(float, ends.groups())), "both")
-        return _judge_inside(found, [float(text) for text in printed], inside, printed, most)
-    _require_number(published)
-    printed = [print_like(published, x) for x in found]
-    worst = max((judge(published, text) for text in printed), key=["exact", "unit", "differs"].index)
-    return Judgement(_single(found), _span(found, printed), worst)
+        inside, compared = pd.Interval(*sorted(map(float, ends.groups())), "both"), list(map(float, printed))
+    else:
+        _require_number(published)
+        printed = [print_like(published, x) for x in found]
+        worst = max((judge(published, text) for text in printed), key=["exact", "unit", "differs"].index)
+        return Judgement(_single(found), _span(found, printed), worst)
+    hits = Share(sum(x in inside for x in compared), len(compared))
+    if most:
+        return _judge_share("most", hits)
+    return Judgement(_single(found), _span(found, printed), "exact" if hits.count == hits.of else "differs")
 
 
 def judge(published: str, shown: str) -> str:
-    """Return the verdict on two printed strings: exact, unit (one unit of the last printed digit apart) or differs.
-
-    Examples
-    --------
-    >>> judge("-2.07", "-2.05"), judge("4.1", "4.11"), judge("7.18e-05", "7.19e-05")
-    ('differs', 'unit', 'unit')
-    """
+    """Return the verdict on two printed strings: exact, unit (one unit of the last printed digit apart) or differs."""
     if shown == published:
         return "exact"
     try:
@@ -115,11 +105,6 @@ def print_like(published: str, number: Number) -> str:
     """Return a number with the decimals, sign and exponent of a published one, as Python formats a float.
 
     Half a unit goes where its binary digits lie: 273 of 280 is 0.97, as the prose has it, and 98% in Table 4.
-
-    Examples
-    --------
-    >>> print_like("7.18e-5", 7.1849e-5), print_like("+0.56", 0.561), print_like("32K", 32768)
-    ('7.18e-5', '+0.56', '32K')
     """
     mantissa, exponent, _ = published.partition("e")
     if mantissa.endswith("K"):
@@ -142,15 +127,6 @@ def _judge_share(published: str, found: Share) -> Judgement:
     return Judgement(float(found.count), f"{found.count} of {found.of}", "exact" if holds else "differs")
 
 
-def _judge_inside(
-    found: Sequence[Number], compared: Sequence[Number], inside: pd.Interval, printed: list[str], most: bool
-) -> Judgement:
-    hits = Share(sum(float(x) in inside for x in compared), len(compared))
-    if most:
-        return _judge_share("most", hits)
-    return Judgement(_single(found), _span(found, printed), "exact" if hits.count == hits.of else "differs")
-
-
 def _require_number(published: str) -> None:
     if not re.fullmatch(rf"[+-]?{_NUMBER}(e[+-]?\d+)?K?", published):
         raise NotComputableError(f"{published!r} is no number, bound, range or known word")
@@ -166,12 +142,7 @@ def _span(found: Sequence[Number], printed: list[str]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _print_by_quantity(quantity: str, number: Number) -> str:
-    number = float(number)
-    if quantity == "p_lr":
-        return formats.format_p_lr(number)
-    if quantity.startswith("p_"):
-        return formats.format_p(number)
-    if quantity.startswith("beta_"):
-        return formats.format_beta(number)
-    return formats.format_ecl50(number) if quantity == "ecl50" else f"{number:+.3f}"
+def _print_by_quantity(quantity: str, number: float) -> str:
+    forms = {"p_lr": formats.format_p_lr, "ecl50": formats.format_ecl50}
+    kinds = {"p": formats.format_p, "beta": formats.format_beta}
+    return forms.get(quantity, kinds.get(quantity.partition("_")[0], "{:+.3f}".format))(number)

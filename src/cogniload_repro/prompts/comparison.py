@@ -26,7 +26,6 @@ LARGEST_Z = 3
 
 _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
 _RATIOS = {float(cell.ratio_pct) for cell in PAPER_GRID}
-_QUANTITIES = {"prompt_mean": "mean", "prompt_p90": "p90"}
 _KEYS = ["model", "quantity"]
 _COMPARED = [*_KEYS, "tokenizer", "N", "d", "odd", "printed", "counted", "se", "overhead", "difference", "z"]
 _SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se", "chi2", "df", "p", "largest",
@@ -46,28 +45,35 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
         whole tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
         difference (printed - counted - overhead), z (difference / se).
     """
-    counts = _whole_levels(counts)
-    printed = load_table("tokens").set_index("model")
-    ours = cache(lambda tokenizer: prompt_statistics(counts, tokenizer))
-    statistics = cache(lambda tokenizer, size: _add_theirs(ours(tokenizer), counts, tokenizer, size))
-    frames = []
-    for model, tokenizer in _counted_models(counts):
-        own = statistics(tokenizer, BY_NAME[model].puzzles_per_cell)
+    paper = counts[counts["ratio_pct"].isin(_RATIOS)]
+    counts = paper[paper.groupby(["N", "d"])["ratio_pct"].transform("nunique") == len(_RATIOS)]
+    per_cell = set(counts.groupby(["N", "d", "ratio_pct"]).size())
+    statistics = cache(lambda tokenizer, size: prompt_statistics(counts, tokenizer, size))
+    tokenizers = {model: file.name for file in find_tokenizers() for model in file.models}
+    printed, frames = load_table("tokens").set_index("model"), []
+    for model in [name for name in NAMES if len(counts) and tokenizers.get(name) in counts.columns]:
+        size = BY_NAME[model].puzzles_per_cell
+        ours = statistics(tokenizers[model], None)
+        theirs = ours if per_cell == {size} else statistics(tokenizers[model], size)
+        own = ours.merge(theirs, on=["N", "d"], suffixes=("", "_theirs"))
         rows = printed.loc[[model]].reset_index().merge(own, on=["N", "d"])
-        for quantity, name in _QUANTITIES.items():
+        for name in ("mean", "p90"):
             variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
             variance = variance.where(rows["se_mean"].notna())  # resampling a single puzzle shows no error
-            frames.append(
-                rows[["model", "N", "d"]].assign(
-                    tokenizer=tokenizer,
-                    quantity=quantity,
-                    odd=rows["flag"].str.split(";").map(lambda flags: ODD in flags),
-                    printed=rows[quantity],
-                    counted=rows[name],
-                    se=np.sqrt(variance),
-                )
-            )
-    return _estimate_overhead(frames)
+            odd = rows["flag"].str.split(";").map(lambda flags: ODD in flags)
+            about = {"tokenizer": tokenizers[model], "quantity": f"prompt_{name}", "odd": odd}
+            numbers = {"printed": rows[f"prompt_{name}"], "counted": rows[name], "se": np.sqrt(variance)}
+            compared = rows[["model", "N", "d"]].assign(**about, **numbers)
+            frames.append(compared.dropna(subset="printed"))
+    if not frames:
+        return pd.DataFrame(columns=_COMPARED).astype({"odd": bool})
+    rows = pd.concat(frames, ignore_index=True)
+    weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
+    keys = [rows[key] for key in _KEYS]
+    weighted = (weights * (rows["printed"] - rows["counted"])).groupby(keys).transform("sum")
+    rows["overhead"] = weighted / weights.groupby(keys).transform("sum")
+    rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
+    return rows.assign(z=rows["difference"] / rows["se"])
 
 
 def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +110,8 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """
     if comparison.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    printed = load_table("tokens").melt(["model", "N", "d"], list(_QUANTITIES), "quantity", "printed").dropna()
+    quantities = ["prompt_mean", "prompt_p90"]
+    printed = load_table("tokens").melt(["model", "N", "d"], quantities, "quantity", "printed").dropna()
     rows = printed.merge(comparison.drop(columns="printed"), how="left", on=[*_KEYS, "N", "d"])
     known = rows["z"].notna()
     expected = rows["printed"] - rows["difference"]
@@ -138,43 +145,6 @@ def uncounted_models(counts: pd.DataFrame) -> dict[str, list[str]]:
     known = {model for file in files for model in file.models}
     unknown = [name for name in NAMES if name not in known]
     return missing | ({"": unknown} if unknown else {})
-
-
-def _counted_models(counts: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the paper's models in printed order, each with its tokenizer, where that has counted any puzzle."""
-    if counts.empty:
-        return []
-    tokenizers = {model: file.name for file in find_tokenizers() for model in file.models}
-    return [(name, tokenizers[name]) for name in NAMES if tokenizers.get(name) in counts.columns]
-
-
-def _whole_levels(counts: pd.DataFrame) -> pd.DataFrame:
-    """Keep the puzzles of those N and d of which all the paper's ratios are there."""
-    paper = counts[counts["ratio_pct"].isin(_RATIOS)]
-    ratios = paper.groupby(["N", "d"])["ratio_pct"].transform("nunique")
-    return paper[ratios == len(_RATIOS)]
-
-
-def _add_theirs(ours: pd.DataFrame, counts: pd.DataFrame, column: str, size: int) -> pd.DataFrame:
-    """Add to our statistics of a column, in ``se_..._theirs``, the errors of a set with so many puzzles per cell."""
-    alike = (counts.groupby(["N", "d", "ratio_pct"]).size() == size).all()
-    theirs = ours if alike else prompt_statistics(counts, column, size)
-    return ours.assign(se_mean_theirs=theirs["se_mean"], se_p90_theirs=theirs["se_p90"])
-
-
-def _estimate_overhead(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Join the rows that have a printed number, and add each model's overhead, differences and z-scores."""
-    if not frames:
-        return pd.DataFrame(columns=_COMPARED).astype({"odd": bool})
-    rows = pd.concat(frames, ignore_index=True)
-    rows = rows[rows["printed"].notna()].reset_index(drop=True)
-    weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
-    keys = [rows[key] for key in _KEYS]
-    weighted = (weights * (rows["printed"] - rows["counted"])).groupby(keys).transform("sum")
-    rows["overhead"] = weighted / weights.groupby(keys).transform("sum")
-    rows["difference"] = rows["printed"] - rows["counted"] - rows["overhead"]
-    rows["z"] = rows["difference"] / rows["se"]
-    return rows
 
 
 def _slope(x: pd.Series, y: pd.Series, weights: pd.Series) -> tuple[float, float]:

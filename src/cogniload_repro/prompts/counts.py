@@ -80,8 +80,7 @@ def write_prompt_counts(
 ) -> tuple[str, ...]:
     """Write the counts of a build's puzzles by all tokenizers that have counted them; return the tokenizers' names.
 
-    Counts of the same texts by the same tokenizer are kept, those of an earlier run and those of `COMMITTED`. With no
-    tokenizer, and texts that were not counted before, the table has no counts. ``again``
+    Counts of the same texts by the same tokenizer are kept, those of an earlier run and those of `COMMITTED`; ``again``
     keeps nothing, and counts with the tokenizers of the folder alone.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
@@ -89,8 +88,10 @@ def write_prompt_counts(
     sums = {file.name: file.sha256 for file in find_tokenizers()}
     kept: dict[str, np.ndarray] = {}
     for place in () if again else (Path(target), COMMITTED):
-        old, old_sums = _read_kept(place, digest)
-        kept |= {name: old[name].to_numpy() for name, own in old_sums.items() if sums.get(name) == own}
+        about = read_metadata(place) if place.exists() else {}
+        if about.get("texts") == digest:
+            old = pd.read_parquet(place)
+            kept |= {n: old[n].to_numpy() for n, own in json.loads(about["tokenizers"]).items() if sums.get(n) == own}
     present = present_tokenizers(folder)
     new = count_prompts(puzzles, {name: load_tokenizer(name, folder) for name in present if name not in kept})
     names = [name for name in sums if name in kept or name in present]
@@ -112,17 +113,8 @@ def prompt_statistics(
     """Return mean and 90th percentile of the prompt lengths by N and d, with their standard errors.
 
     A set is drawn configuration by configuration, so ratios are strata: what varies is the puzzles within each.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        As `count_prompts` returns it.
-    tokenizer : str
-        Its column.
-    per_cell : int, optional
-        Puzzles per (d, N, ratio) of the set whose standard errors are wanted; by default those of the counts.
-    resamples : int
-        How often the strata are resampled: 500 give a standard error to 3%, 0 none.
+    ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those of the
+    counts; ``resamples``, how often the strata are resampled: 500 give a standard error to 3%, 0 none.
 
     Returns
     -------
@@ -151,13 +143,3 @@ def _error_of_p90(strata: list[np.ndarray], sizes: list[int], resamples: int) ->
     rng = np.random.default_rng(_SEED)
     drawn = [rng.choice(stratum, (resamples, size)) for stratum, size in zip(strata, sizes, strict=True)]
     return float(np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1))
-
-
-def _read_kept(target: Path, digest: str) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the counts of an earlier run and its tokenizers' checksums, if it counted the same texts."""
-    if not target.exists():
-        return pd.DataFrame(), {}
-    metadata = read_metadata(target)
-    if metadata.get("texts") != digest:
-        return pd.DataFrame(), {}
-    return pd.read_parquet(target), json.loads(metadata["tokenizers"])

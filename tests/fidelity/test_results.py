@@ -2,12 +2,12 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells
 
-from cogniload_repro.fidelity.lookup import NotComputableError, ResultLookup, cells_at
-from cogniload_repro.fidelity.results import Results
+from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results, cells_at
 from cogniload_repro.grid import PAPER_GRID
 
 QWQ, GPT5 = "QwQ-32B", "gpt-5-2025-08-07"
@@ -24,15 +24,15 @@ def lookup(cells, fits=(), tokens=()):
 def test_accuracy_is_the_exact_share():
     """Accuracies are fractions of the pooled counts, over all cells or those at the levels named in any order."""
     cells = provisional_cells()
-    own = cells[(cells["model"] == QWQ) & (cells["N"] == 50)]
-    expected = Fraction(int(own["correct"].sum()), int(own["total"].sum()))
-    assert lookup(cells).accuracy(QWQ, N=50) == expected
-    at_ratio = own[own["ratio_pct"] == 25]
-    expected = Fraction(int(at_ratio["correct"].sum()), int(at_ratio["total"].sum()))
     found = lookup(cells)
-    assert found.accuracy(QWQ, N=50, ratio_pct=25) == found.accuracy(QWQ, ratio_pct=25, N=50) == expected
-    everything = cells[cells["model"] == QWQ]
-    assert found.accuracy(QWQ) == Fraction(int(everything["correct"].sum()), int(everything["total"].sum()))
+    own = cells[cells["model"] == QWQ]
+    for rows, levels in (
+        (own, [{}]),
+        (own.query("N == 50"), [{"N": 50}]),
+        (own.query("N == 50 and ratio_pct == 25"), [{"N": 50, "ratio_pct": 25}, {"ratio_pct": 25, "N": 50}]),
+    ):
+        expected = Fraction(int(rows["correct"].sum()), int(rows["total"].sum()))
+        assert all(found.accuracy(QWQ, **at) == expected for at in levels)
 
 
 def test_counts_are_those_of_the_level():
@@ -45,24 +45,15 @@ def test_counts_are_those_of_the_level():
     assert found.puzzles(QWQ) == [100] * len(PAPER_GRID)
 
 
-def test_a_smaller_grid_is_refused():
-    """The mini-grid covers no level of the paper's grid whole, but it has cells of its own."""
-    found = lookup(mini_cells())
-    with pytest.raises(NotComputableError, match="lacks puzzles"):
-        found.accuracy(QWQ, N=20)
-    with pytest.raises(NotComputableError, match="lacks puzzles"):
-        found.fit(QWQ, "p_d")
-
-
-def test_a_cell_of_the_grid_is_enough_for_its_own_number():
-    """Only the cells that a number rests on have to be there."""
+def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
+    """A cell of the grid is enough for its own number; the mini-grid covers no level of the paper's grid whole."""
     cells = provisional_cells()
-    here = cells[(cells["N"] == 20) & (cells["d"] == 1)]
-    found = lookup(here)
+    found = lookup(cells[(cells["N"] == 20) & (cells["d"] == 1)])
     assert found.tokens(QWQ, "prompt_mean", 20, 1) == 400
     assert 0 <= found.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
-    with pytest.raises(NotComputableError):
-        found.accuracy(QWQ, d=1)
+    for ask in (lambda: found.accuracy(QWQ, d=1), lambda: lookup(mini_cells()).fit(QWQ, "p_d")):
+        with pytest.raises(NotComputableError, match="the paper's number of puzzles"):
+            ask()
 
 
 @pytest.mark.parametrize(
@@ -76,21 +67,14 @@ def test_a_cell_of_the_grid_is_enough_for_its_own_number():
         lambda found: found.fit(GPT5, "p_d"),
         lambda found: found.tokens(QWQ, "output_mean", 20, 1),
         lambda found: found.tokens(QWQ, "prompt_mean", 20, 3),
+        lambda found: found.fit(QWQ, "p_rho"),
+        lambda found: found.tokens(QWQ, "prompt_p90", 20, 1),
     ],
 )
 def test_what_is_not_there_is_refused(ask):
-    """An unknown model, level, column or number is refused, not guessed."""
+    """An unknown model, level, column or number, or one that is not finite, is refused, not guessed."""
     with pytest.raises(NotComputableError):
-        ask(lookup(provisional_cells()))
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_numbers_that_are_none_are_refused(number):
-    """A fit or a token count that is not finite is no number."""
-    with pytest.raises(NotComputableError, match="not known"):
-        lookup(provisional_cells(), fits={"p_d": number}).fit(QWQ, "p_d")
-    with pytest.raises(NotComputableError, match="not known"):
-        lookup(provisional_cells(), tokens={"prompt_mean": number}).tokens(QWQ, "prompt_mean", 20, 1)
+        ask(lookup(provisional_cells(), fits={"p_rho": np.inf}, tokens={"prompt_p90": np.nan}))
 
 
 def test_ratios_of_ones_own_keep_out_of_pooled_numbers():
