@@ -41,7 +41,7 @@ def ask(folder, task=None, say=lambda messages: answer(), **options):
 
 def read(source, folder):
     """Import a log; return responses by model and the rejected rows as reason and sentence."""
-    report = import_outputs(source, folder / "outputs", folder / "puzzles.parquet", folder / "rejected.parquet")
+    report = import_outputs(source, folder)
     rejected = pq.read_table(folder / "rejected.parquet").to_pylist()
     return dict(report.responses), [(row["row"], row["reason"], row["detail"]) for row in rejected]
 

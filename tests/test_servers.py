@@ -82,9 +82,7 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     assert len(texts) == len(log.samples) == 200
     assert all(after[key_of(texts[name])] == before[key_of(texts[name])] for name in kept)
 
-    report = import_outputs(
-        newest(tmp_path), tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
-    )
+    report = import_outputs(newest(tmp_path), tmp_path)
     assert (sum(report.responses.values()), dict(report.rejected)) == (200, {})
     (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
     fates = {name: fate(text)["end"] for name, text in texts.items()}

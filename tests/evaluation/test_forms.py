@@ -19,7 +19,7 @@ from cogniload_repro.evaluation.forms import (
 )
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID, Cell
 from cogniload_repro.models import NAMES
-from cogniload_repro.outputs.inspect_logs import COMPARABILITY
+from cogniload_repro.outputs.adapters import COMPARABILITY
 from cogniload_repro.prompts.counts import COMMITTED
 from cogniload_repro.prompts.tokenizers import find_tokenizers
 from cogniload_repro.published import load_printed
@@ -80,7 +80,7 @@ def test_what_cannot_be_asked_is_refused():
 def test_whatever_makes_answers_incomparable_raises_the_version():
     """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
 
-    When this fails, and the change is meant, raise COMPARABILITY in outputs/inspect_logs.py and enter the new digest.
+    When this fails, and the change is meant, raise COMPARABILITY in outputs/adapters.py and enter the new digest.
     """
     rows = [row for seed in (42, 7) for cell in MINI_GRID for row in draw_puzzles(cell, 0, 1, seed)]
     said = []

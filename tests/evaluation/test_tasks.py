@@ -83,7 +83,7 @@ def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(
 def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     """Bucket, window and answer of each sample are those of the chain: what was evaluated is what the book shows."""
     source = shutil.copy(mini.location, tmp_path / "x.eval")
-    report = import_outputs(source, tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet")
+    report = import_outputs(source, tmp_path)
     assert (dict(report.responses), dict(report.rejected)) == ({"mockllm/model": 36}, {})
     (scores_path,) = score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
     scored = {row["name"]: row for row in pq.read_table(scores_path).to_pylist()}
@@ -155,9 +155,7 @@ def test_of_several_choices_the_first_is_scored(tmp_path):
 
     log = run(tmp_path, outputs=twice, grid=["N=20", "ratio=50", "d=1"], per_cell=4)
     assert log.status == "success", log.error
-    report = import_outputs(
-        log.location, tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
-    )
+    report = import_outputs(log.location, tmp_path)
     assert sum(report.responses.values()) == 4
     assert metrics(log)["accuracy"] > 0.5
 
@@ -209,9 +207,7 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
         assert log.eval.metadata["perturbation"] == condition
         assert {sample.metadata.get("perturbation", "") for sample in log.samples} == {condition}
     assert (metrics(log)["accuracy"], metrics(log)["boxed"]) == (0, 1)
-    report = import_outputs(
-        tmp_path / "logs", tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
-    )
+    report = import_outputs(tmp_path / "logs", tmp_path)
     models = {"mockllm/model", "mockllm/model (rail_fence)", "mockllm/model (overload_2)"}
     assert (dict(report.responses), dict(report.rejected)) == (dict.fromkeys(models, 6), {})
     score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
@@ -260,7 +256,7 @@ def test_answers_of_another_comparability_version_are_not_read(mini, tmp_path):
         log.eval.task_version = version
         folder = tmp_path / version
         write_eval_log(log, str(folder / "x.eval"))
-        report = import_outputs(folder, folder / "outputs", folder / "puzzles.parquet", folder / "rejected.parquet")
+        report = import_outputs(folder, folder)
         assert sum(report.responses.values()) == accepted
         if not accepted:
             (rejected,) = pq.read_table(folder / "rejected.parquet").to_pylist()

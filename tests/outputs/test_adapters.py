@@ -1,38 +1,51 @@
-"""Records of other programs, read as rows of outputs."""
+"""Records of other programs, and logs of Inspect, read as rows of outputs."""
 
+import gzip
 import json
+import tracemalloc
+import zipfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inspect_log import make_header, make_sample, write_archive, write_json
 
-from cogniload_repro.outputs.adapters import adapt_record, find_beside
-from cogniload_repro.outputs.readers import read_table
+from cogniload_repro.outputs import adapters
+from cogniload_repro.outputs.adapters import adapt_record, find_origin
+from cogniload_repro.outputs.readers import is_table, read_table
 from cogniload_repro.schemas import OUTPUTS
 
-NAME = "20_1_1_770487_red"
+NAME, OTHER = "20_1_1_770487_red", "20_1_1_586907_purple"
+BLUE = "<think>\nRed?\n</think>\n\nBlue."
 
 
 def batch_line(custom_id=NAME, **body):
     """A line of a batch's output file, as the chat completions endpoint fills it."""
     message = {"role": "assistant", "content": "Sue wears red.", "refusal": None, "annotations": []}
+    usage = {"prompt_tokens": 812, "completion_tokens": 4096, "total_tokens": 4908}
     chat = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1724858089,
         "model": "gpt-5-2025-08-07",
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": {
-            "prompt_tokens": 812,
-            "completion_tokens": 4096,
-            "total_tokens": 4908,
-            "completion_tokens_details": {"reasoning_tokens": 4032},
-        },
-        "system_fingerprint": None,
+        "usage": usage | {"completion_tokens_details": {"reasoning_tokens": 4032}},
         **body,
     }
     response = {"status_code": 200, "request_id": "af0b", "body": chat}
     return {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": None}
+
+
+def choose(message, **choice):
+    """A line of a batch with one choice."""
+    return batch_line(choices=[{"message": message, **choice}])
+
+
+def responses_line(items, **body):
+    """A line of a batch, as the responses endpoint fills it."""
+    line = batch_line(output=items, usage={"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}, **body)
+    del line["response"]["body"]["choices"]
+    return line
 
 
 def harness_line(**fields):
@@ -46,248 +59,21 @@ def harness_line(**fields):
         "filtered_resps": ["red"],
         "filter": "none",
         "metrics": ["exact_match"],
-        "doc_hash": "0" * 64,
         "exact_match": 1.0,
         **fields,
     }
 
 
-def rows(record, **options):
-    """The rows of a record, none of them refused."""
-    adapted = list(adapt_record(record, **options))
-    assert all(isinstance(row, dict) for row in adapted)
-    return adapted
+def ask_harness(**stated):
+    """A harness sample with these settings of its request."""
+    return harness_line(arguments={"gen_args_0": {"arg_0": "Solve", "arg_1": stated}})
 
 
-def told(row):
-    """What a row tells: its fields that have a value."""
-    return {key: value for key, value in row.items() if value is not None}
-
-
-def read(path):
-    """The rows of a file, and the refusals with their line."""
-    entries = list(read_table(path, OUTPUTS.names))
-    return [e.fields for e in entries if e.fields], [(e.row, e.refusal[0]) for e in entries if e.refusal]
-
-
-@pytest.mark.parametrize(
-    ("custom_id", "model"),
-    [(NAME, "gpt-5-2025-08-07"), (f"o3/{NAME}", "o3"), (f"Qwen/QwQ-32B/{NAME}", "Qwen/QwQ-32B")],
-)
-def test_a_batch_line_is_a_row(custom_id, model):
-    """The id names the puzzle and may name the model; usage gives the token counts."""
-    (row,) = rows(batch_line(custom_id))
-    assert told(row) == {
-        "model": model,
-        "name": NAME,
-        "response": "Sue wears red.",
-        "prompt_tokens": 812,
-        "response_tokens": 4096,
-        "stopped": "stop",
-        "version": "gpt-5-2025-08-07",
-        "date": 1724858089,
-    }
-
-
-def test_reasoning_belongs_to_the_response():
-    """The paper scores the whole output: a trace that a server keeps apart is put in front."""
-    message = {"role": "assistant", "reasoning_content": "Red, then blue.", "content": "Blue."}
-    (row,) = rows(batch_line(choices=[{"index": 0, "message": message}]))
-    assert row["response"] == "<think>\nRed, then blue.\n</think>\n\nBlue."
-
-
-def test_a_response_that_never_came_is_empty():
-    """A budget spent on hidden reasoning leaves a null content: an empty response, not a lost row."""
-    message = {"role": "assistant", "content": None}
-    (row,) = rows(batch_line(choices=[{"index": 0, "message": message, "finish_reason": "length"}]))
-    assert (row["response"], row["response_tokens"], row["stopped"]) == ("", 4096, "length")
-
-
-def test_the_responses_endpoint_is_read():
-    """Its body has items with parts in them and other names for the counts."""
-    line = batch_line()
-    body = line["response"]["body"]
-    del body["choices"]
-    body["output"] = [
-        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Red first."}]},
-        {"type": "message", "content": [{"type": "output_text", "text": "Blue.", "annotations": []}]},
-    ]
-    body["usage"] = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
-    (row,) = rows(line)
-    assert (row["prompt_tokens"], row["response_tokens"]) == (5, 7)
-    assert row["response"] == "<think>\nRed first.\n</think>\n\nBlue."
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"response": None, "error": {"code": "batch_expired", "message": "This request could not be executed."}},
-        {"response": {"status_code": 429, "body": {"error": {"message": "Rate limit reached"}}}},
-        {"response": {"status_code": 200, "body": {"error": {"message": "The server had an error"}}}},
-        {"response": {"status_code": 200, "body": {}}},
-        {"response": "gone"},
-    ],
-)
-def test_a_failed_request_is_refused(change):
-    """An error is not an empty answer, which would count as wrong."""
-    ((reason, detail),) = adapt_record(batch_line() | change)
-    assert reason == "failed request"
-    assert NAME in detail
-
-
-def test_several_choices_are_several_rows():
-    """None is dropped here; the counts of all together are nobody's."""
-    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(["red", "blue"])]
-    found = rows(batch_line(choices=choices))
-    assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
-
-
-def test_a_harness_sample_is_a_row():
-    """The raw response is taken, not the filtered one; the harness logs no token counts."""
-    (row,) = rows(harness_line(), model="m")
-    temperature = "client default 0"  # the harness logs no default of its clients
-    assert told(row) == {
-        "model": "m", "name": NAME, "response": "Thinking. Sue wears red.", "temperature": temperature
-    }  # fmt: skip
-
-
-def test_a_harness_sample_without_a_name_gives_its_text():
-    """The longest text of the document is the prompt."""
-    (row,) = rows(harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "total": 20}))
-    assert (row.get("name"), row["text"]) == (None, "Solve this logic puzzle.")
-
-
-def test_a_sample_log_is_read_once_for_each_document(tmp_path):
-    """The harness repeats every sample for each of its filters; the response is the same one."""
-    lines = [harness_line(filter=word, doc_id=number) for word in ("strict", "flexible") for number in (1, 2)]
-    path = tmp_path / "samples_cogniload_2025-06-01T10-20-30.123456.jsonl"
-    path.write_text("\n".join([*map(json.dumps, lines), "{"]))
-    found, refused = read(path)
-    assert [row["response"] for row in found] == ["Thinking. Sue wears red."] * 2
-    assert refused == [(5, "malformed row")]
-
-
-def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
-    """Those of the same run, whatever else lies there; a path of another machine is cut to its last part."""
-    samples = tmp_path / "samples_a_b_2025-06-01T10-20-30.123456.jsonl"
-    assert find_beside(samples).model is None
-    (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text('{"model_name": "other"}')
-    results = tmp_path / "results_2025-06-01T10-20-30.123456.json"
-    for content, model in [
-        ("{", None),
-        ("[]", None),
-        ('{"model_name": "Qwen/QwQ-32B"}', "Qwen/QwQ-32B"),
-        ('{"model_name": "/scratch/me/step_100"}', "step_100"),
-    ]:
-        results.write_text(content)
-        assert find_beside(samples).model == model
-
-
-@pytest.mark.parametrize(
-    ("record", "named"),
-    [
-        (batch_line(f"m/{NAME}", choices=[]), NAME),
-        (batch_line(f"m/{NAME}", choices=None), NAME),
-        (harness_line(resps=[]), NAME),
-        (harness_line(resps=[[]]), NAME),
-        (harness_line(doc={"question": "Solve this."}, resps=None), "Solve this."),
-        (harness_line(doc=None, resps=None), "no puzzle named"),
-    ],
-)
-def test_a_record_without_a_response_is_refused(record, named):
-    """It does not vanish, and the puzzle is named where it is known."""
-    assert list(adapt_record(record)) == [("failed request", f"{named}: there is no response")]
-
-
-@pytest.mark.parametrize(
-    ("choice", "stopped"),
-    [
-        ({"message": {"content": "So far"}, "finish_reason": "length"}, "length"),
-        ({"message": {"content": None, "refusal": "I will not."}, "finish_reason": "stop"}, "refusal"),
-        ({"message": {"content": "So far"}}, None),
-    ],
-)
-def test_a_chat_tells_why_the_model_stopped(choice, stopped):
-    """A refusal has a field of its own; a server may say nothing."""
-    (row,) = rows(batch_line(choices=[choice]))
-    assert row["stopped"] == stopped
-
-
-@pytest.mark.parametrize(
-    ("body", "stopped"),
-    [
-        ({"status": "completed"}, "completed"),
-        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "max_output_tokens"),
-        ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "content_filter"),
-        ({}, None),
-    ],
-)
-def test_the_responses_endpoint_tells_why_the_model_stopped(body, stopped):
-    """What was incomplete has details; the request's settings stand in the body."""
-    told = {"reasoning": {"effort": "high"}, "max_output_tokens": 9_000, "temperature": 1.0, "created_at": 1724858089}
-    line = batch_line(**told, **body)
-    del line["response"]["body"]["choices"]
-    line["response"]["body"]["output"] = [{"type": "reasoning", "summary": [{"text": "Red"}]}]
-    (row,) = rows(line)
-    assert (row["stopped"], row["response"]) == (stopped, "<think>\nRed")
-    assert (row["effort"], row["max_tokens"], row["temperature"]) == ("high", 9_000, 1.0)
-
-
-@pytest.mark.parametrize("stopped", ["end_turn", "max_tokens", "refusal"])
-def test_a_line_of_anthropics_batches_is_a_row(stopped):
-    """Thinking goes before the text, cached tokens are tokens of the prompt."""
-    message = {
-        "model": "claude-x",
-        "content": [{"type": "thinking", "thinking": "Red?"}, {"type": "text", "text": "Blue."}],
-        "stop_reason": stopped,
-        "usage": {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 9},
-    }
-    (row,) = rows({"custom_id": NAME, "result": {"type": "succeeded", "message": message}})
-    assert told(row) == {
-        "model": "claude-x", "version": "claude-x", "name": NAME, "stopped": stopped, "prompt_tokens": 7,
-        "response_tokens": 9, "response": "<think>\nRed?\n</think>\n\nBlue.",
-    }  # fmt: skip
-    ((reason, detail),) = adapt_record({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}})
-    assert (reason, NAME in detail) == ("failed request", True)
-
-
-def test_what_is_between_two_traces_is_none_of_the_answer():
-    """The answer is what follows the last part of reasoning."""
-    parts = [("thinking", "a"), ("text", "b"), ("thinking", "c"), ("text", "d")]
-    content = [{"type": kind, kind: text} for kind, text in parts]
-    (row,) = rows(batch_line(choices=[{"message": {"content": content}}]))
-    assert row["response"] == "<think>\na\n\nb\n\nc\n</think>\n\nd"
-
-
-@pytest.mark.parametrize(
-    ("stated", "settings"),
-    [
-        ({"do_sample": True, "temperature": 0.6, "max_gen_toks": 4096}, {"max_tokens": 4096, "temperature": 0.6}),
-        ({"max_gen_toks": 9, "reasoning_effort": "medium"},
-         {"max_tokens": 9, "effort": "medium", "temperature": "client default 0"}),
-        ({"do_sample": True, "max_gen_toks": 9}, {"max_tokens": 9}),
-    ],
-)  # fmt: skip
-def test_a_harness_sample_tells_how_the_model_was_asked(stated, settings):
-    """The arguments of the request; without a temperature they leave it to the client, which is greedy."""
-    (row,) = rows(harness_line(arguments={"gen_args_0": {"arg_0": "Solve", "arg_1": stated}}))
-    assert {key: value for key, value in told(row).items() if key not in ("name", "response")} == settings
-    assert row["stopped"] is None
-
-
-def test_requests_beside_a_batch_tell_how_it_was_asked(tmp_path):
-    """Its results do not; requests that differ say nothing, and are themselves no rows."""
-    body = {"model": "gpt-5", "reasoning_effort": "medium", "temperature": 1, "max_completion_tokens": 31_000}
-    request = {"custom_id": NAME, "method": "POST", "url": "/v1/chat/completions", "body": body}
-    (tmp_path / "requests-1.jsonl").write_text(json.dumps(request))
-    (tmp_path / "output.jsonl").write_text(json.dumps(batch_line()))
-    assert read(tmp_path / "requests-1.jsonl") == ([], [])
-    columns = ["effort", "temperature", "max_tokens"]
-    (entry,) = read_table(tmp_path / "output.jsonl", columns)
-    assert entry.fields == {"effort": "medium", "temperature": 1, "max_tokens": 31_000}
-    (tmp_path / "requests-2.jsonl").write_text(json.dumps(request | {"body": body | {"temperature": 0}}))
-    (entry,) = read_table(tmp_path / "output.jsonl", columns)
-    assert entry.fields == {}
+def message_line(*parts, **fields):
+    """A line of the results of a batch of Anthropic's."""
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 9}
+    message = {"model": "claude-x", "content": list(parts), "stop_reason": "end_turn", "usage": usage}
+    return {"custom_id": NAME, "result": {"type": "succeeded", "message": message} | fields}
 
 
 def gemini_line(*parts, key=f"gemini-2.5-pro/{NAME}", reason="STOP", **fields):
@@ -298,45 +84,150 @@ def gemini_line(*parts, key=f"gemini-2.5-pro/{NAME}", reason="STOP", **fields):
     return {"key": key, "response": response} | fields
 
 
-def test_a_line_of_geminis_batches_is_a_row():
-    """Thoughts go before the answer and are tokens of the response; the key names puzzle and model."""
-    (row,) = rows(gemini_line({"text": "Red?", "thought": True}, {"text": "Blue."}))
-    assert told(row) == {
-        "model": "gemini-2.5-pro", "version": "gemini-2.5-pro-001", "name": NAME, "stopped": "STOP",
-        "prompt_tokens": 812, "response_tokens": 4030, "response": "<think>\nRed?\n</think>\n\nBlue.",
-    }  # fmt: skip
-    (row,) = rows(gemini_line(key=NAME, reason="MAX_TOKENS"))
-    assert (row["response"], row["stopped"], row["model"]) == ("", "MAX_TOKENS", "gemini-2.5-pro-001")
-    asked = {"contents": [{"parts": [{"text": "Solve."}]}], "generationConfig": {"temperature": 0.5}}
-    (row,) = rows(gemini_line({"text": "Blue."}, key=None, request=asked))
-    assert (row["text"], row["temperature"]) == ("Solve.", 0.5)
+def read(path, columns=OUTPUTS.names):
+    """The rows of a file, and the refusals with their row."""
+    entries = list(read_table(path, columns))
+    return [e.fields for e in entries if e.fields is not None], [(e.row, *e.refusal) for e in entries if e.refusal]
+
+
+def text_parts(*parts):
+    """Parts of a content, by their kind."""
+    return [{"type": kind, kind: text} for kind, text in parts]
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (batch_line(), {"model": "gpt-5-2025-08-07", "name": NAME, "response": "Sue wears red.", "prompt_tokens": 812,
+                        "response_tokens": 4096, "stopped": "stop", "version": "gpt-5-2025-08-07",
+                        "date": 1724858089}),
+        (batch_line(f"Qwen/QwQ-32B/{NAME}"), {"model": "Qwen/QwQ-32B", "name": NAME}),
+        (choose({"reasoning_content": "Red?", "content": "Blue."}), {"response": BLUE, "stopped": None}),
+        # a budget spent on hidden reasoning leaves a null content: an empty response, not a lost row
+        (choose({"content": None}, finish_reason="length"), {"response": "", "stopped": "length"}),
+        (choose({"content": None, "refusal": "No."}, finish_reason="stop"), {"response": "No.", "stopped": "refusal"}),
+        # what is between two traces is none of the answer
+        (choose({"content": text_parts(("thinking", "a"), ("text", "b"), ("thinking", "c"), ("text", "d"))}),
+         {"response": "<think>\na\n\nb\n\nc\n</think>\n\nd"}),
+        (responses_line([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "Red?"}]},
+                         {"type": "message", "content": [{"type": "output_text", "text": "Blue."}]}],
+                        status="completed", reasoning={"effort": "high"}, max_output_tokens=9_000, temperature=1.0),
+         {"response": BLUE, "prompt_tokens": 5, "response_tokens": 7, "stopped": "completed", "effort": "high",
+          "max_tokens": 9_000, "temperature": 1.0}),
+        (responses_line([{"type": "reasoning", "summary": [{"text": "Red"}]}], status="incomplete",
+                        incomplete_details={"reason": "max_output_tokens"}),
+         {"response": "<think>\nRed", "stopped": "max_output_tokens"}),
+        # the harness logs no tokens, and no default of its clients
+        (harness_line(), {"model": "m", "name": NAME, "response": "Thinking. Sue wears red.", "stopped": None,
+                          "temperature": "client default 0"}),
+        (harness_line(doc={"question": "Solve this logic puzzle.", "gold": "red", "total": 20}),
+         {"text": "Solve this logic puzzle.", "name": None}),
+        (ask_harness(do_sample=True, temperature=0.6, max_gen_toks=4096), {"max_tokens": 4096, "temperature": 0.6}),
+        (ask_harness(max_gen_toks=9, reasoning_effort="medium"),
+         {"max_tokens": 9, "effort": "medium", "temperature": "client default 0"}),
+        (ask_harness(do_sample=True, max_gen_toks=9), {"max_tokens": 9, "temperature": None}),
+        (message_line(*text_parts(("thinking", "Red?"), ("text", "Blue."))),
+         {"model": "claude-x", "version": "claude-x", "name": NAME, "stopped": "end_turn", "prompt_tokens": 7,
+          "response_tokens": 9, "response": BLUE}),
+        (gemini_line({"text": "Red?", "thought": True}, {"text": "Blue."}),
+         {"model": "gemini-2.5-pro", "version": "gemini-2.5-pro-001", "name": NAME, "stopped": "STOP",
+          "prompt_tokens": 812, "response_tokens": 4030, "response": BLUE}),
+        (gemini_line(key=NAME, reason="MAX_TOKENS"),
+         {"response": "", "stopped": "MAX_TOKENS", "model": "gemini-2.5-pro-001"}),
+        (gemini_line({"text": "Blue."}, key=None, request={"contents": [{"parts": [{"text": "Solve."}]}],
+                                                           "generationConfig": {"temperature": 0.5}}),
+         {"text": "Solve.", "temperature": 0.5}),
+    ],
+)  # fmt: skip
+def test_a_record_is_a_row(record, expected):
+    """Puzzle, model, reasoning before the answer as the paper scores it, tokens, why it stopped, how it was asked."""
+    (row,) = adapt_record(record, "m")
+    assert {key: row.get(key) for key in expected} == expected
+
+
+def test_several_choices_are_several_rows():
+    """None is dropped here; the counts of all together are nobody's."""
+    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(["red", "blue"])]
+    found = adapt_record(batch_line(choices=choices))
+    assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
 
 
 EMPTY = {"index": 0, "finish_reason": "stop"}
 
 
 @pytest.mark.parametrize(
-    "record",
+    ("record", "named"),
     [
-        batch_line(choices=[EMPTY | {"message": None}]),
-        batch_line(choices=[EMPTY | {"message": "x"}]),
-        batch_line(choices=[{"message": {"content": None}, "finish_reason": "tool_calls"}]),
-        batch_line(choices=[{"message": {"content": None}}]),
-        batch_line(choices=[EMPTY | {"message": {"content": [{"type": "image_url", "image_url": "x"}]}}]),
-        batch_line(choices=[EMPTY | {"message": {"content": [["red"]]}}]),
-        {"custom_id": NAME, "result": {"type": "errored", "message": {"content": [{"type": "text", "text": "red"}]}}},
-        {"custom_id": NAME, "result": {"type": "succeeded", "message": {"content": [{"type": "tool_use"}]}}},
-        harness_line(resps=[[None]]),
-        gemini_line({"inlineData": {}}),
-        gemini_line(reason="OTHER"),
-        gemini_line(response={"promptFeedback": {"blockReason": "SAFETY"}}),
-        {"key": NAME, "error": {"code": 429}},
+        (batch_line() | {"response": None, "error": {"code": "batch_expired"}}, NAME),
+        (batch_line() | {"response": {"status_code": 429, "body": {"error": {"message": "Rate limit reached"}}}}, NAME),
+        (batch_line() | {"response": {"status_code": 200, "body": {"error": {"message": "an error"}}}}, NAME),
+        (batch_line() | {"response": {"status_code": 200, "body": {}}}, NAME),
+        (batch_line() | {"response": "gone"}, NAME),
+        (batch_line(f"m/{NAME}", choices=[]), f"{NAME}: there is no response"),
+        (batch_line(f"m/{NAME}", choices=None), f"{NAME}: there is no response"),
+        (choose(None, **EMPTY), NAME),
+        (choose("x", **EMPTY), NAME),
+        (choose({"content": None}, finish_reason="tool_calls"), NAME),
+        (choose({"content": None}), NAME),
+        (choose({"content": [{"type": "image_url", "image_url": "x"}]}, **EMPTY), NAME),
+        (choose({"content": [["red"]]}, **EMPTY), NAME),
+        (message_line({"type": "text", "text": "red"}, type="errored"), NAME),
+        (message_line({"type": "tool_use"}), NAME),
+        ({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}}, NAME),
+        (harness_line(resps=[]), f"{NAME}: there is no response"),
+        (harness_line(resps=[[None]]), NAME),
+        (harness_line(doc={"question": "Solve this."}, resps=None), "Solve this.: there is no response"),
+        (harness_line(doc=None, resps=None), "no puzzle named: there is no response"),
+        (gemini_line({"inlineData": {}}), NAME),
+        (gemini_line(reason="OTHER"), NAME),
+        (gemini_line(response={"promptFeedback": {"blockReason": "SAFETY"}}), NAME),
+        ({"key": NAME, "error": {"code": 429}}, NAME),
     ],
 )
-def test_a_record_without_a_text_is_a_failed_request(record):
-    """An empty text is a response that met the limit; none at all is not, and its puzzle is named."""
+def test_a_record_without_a_text_is_a_failed_request(record, named):
+    """An error is not an empty answer, which would count as wrong; its puzzle is named where it is known."""
     ((reason, detail),) = adapt_record(record)
-    assert (reason, NAME in detail) == ("failed request", True)
+    assert (reason, named in detail) == ("failed request", True)
+
+
+def test_a_sample_log_is_read_once_for_each_document(tmp_path):
+    """The harness repeats every sample for each of its filters; the response is the same one."""
+    lines = [harness_line(filter=word, doc_id=number) for word in ("strict", "flexible") for number in (1, 2)]
+    path = tmp_path / "samples_cogniload_2025-06-01T10-20-30.123456.jsonl"
+    path.write_text("\n".join([*map(json.dumps, lines), "{"]))
+    found, refused = read(path)
+    assert [row["response"] for row in found] == ["Thinking. Sue wears red."] * 2
+    assert [refusal[:2] for refusal in refused] == [(5, "malformed row")]
+
+
+def test_the_results_beside_a_sample_log_name_the_model(tmp_path):
+    """Those of the same run, whatever else lies there; a path of another machine is cut to its last part."""
+    samples = tmp_path / "samples_a_b_2025-06-01T10-20-30.123456.jsonl"
+    assert find_origin(samples).model is None
+    (tmp_path / "results_2025-06-02T10-20-30.123456.json").write_text('{"model_name": "other"}')
+    results = tmp_path / "results_2025-06-01T10-20-30.123456.json"
+    for content, model in [
+        ("{", None),
+        ("[]", None),
+        ('{"model_name": "Qwen/QwQ-32B"}', "Qwen/QwQ-32B"),
+        ('{"model_name": "/scratch/me/step_100"}', "step_100"),
+    ]:
+        results.write_text(content)
+        assert find_origin(samples).model == model
+
+
+def test_requests_beside_a_batch_tell_how_it_was_asked(tmp_path):
+    """Its results do not; requests that differ say nothing, and are themselves no rows."""
+    body = {"model": "gpt-5", "reasoning_effort": "medium", "temperature": 1, "max_completion_tokens": 31_000}
+    request = {"custom_id": NAME, "method": "POST", "url": "/v1/chat/completions", "body": body}
+    (tmp_path / "requests-1.jsonl").write_text(json.dumps(request))
+    (tmp_path / "output.jsonl").write_text(json.dumps(batch_line()))
+    assert read(tmp_path / "requests-1.jsonl") == ([], [])
+    columns = ["effort", "temperature", "max_tokens"]
+    found = read(tmp_path / "output.jsonl", columns)[0]
+    assert found == [{"effort": "medium", "temperature": 1, "max_tokens": 31_000}]
+    (tmp_path / "requests-2.jsonl").write_text(json.dumps(request | {"body": body | {"temperature": 0}}))
+    assert read(tmp_path / "output.jsonl", columns)[0] == [{}]
 
 
 SEEDS = [batch_line(), harness_line(), gemini_line({"text": "red"}, request={"contents": [{"parts": [{}]}]}),
@@ -361,3 +252,168 @@ def test_no_record_ends_an_import(seed, data):
     parent[key] = data.draw(JSON)
     for row in adapt_record(record, "m"):
         assert isinstance(row, dict) or all(isinstance(word, str) for word in row)
+
+
+def write_log(path, samples, **options):
+    """Write a log in the form that the name's ending says."""
+    return write_json(path, samples) if path.suffix == ".json" else write_archive(path, samples, **options)
+
+
+@pytest.mark.parametrize(("ending", "options"), [("eval", {}), ("eval", {"zstandard": False}), ("json", {})])
+def test_a_log_is_read(tmp_path, ending, options):
+    """Both forms of a log, deflated as older ones or not, give model, puzzle, response and token counts."""
+    path = write_log(tmp_path / f"run.{ending}", [make_sample(name) for name in (NAME, OTHER)], **options)
+    if ending == "eval":
+        with zipfile.ZipFile(path) as archive:
+            assert {info.compress_type for info in archive.infolist()} == {8 if options else 93}
+    row = {"model": "openai/gpt-5-2025-08-07", "response": "Sue wears red.", "prompt_tokens": 500,
+           "response_tokens": 900, "stopped": "stop"}  # fmt: skip
+    assert is_table(path)
+    assert read(path) == ([row | {"name": name} for name in (NAME, OTHER)], [])
+
+
+TRACE = {"type": "reasoning", "reasoning": "Red?"}
+HIDDEN = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
+
+
+@pytest.mark.parametrize(
+    ("parts", "response"),
+    [
+        ([TRACE, {"type": "text", "text": "Blue."}], BLUE),
+        ([HIDDEN | {"summary": "Red?"}], "<think>\nRed?"),
+        ([HIDDEN, {"type": "text", "text": "Blue."}], "Blue."),
+        ([TRACE | {"reasoning": "", "summary": "Red?"}], "<think>\nRed?"),
+        ([], ""),
+        ("", ""),
+    ],
+)
+def test_the_response_of_a_sample_is_reasoning_and_answer(tmp_path, parts, response):
+    """A trace that can be read is scored with the answer; an encrypted one never is."""
+    (row,), _ = read(write_json(tmp_path / "run.json", [make_sample(content=parts)]))
+    assert row["response"] == response
+
+
+@pytest.mark.parametrize("usage", [{"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9}, None])
+def test_cached_prompt_tokens_are_prompt_tokens(tmp_path, usage):
+    """Inspect counts them apart, the context holds them all; counts that are not there stay unknown."""
+    sample = make_sample()
+    sample["output"]["usage"] = usage
+    (row,), _ = read(write_archive(tmp_path / "run.eval", [sample]))
+    assert (row.get("prompt_tokens"), row.get("response_tokens")) == ((520, 9) if usage else (None, None))
+
+
+@pytest.mark.parametrize(
+    ("fields", "puzzle"),
+    [
+        ({"identifier": 1, "metadata": {"puzzle": OTHER}}, {"name": OTHER}),
+        ({"identifier": 1}, {"text": "Solve this logic puzzle."}),
+        ({"identifier": 1, "input": [{"role": "user", "content": "Solve!"}]}, {"text": "Solve!"}),
+        ({"identifier": f"{NAME}.txt"}, {"name": NAME}),
+    ],
+)
+def test_the_puzzle_is_named_by_id_metadata_or_text(tmp_path, fields, puzzle):
+    """The first that is a puzzle's name counts, else the prompt."""
+    (row,), _ = read(write_json(tmp_path / "run.json", [make_sample(**fields)]))
+    assert {key: row[key] for key in ("name", "text") if key in row} == puzzle
+
+
+def test_a_bad_sample_is_refused_and_the_others_read(tmp_path):
+    """An error of the evaluation, no answer, changed bytes, no JSON: each with its number and reason."""
+    failed = [
+        make_sample("20_1_1_2_red", error={"message": "RateLimitError()", "traceback": ""}),
+        make_sample("20_1_1_1_red", output={"choices": []}),
+    ]
+    path = write_archive(tmp_path / "run.eval", [make_sample(NAME), make_sample(OTHER), *failed])
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo(f"samples/{NAME}_epoch_1.json").header_offset
+    content = bytearray(path.read_bytes())
+    content[start + 120] ^= 255
+    path.write_bytes(content)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("samples/x_epoch_1.json", "{")
+    found, refused = read(path)
+    assert [row["name"] for row in found] == [OTHER]
+    assert [refusal[:2] for refusal in refused] == [
+        (1, "unreadable file"),
+        (3, "failed request"),
+        (4, "failed request"),
+        (5, "malformed row"),
+    ]
+    assert "RateLimitError" in refused[1][2]
+
+
+def test_a_huge_member_is_not_decompressed(tmp_path, monkeypatch):
+    """The size in the directory is looked at first, and not believed afterwards."""
+    path = write_archive(tmp_path / "run.eval", [make_sample()])
+    monkeypatch.setattr(adapters, "ROW_BYTES", 700)
+    found, refused = read(path)
+    assert (found, [refusal[:2] for refusal in refused]) == ([], [(1, "unreadable file")])
+
+
+def test_an_interrupted_log_gives_what_it_has(tmp_path):
+    """Without a header the journal names the model."""
+    path = tmp_path / "run.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        journal = {key: value for key, value in make_header("mockllm/model").items() if key != "status"}
+        archive.writestr("_journal/start.json", json.dumps(journal))
+        archive.writestr("samples/1.json", json.dumps(make_sample()))
+    (row,), ((number, reason, detail),) = read(path)
+    assert (row["model"], number, reason) == ("mockllm/model", 0, "unfinished log")
+    assert "eval-retry" in detail
+
+
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_a_log_cut_short_is_refused_whole(tmp_path, ending):
+    """Neither a zip nor a JSON file can be read without its end."""
+    path = write_log(tmp_path / f"run.{ending}", [make_sample()])
+    path.write_bytes(path.read_bytes()[:-40])
+    found, refused = read(path)
+    assert (found, [refusal[:2] for refusal in refused]) == ([], [(0, "unreadable file")])
+
+
+def test_other_json_and_zip_files_are_no_logs(tmp_path):
+    """Only a file that begins as a log is taken for one."""
+    (tmp_path / "results.json").write_text('{"results": {}, "version": 2}')
+    (tmp_path / "run.json.gz").write_bytes(gzip.compress(json.dumps(make_header()).encode()))
+    with zipfile.ZipFile(tmp_path / "run.eval", "w") as archive:
+        archive.writestr("notes.txt", "")
+    assert not is_table(tmp_path / "results.json")
+    assert is_table(tmp_path / "run.json.gz")
+    assert read(tmp_path / "run.eval")[1][0][:2] == (0, "unreadable file")
+
+
+def test_all_samples_together_are_bounded(tmp_path, monkeypatch):
+    """A small archive of many samples, or of one many times, does not keep the reader busy for ever."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)])
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
+    found, refused = read(path)
+    assert 0 < len(found) < 30
+    assert refused[-1][:2] == (0, "unreadable file")
+    assert "unpacks to more than 0.001 GB" in refused[-1][2]
+
+
+@pytest.mark.parametrize(
+    "content", [b"[1],", b'{"a":1},', b'"",', b"1.5,", '"→",'.encode(), '"🎈",'.encode(), b'"abcdefgh",']
+)
+def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content):
+    """What JSON takes in memory is not underrated, whatever it is made of; too heavy a log is refused."""
+    log = b'{"version": 2, "status": "x", "eval": {}, "samples": [' + content * 200_000 + b"{}]}"
+    tracemalloc.start()
+    json.loads(log)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < adapters.weigh(log) < 40 * taken
+    (tmp_path / "run.json").write_bytes(log)
+    monkeypatch.setattr(adapters, "LOG_MEMORY_BYTES", taken)
+    _, ((row, reason, detail),) = read(tmp_path / "run.json")
+    assert (row, reason) == (0, "unreadable file")
+    assert "convert a log to .eval" in detail
+
+
+def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):
+    """The archive keeps what the first attempt left under the same name; the later one counts."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(NAME, error={"message": "Cancelled"})])
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(f"samples/{NAME}_epoch_1.json", json.dumps(make_sample(NAME)))
+    found, refused = read(path)
+    assert ([row["name"] for row in found], refused) == ([NAME], [])

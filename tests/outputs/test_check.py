@@ -6,13 +6,13 @@ import re
 import pyarrow as pa
 
 from cogniload_repro.cli import main
-from cogniload_repro.grid import PAPER_GRID, Cell
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
 
-COUNTS = ["responses", "cells", "off_grid_cells", "min_per_cell", "max_per_cell", "missing", "prompt_counts",
-          "response_counts", "empty", "unclosed_trace", "duplicates"]  # fmt: skip
+COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty", "unclosed_trace",
+          "duplicates"]  # fmt: skip
 
 
 def puzzles_table(cells, per_cell):
@@ -53,9 +53,8 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
     frame, report = check(tmp_path, answers, puzzles_table(PAPER_GRID[:3], 4))
-    assert frame["model"].tolist() == ["o3-2025-04-16", "mine"]
-    assert frame[COUNTS].to_numpy().tolist() == [[1, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0], [5, 2, 0, 2, 3, 1, 5, 5, 5, 0, 1]]
-    assert frame["complete"].isna().tolist() == [False, True]
+    assert frame.index.tolist() == ["o3-2025-04-16", "mine"]
+    assert frame[COUNTS].to_numpy().tolist() == [[1, 1, 1, 1, 0, 0, 1, 0, 0], [5, 2, 2, 3, 1, 5, 5, 0, 1]]
     assert report.rejected == {"duplicate": 1}
 
 
@@ -66,30 +65,11 @@ def test_without_known_puzzles_the_fullest_cell_is_the_measure(tmp_path):
     assert frame[["min_per_cell", "max_per_cell", "missing"]].to_numpy().tolist() == [[1, 2, 1]]
 
 
-def test_the_papers_gaps_count_as_complete(tmp_path):
-    """Cells whose puzzle is missing in the paper too are complete; cells with too many are not."""
-    puzzles = puzzles_table(PAPER_GRID, 11)
-    names = puzzles.column("name").to_pylist()
-    kept = [name for name in names if not name.split("_")[3].endswith("10")]  # ten per cell
-    gap = next(name for name in kept if name.startswith("250_1_"))
-    other = next(name for name in kept if name.startswith("20_"))
-    for left_out, complete in ((gap, 140), (other, 139)):
-        frame, _ = check(tmp_path, [("o3-2025-04-16", name, 5) for name in kept if name != left_out], puzzles)
-        assert frame.loc[0, "complete"] == complete
-    frame, _ = check(tmp_path, [("o3-2025-04-16", name, 5) for name in names], puzzles)
-    assert frame.loc[0, "complete"] == 0
-
-
-def test_what_is_printed_can_be_read(tmp_path):
-    """A row per model, rejected rows last; a source of rejected rows alone has no models."""
-    puzzles = puzzles_table([*PAPER_GRID[:2], Cell(30, 50, 1)], 3)
-    answers = [("a", name, None) for name in puzzles.column("name").to_pylist()]
-    shown = print_check(*check(tmp_path, [*answers, answers[0]], puzzles)).splitlines()
-    assert re.fullmatch(r"model +responses +cells +per cell +missing +complete +tokens +empty", shown[0].strip())
-    assert re.fullmatch(r"a +9 +2 \+ 1 others +3 +0 +not in the paper +none +9", shown[1].strip())
-    assert shown[-1].startswith("  1 duplicate, first in 'o.jsonl', row 10")
-    frame, report = check(tmp_path, [("mine", "hello", 5)], puzzles)
+def test_a_source_of_rejected_rows_alone_has_no_models(tmp_path):
+    """What is printed are their reasons."""
+    frame, report = check(tmp_path, [("mine", "hello", 5)], puzzles_table(PAPER_GRID[:1], 3))
     assert (len(frame), report.rejected) == (0, {"unknown puzzle": 1})
+    assert print_check(frame, report) == report.summary()
 
 
 def test_truncated_answers_are_counted(tmp_path):
@@ -117,8 +97,10 @@ def test_truncated_answers_are_counted(tmp_path):
         }
     }
     shown = print_check(frame, report)
+    assert re.search(r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7 +0 +4 +0\n", shown)
     assert re.search(r"model +stop +length +context +refusal +error +unknown +open +early +limit", shown)
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1 +2 +16,000", shown)
+    assert "1 duplicate, first in 'o.jsonl', row 8" in shown
 
 
 def test_the_command_prints_json_and_nothing_else(tmp_path, capsys):

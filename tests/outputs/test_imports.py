@@ -32,21 +32,19 @@ from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.sets import release_state
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
-from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import read_metadata
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
+#: The command, killed when all is read and the outputs of "a" have taken their place in the build.
 KILLED_BEFORE_B = """
 import os, sys
-from pathlib import Path
-from cogniload_repro import storage as parquet
-from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.cli import main
+from cogniload_repro.commands import fetch
 
-move = parquet.move
-parquet.move = lambda part, path: os._exit(9) if path.name == "b.parquet" else move(part, path)
-source, build = map(Path, sys.argv[1:])
-import_outputs(source, build / "outputs", build / "puzzles.parquet", build / "rejected.parquet")
+move = fetch.move
+fetch.move = lambda part, path: os._exit(9) if path.name == "b.parquet" else move(part, path)
+main(["download-outputs", "--source", sys.argv[1], "--max-rejected", "1", "--build", sys.argv[2]])
 """
 
 ELIXIR = resolve_edition("elixir")
@@ -60,19 +58,19 @@ def rows_of(*models):
 
 def write_lines(path, rows):
     """Write rows as JSON lines."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
-
-
-def run(build, source, **options):
-    """Import a source into a build folder."""
-    tables = (build / name for name in ("outputs", "puzzles.parquet", "rejected.parquet"))
-    return import_outputs(source, *tables, **options)
 
 
 def contents(build):
     """The bytes of every file of a build, by path."""
     return {path.relative_to(build).as_posix(): path.read_bytes() for path in build.rglob("*") if path.is_file()}
+
+
+def rejected_rows(build, *columns):
+    """Rejected rows, some of their columns."""
+    return pd.read_parquet(build / "rejected.parquet")[list(columns)].to_numpy().tolist()
 
 
 @pytest.fixture
@@ -84,8 +82,8 @@ def source(tmp_path):
 
 
 def test_every_row_is_written_or_rejected(tmp_path, source):
-    """One partition a model, the puzzles drawn again, the rejected row with its reason."""
-    report = run(tmp_path / "build", source)
+    """One partition a model, the puzzles drawn again, the rejected row with its reason; where all comes from."""
+    report = import_outputs(source, tmp_path / "build")
     outputs = {path.name: pd.read_parquet(path) for path in (tmp_path / "build/outputs").iterdir()}
     assert {name: frame["response"].tolist() for name, frame in outputs.items()} == {
         "a%2Fc.parquet": [f"a/c red {name}" for name in NAMES],
@@ -93,104 +91,73 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     }
     assert all(list(frame.columns) == OUTPUTS.names for frame in outputs.values())
     puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
-    assert puzzles["name"].tolist() == NAMES
-    assert list(puzzles.columns) == PUZZLES.names
-    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")
-    assert rejected.to_dict("records") == [
-        dict(
-            zip(
-                REJECTED.names,
-                ("mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"),
-                strict=True,
-            )
-        )
-    ]
+    assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
+    row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"]
+    assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, report.rejected) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
-
-
-def test_the_tables_say_where_they_come_from(tmp_path, source):
-    """Provenance, source and version are in the files, no path of this machine and no time."""
-    run(tmp_path / "build", source)
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
     assert (metadata["provenance"], metadata["source"]) == ("imported", "mine.jsonl")
     assert str(tmp_path) not in "".join(metadata.values())
 
 
-def test_reconstructed_outputs_stay_reconstructed(tmp_path, source):
-    """Importing our own tables does not launder their provenance."""
-    run(tmp_path / "first", source)
+@pytest.mark.parametrize(("word", "kept"), [("reconstructed", "reconstructed"), ("bogus", "imported")])
+def test_reconstructed_outputs_stay_reconstructed(tmp_path, source, word, kept):
+    """Importing our own tables does not launder their provenance; another program's word is none of ours."""
+    import_outputs(source, tmp_path / "first")
     path = tmp_path / "first/outputs/b.parquet"
-    write_table(path, pq.read_table(path), read_metadata(path) | {"provenance": "reconstructed"})
-    run(tmp_path / "second", tmp_path / "first/outputs")
-    assert read_metadata(tmp_path / "second/outputs/b.parquet")["provenance"] == "reconstructed"
+    pq.write_table(pq.read_table(path).replace_schema_metadata({"provenance": word}), path)
+    import_outputs(tmp_path / "first/outputs", tmp_path / "second")
+    assert read_metadata(tmp_path / "second/outputs/b.parquet")["provenance"] == kept
 
 
 def test_the_same_source_gives_the_same_bytes(tmp_path, source):
-    """A second import into another folder, or over the first, changes nothing."""
-    run(tmp_path / "one", source)
-    run(tmp_path / "two", source)
-    first = contents(tmp_path / "one")
-    run(tmp_path / "one", source)
-    assert contents(tmp_path / "two") == first == contents(tmp_path / "one")
+    """Nothing depends on the folder or the time."""
+    import_outputs(source, tmp_path / "one")
+    import_outputs(source, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_a_small_buffer_loses_nothing(tmp_path, monkeypatch):
-    """Partitions that are written bit by bit hold all rows in order."""
-    source = write_lines(tmp_path / "many.jsonl", rows_of(*"abcdefg"))
-    monkeypatch.setattr(imports, "BUFFER_CHARS", 90)
-    run(tmp_path / "build", source)
-    for model in "abcdefg":
+@pytest.mark.parametrize("chars", [90, imports.BUFFER_CHARS])
+def test_a_small_buffer_loses_nothing_and_very_many_models_need_few_open_files(tmp_path, monkeypatch, chars):
+    """Partitions that are written bit by bit hold all rows in order; a process may have few open files."""
+    models = "abcdefg" if chars == 90 else [f"m{number}" for number in range(150)]
+    source = write_lines(tmp_path / "many.jsonl", rows_of(*models))
+    monkeypatch.setattr(imports, "BUFFER_CHARS", chars)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
+    try:
+        import_outputs(source, tmp_path / "build")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    for model in models:
         frame = pd.read_parquet(tmp_path / f"build/outputs/{model}.parquet")
         assert frame["name"].tolist() == NAMES
         assert frame["response"].tolist() == [f"{model} red {name}" for name in NAMES]
 
 
-def test_very_many_models_need_few_open_files(tmp_path):
-    """A build may have a thousand models, and a process as few open files."""
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    source = write_lines(tmp_path / "many.jsonl", [row for n in range(150) for row in rows_of(f"m{n}")[:1]])
-    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
-    try:
-        assert len(run(tmp_path / "build", source).responses) == 150
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
-@pytest.mark.parametrize(
-    ("keep", "left"), [(False, ["new.parquet"]), (True, ["a%2Fc.parquet", "b.parquet", "new.parquet"])]
-)
-def test_an_own_model_joins_the_others_when_asked(tmp_path, source, keep, left):
-    """Other models' partitions go or stay, as `keep` says."""
-    run(tmp_path / "build", source)
-    run(tmp_path / "build", write_lines(tmp_path / "new.jsonl", rows_of("new")), append=keep)
-    assert sorted(path.name for path in (tmp_path / "build/outputs").iterdir()) == left
-
-
-def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path, source):
-    """The mark keeps the mixture from being scored and added to, and goes with the next import."""
-    build = tmp_path / "build"
-    run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
-    assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, source, build]).returncode == 9
-    other = write_lines(tmp_path / "new.jsonl", rows_of("new"))
-    with pytest.raises(ValueError, match="was interrupted and may mix old and new outputs; run it again"):
-        score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores")
-    with pytest.raises(ValueError, match=r"the import of mine\.jsonl was interrupted"):
-        run(build, other, append=True)
-    run(build, source)
-    run(tmp_path / "fresh", tmp_path / "old.jsonl")
-    run(tmp_path / "fresh", source)
-    assert contents(build) == contents(tmp_path / "fresh")
+def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path):
+    """The mark keeps the mixture from being scored, and goes with the next import."""
+    build = ["--build", str(tmp_path / "build")]
+    old, new = (write_lines(tmp_path / f"{models}.jsonl", rows_of(*models)) for models in ("bc", "ab"))
+    assert CliRunner().invoke(main, ["download-outputs", "--source", str(old), *build]).exit_code == 0
+    assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, new, tmp_path / "build"]).returncode == 9
+    scored = CliRunner().invoke(main, ["score", "--jobs", "1", *build])
+    assert (scored.exit_code, "was interrupted and may mix old and new outputs" in scored.output) == (2, True)
+    assert CliRunner().invoke(main, ["download-outputs", "--source", str(new), *build]).exit_code == 0
+    assert CliRunner().invoke(main, ["score", "--jobs", "1", *build]).exit_code == 0
+    assert {path.stem for path in (tmp_path / "build/outputs").glob("*.parquet")} == {"a", "b"}
 
 
 def test_what_an_archive_could_not_give_is_kept(tmp_path, source):
     """Members that were refused are rejected rows too, also where nothing else is left."""
     refused = [Rejected("../evil.jsonl", 0, "unsafe name", "outside the archive's folder")]
-    report = run(tmp_path / "build", LocalSource(source, "mine.zip", refused))
+    report = import_outputs(LocalSource(source, "mine.zip", refused), tmp_path / "build")
     assert report.rejected == {"unsafe name": 1, "duplicate": 1}
-    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["../evil.jsonl", "mine.jsonl"]
+    assert rejected_rows(tmp_path / "build", "file") == [["../evil.jsonl"], ["mine.jsonl"]]
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="1 row was rejected"):
-        run(tmp_path / "build", LocalSource(tmp_path / "empty", "mine.zip", refused), validate=Report.check)
+        import_outputs(LocalSource(tmp_path / "empty", "mine.zip", refused), tmp_path / "other", validate=Report.check)
+    assert rejected_rows(tmp_path / "other", "file") == [["../evil.jsonl"]]
 
 
 def test_the_report_counts_and_shows_an_example():
@@ -203,108 +170,71 @@ def test_the_report_counts_and_shows_an_example():
         "not read, as nothing in them looks like outputs: README, a, b and 1 more",
     ]
     report.check(2)
-    with pytest.raises(ValueError, match=r"2 rows were rejected, 1 is allowed"):
-        report.check(1)
-    with pytest.raises(ValueError, match=r"1 row was rejected, 0 are allowed"):
-        Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}).check()
-    with pytest.raises(ValueError, match="no usable response"):
-        Report({}, {}, {}).check()
+    for bad, allowed, words in (
+        (report, 1, r"2 rows were rejected, 1 is allowed"),
+        (Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}), 0, r"1 row was rejected, 0 are allowed"),
+        (Report({}, {}, {}), 0, "no usable response"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bad.check(allowed)
 
 
-def test_a_refused_import_leaves_what_was_there(tmp_path, source):
-    """Too many rejected rows, or none that is good, change nothing but the table of rejected rows."""
-    build = tmp_path / "build"
-    run(build, write_lines(tmp_path / "old.jsonl", rows_of("old")))
-    before = contents(build)
-    for bad in (source, write_lines(tmp_path / "bad.jsonl", [{"model": "m", "name": "hello", "response": ""}])):
-        with pytest.raises(ValueError, match="1 row was rejected"):
-            run(build, bad, validate=Report.check)
-        after = contents(build)
-        assert len(pd.read_parquet(build / "rejected.parquet")) == 1
-        assert after | {"rejected.parquet": b""} == before | {"rejected.parquet": b""}
-
-
-def test_puzzles_of_an_earlier_source_are_forgotten(tmp_path):
-    """What one source said of a puzzle does not decide about the next one's; prompts are looked up where they are."""
+def test_puzzles_of_a_source_are_asked_for_where_they_are_needed(tmp_path):
+    """A source's own puzzles decide over drawn ones; prompts are looked up among extra ones."""
     puzzle = draw_named(NAMES[0])
-    rows = rows_of("m")[:1]
-    first, prompts = tmp_path / "first", tmp_path / "prompts.jsonl"
-    first.mkdir()
-    write_lines(first / "m.jsonl", rows)
-    write_lines(first / "puzzles.jsonl", [puzzle | {"domain": puzzle["domain"][::-1]}])
-    run(tmp_path / "build", first)
-    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["domain"][0].tolist() == puzzle["domain"][::-1]
-    run(tmp_path / "build", write_lines(tmp_path / "second.jsonl", rows))
-    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["domain"][0].tolist() == puzzle["domain"]
+    write_lines(tmp_path / "first/m.jsonl", rows_of("m")[:1])
+    write_lines(tmp_path / "first/puzzles.jsonl", [puzzle | {"domain": puzzle["domain"][::-1]}])
+    import_outputs(tmp_path / "first", tmp_path / "one")
+    assert pd.read_parquet(tmp_path / "one/puzzles.parquet")["domain"][0].tolist() == puzzle["domain"][::-1]
     sample = {"doc": {"prompt": puzzle["text"]}, "resps": [["red"]], "model": "m"}
-    report = run(tmp_path / "build", write_lines(prompts, [sample]), model="m")
+    prompts = write_lines(tmp_path / "prompts.jsonl", [sample])
+    report = import_outputs(prompts, tmp_path / "two", model="m")
     assert report.rejected == {"unknown puzzle": 1}
-    report = run(tmp_path / "build", prompts, model="m", extra_puzzles=lambda: [puzzle])
+    report = import_outputs(prompts, tmp_path / "three", model="m", extra_puzzles=lambda: [puzzle])
     assert (report.responses, report.rejected) == ({"m": 1}, {})
 
 
 @pytest.mark.parametrize("changes", [{"gold": "blue"}, {"N": 250}, {"d": 99}, {"category": "bogus"}])
 def test_a_puzzle_that_contradicts_itself_decides_nothing(tmp_path, changes):
     """It is a rejected row, and the responses are held against the puzzle of that name."""
-    folder = tmp_path / "source"
-    folder.mkdir()
-    write_lines(folder / "m.jsonl", rows_of("m"))
-    write_lines(folder / "puzzles.jsonl", [draw_named(NAMES[0]) | changes, draw_named(NAMES[1])])
-    report = run(tmp_path / "build", folder)
+    write_lines(tmp_path / "source/m.jsonl", rows_of("m"))
+    write_lines(tmp_path / "source/puzzles.jsonl", [draw_named(NAMES[0]) | changes, draw_named(NAMES[1])])
+    report = import_outputs(tmp_path / "source", tmp_path / "build")
     assert (report.responses, report.rejected) == ({"m": 2}, {"bad puzzle": 1})
     assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["gold"].tolist() == ["purple", "red"]
 
 
-def test_a_known_name_with_another_text_is_rejected(tmp_path):
-    """Beside puzzles that are known, a file of text or a prompt in a row must be theirs."""
-    run(tmp_path / "build", write_lines(tmp_path / "old.jsonl", rows_of("old")))
-    other = draw_named(NAMES[1])["text"]
-    source = tmp_path / "source"
-    for folder in ("exp", "new"):
-        (source / folder).mkdir(parents=True)
-    (source / "exp" / f"{NAMES[0]}.txt").write_text(other, encoding="utf-8")
-    (source / "new" / f"{NAMES[0]}.txt").write_text("red", encoding="utf-8")
-    (source / "new" / f"{NAMES[1]}.txt").write_text("purple", encoding="utf-8")
-    write_lines(source / "rows.jsonl", [row | {"text": "Solve:\n" + other} for row in rows_of("rows")])
-    report = run(tmp_path / "build", source, append=True)
+def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, source):
+    """A file of text or a prompt in a row must be those of the known puzzle; a model does not come twice."""
+    import_outputs(write_lines(tmp_path / "old.jsonl", rows_of("old")), tmp_path / "build")
+    other, second = draw_named(NAMES[1])["text"], tmp_path / "source"
+    for path, text in (("exp/0", other), ("new/0", "red"), ("new/1", "purple")):
+        path = second / f"{path[:-1]}{NAMES[int(path[-1])]}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    write_lines(second / "rows.jsonl", [row | {"text": "Solve:\n" + other} for row in rows_of("rows")])
+    report = import_outputs(second, tmp_path / "build")
     assert (report.responses, report.rejected) == ({"new": 1, "rows": 1}, {"unknown puzzle": 2})
-
-
-def test_a_model_that_is_there_is_not_brought_again(tmp_path, source):
-    """Two sources with a model of one name are refused in a sentence, and nothing changes."""
-    run(tmp_path / "build", source)
-    before = contents(tmp_path / "build/outputs")
-    with pytest.raises(ValueError, match=r"a/c of again\.jsonl was already imported from mine\.jsonl"):
-        run(tmp_path / "build", write_lines(tmp_path / "again.jsonl", rows_of("new", "a/c")), append=True)
-    assert contents(tmp_path / "build/outputs") == before
-
-
-def test_a_foreign_provenance_is_not_ours(tmp_path):
-    """Another program may use the key for something else; its file is imported like any."""
-    table = pa.Table.from_pylist([{"model": "m", "name": NAMES[0], "response": "red"}])
-    pq.write_table(table.replace_schema_metadata({"provenance": "bogus"}), tmp_path / "o.parquet")
-    assert run(tmp_path / "build", tmp_path / "o.parquet").responses == {"m": 1}
-    assert read_metadata(tmp_path / "build/outputs/m.parquet")["provenance"] == "imported"
+    assert {path.stem for path in (tmp_path / "build/outputs").iterdir()} == {"old", "new", "rows"}
+    with pytest.raises(ValueError, match=r"old was already imported from old\.jsonl"):
+        import_outputs(write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old")), tmp_path / "build")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no text")
 def test_a_file_whose_name_is_no_text_is_named(tmp_path):
     """Its bad row is reported under the name's bytes, and the other files are imported."""
-    (tmp_path / "source").mkdir()
     write_lines(tmp_path / "source/good.jsonl", rows_of("m"))
-    bad = os.fsencode(tmp_path / "source") + b"/bad\xff.jsonl"
-    with open(bad, "wb") as file:
+    with open(os.fsencode(tmp_path / "source") + b"/bad\xff.jsonl", "wb") as file:
         file.write(b"[]\n")
-    report = run(tmp_path / "build", tmp_path / "source")
-    assert report.responses == {"m": 2}
-    assert pd.read_parquet(tmp_path / "build/rejected.parquet")["file"].tolist() == ["bad\\udcff.jsonl"]
+    assert import_outputs(tmp_path / "source", tmp_path / "build").responses == {"m": 2}
+    assert rejected_rows(tmp_path / "build", "file") == [["bad\\udcff.jsonl"]]
 
 
 def test_the_end_of_an_answer_and_the_settings_are_kept(tmp_path):
     """Why a model stopped is a column, how it was asked stands in the report."""
     told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
     lines = [row | told for row in rows_of("b")] + rows_of("a")
-    report = run(tmp_path / "build", write_lines(tmp_path / "o.jsonl", lines))
+    report = import_outputs(write_lines(tmp_path / "o.jsonl", lines), tmp_path / "build")
     assert pd.read_parquet(tmp_path / "build/outputs/b.parquet")["stopped"].tolist() == ["length"] * 2
     assert pd.read_parquet(tmp_path / "build/outputs/a.parquet")["stopped"].isna().all()
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
@@ -351,40 +281,33 @@ NOT_READ = ["b.jsonl.1", "b.jsonl.tmp", "b.txt", "b.xlsx", "b", "b.object.json"]
 @pytest.mark.parametrize("name", [*READ, *NOT_READ])
 def test_no_file_of_a_source_vanishes(tmp_path, name, is_packed):
     """Beside a file that is read, in a folder or an archive, every other is read, or named as one that is not."""
-    folder = tmp_path / "source"
-    folder.mkdir()
-    write_lines(folder / "a.jsonl", rows_of("a"))
+    folder = write_lines(tmp_path / "source/a.jsonl", rows_of("a")).parent
     (folder / name).write_bytes(contents_of(name))
     if is_packed:
         with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
             for path in folder.iterdir():
                 archive.write(path, path.name)
     local = open_source(tmp_path / "s.zip" if is_packed else folder, tmp_path / "cache")
-    report = run(tmp_path / "build", local)
-    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")[["file", "reason"]].to_numpy().tolist()
-    assert (dict(report.responses), rejected) == (
-        ({"a": 2, "b": 2}, []) if name in READ else ({"a": 2}, [[name, "not read"]])
-    )
+    report = import_outputs(local, tmp_path / "build")
+    found = dict(report.responses), rejected_rows(tmp_path / "build", "file", "reason")
+    assert found == (({"a": 2, "b": 2}, []) if name in READ else ({"a": 2}, [[name, "not read"]]))
 
 
 def test_answers_in_an_archive_are_those_of_the_folder_around_it(tmp_path):
-    """One level deep: an archive in an archive in a folder is named as not read."""
-    folder = tmp_path / "source/o3"
-    folder.mkdir(parents=True)
-    with zipfile.ZipFile(folder / "part.zip", "w") as archive:
+    """One level deep: an archive in an archive in a folder is not read; a damaged member is named in the summary."""
+    (tmp_path / "source/o3").mkdir(parents=True)
+    with zipfile.ZipFile(tmp_path / "source/o3/part.zip", "w") as archive:
         archive.writestr(f"{NAMES[0]}.txt", "red")
         archive.writestr("deep.zip", pack("b.zip", b""))
         archive.writestr("notes.md", "")
-    report = run(tmp_path / "build", open_source(tmp_path / "source", tmp_path / "cache"))
-    rejected = pd.read_parquet(tmp_path / "build/rejected.parquet")[["file", "reason"]].to_numpy().tolist()
+    (tmp_path / "source/x.zip").write_bytes(pack("b.zip", b'{"model": "m"}').replace(b'"m"', b'"n"', 1))
+    report = import_outputs(open_source(tmp_path / "source", tmp_path / "cache"), tmp_path / "build")
     assert report.responses == {"o3": 1}
-    assert rejected == [["o3/part.zip/deep.zip", "not read"], ["o3/part.zip/notes.md", "not an answer"]]
-
-
-def test_why_an_archive_gives_nothing_is_said(tmp_path):
-    """A member with a wrong sum is a rejected row, and the reason stands in the summary."""
-    (tmp_path / "x.zip").write_bytes(pack("b.zip", b'{"model": "m"}').replace(b'"m"', b'"n"', 1))
-    report = run(tmp_path / "build", open_source(tmp_path / "x.zip", tmp_path / "cache"))
+    assert rejected_rows(tmp_path / "build", "file", "reason") == [
+        ["x.zip/b.jsonl", "unreadable file"],
+        ["o3/part.zip/deep.zip", "not read"],
+        ["o3/part.zip/notes.md", "not an answer"],
+    ]
     assert "1 unreadable file, first in 'x.zip/b.jsonl', row 0: BadZipFile: Bad CRC-32" in report.summary()
 
 
@@ -393,14 +316,15 @@ def test_a_source_of_nothing_but_bad_rows_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(imports, "MAX_REJECTED_ROWS", 100)
     source = write_lines(tmp_path / "o.jsonl", [{}] * 101)
     with pytest.raises(ValueError, match=r"o\.jsonl has more than 100 rows that cannot be used"):
-        run(tmp_path / "build", source)
+        import_outputs(source, tmp_path / "build")
 
 
 @pytest.mark.parametrize("name", ["1000000_12_1000000_5_red", "2501_1_1_5_red"])
 def test_a_very_long_puzzle_is_not_drawn_from_its_name(tmp_path, monkeypatch, name):
     """It takes a minute to find out that it is not the one, and a file of such names takes days."""
     monkeypatch.setattr(puzzle_catalog, "draw_puzzle", None)
-    report = run(tmp_path / "build", write_lines(tmp_path / "o.jsonl", [{"model": "m", "name": name, "response": ""}]))
+    source = write_lines(tmp_path / "o.jsonl", [{"model": "m", "name": name, "response": ""}])
+    report = import_outputs(source, tmp_path / "build")
     assert "more than 2,500 statements are not drawn" in report.examples["unknown puzzle"].detail
 
 
@@ -411,85 +335,62 @@ def answer_all(path, puzzles, **prompts):
         | {column: prompt(puzzle) for column, prompt in prompts.items()}
         for puzzle in puzzles
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write_lines(path, rows)
 
 
-def draw_in(tmp_path, source, **options):
-    """Import a source; return the report and the puzzles that are known then."""
-    places = tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "rejected.parquet"
-    return import_outputs(source, *places, **options), read_catalog(places[1])
-
-
-def texts(catalog):
-    """Return texts by name."""
-    table = catalog.table().to_pydict()
-    return dict(zip(table["name"], table["text"], strict=True))
+def draw_in(folder, source, **options):
+    """Import a source; return the report and the texts of known puzzles by name."""
+    report = import_outputs(source, folder, **options)
+    table = read_catalog(folder / "puzzles.parquet").table().to_pydict()
+    return report, dict(zip(table["name"], table["text"], strict=True))
 
 
 @pytest.mark.parametrize("edition", [PORT, ELIXIR, resolve_edition("elixir-1.14", "file")], ids=str)
 def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, edition):
-    """An import draws the puzzles that were answered, and says which edition they fit."""
+    """An import draws the puzzles that were answered, and says which edition they fit; a few bad names are rejected."""
     puzzles = list(draw_grid(CELLS, 2, 3, edition=edition))
     source = answer_all(tmp_path / "answers.jsonl", puzzles)
-    report, catalog = draw_in(tmp_path, source)
-    assert not report.rejected
-    assert texts(catalog) == {puzzle.name: puzzle.text for puzzle in puzzles}
+    with source.open("a", encoding="utf-8") as file:
+        file.writelines(
+            json.dumps({"model": "m", "name": one, "response": ""}) + "\n" for one in ("20_1_1_5_x", "hello")
+        )
+    report, texts = draw_in(tmp_path / "build", source)
+    assert report.rejected == {"unknown puzzle": 2}
+    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
     assert f"names fit edition {edition}: 24 of 24" in report.summary()
-    frame, report = check_outputs(source, Catalog())
-    assert f"names fit edition {edition}: 24 of 24" in print_check(frame, report)
+    assert f"names fit edition {edition}: 24 of 24" in print_check(*check_outputs(source, Catalog()))
 
 
 def test_names_of_two_editions_are_refused_with_counts(tmp_path):
     """Where no one edition fits, every such row is rejected with how well each fits; --edition is the last word."""
     puzzles = [puzzle for edition in (PORT, ELIXIR) for puzzle in draw_grid(CELLS, 2, 3, edition=edition)]
     source = answer_all(tmp_path / "answers.jsonl", puzzles)
-    report, _ = draw_in(tmp_path, source)
+    report = import_outputs(source, tmp_path / "build")
     assert report.rejected == {"unknown puzzle": 48}
     assert "of 48" in report.examples["unknown puzzle"].detail
     assert "give the edition with --edition" in report.examples["unknown puzzle"].detail
-    with pytest.raises(ValueError, match="48 rows were rejected"):
-        report.check()
-    report, catalog = draw_in(tmp_path, source, edition=ELIXIR)
-    own = {puzzle.name: puzzle.text for puzzle in puzzles[24:]}
-    assert own.items() <= texts(catalog).items()
+    report, texts = draw_in(tmp_path / "other", source, edition=ELIXIR)
+    assert {puzzle.name: puzzle.text for puzzle in puzzles[24:]}.items() <= texts.items()
     assert 0 < report.rejected["unknown puzzle"] <= 24
     assert report.origin == ""
-
-
-def test_a_few_bad_names_leave_the_others(tmp_path):
-    """Names that fit nothing are rejected one by one where an edition fits most."""
-    puzzles = list(draw_grid(CELLS, 2, 3, edition=ELIXIR))
-    source = answer_all(tmp_path / "answers.jsonl", puzzles)
-    with open(source, "a", encoding="utf-8") as file:
-        file.write(json.dumps({"model": "m", "name": "20_1_1_770487_nothing", "response": ""}) + "\n")
-        file.write(json.dumps({"model": "m", "name": "hello", "response": ""}) + "\n")
-    report, catalog = draw_in(tmp_path, source)
-    assert report.rejected == {"unknown puzzle": 2}
-    assert len(catalog) == 24
-    assert "names fit edition elixir-1.17: 24 of 24" in report.summary()
 
 
 def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
     """A text without metadata must be the one drawn; with metadata any text is scored as it is."""
     puzzles = list(draw_grid(CELLS, 1, 3, edition=ELIXIR))
     own, other = puzzles[0], draw_puzzle(12, 3, 3, 400_000, edition=ELIXIR)
-    source = tmp_path / "source"
-    for folder in ("exp/a", "meta/a", "m"):
-        (source / folder).mkdir(parents=True)
-    for puzzle in puzzles:
-        (source / "m" / f"{puzzle.name}.txt").write_text("an answer", encoding="utf-8")
-        (source / "exp" / "a" / f"{puzzle.name}.txt").write_text(puzzle.text, encoding="utf-8")
-    (source / "exp" / "a" / f"{own.name}.txt").write_text(own.text + "?", encoding="utf-8")
-    # a puzzle of nobody's: another one's text under this name, with its metadata
-    strange = f"12_3_3_5_{other.solution}"
-    (source / "m" / f"{strange}.txt").write_text("an answer", encoding="utf-8")
-    (source / "exp" / "a" / f"{strange}.txt").write_text(other.text, encoding="utf-8")
-    (source / "meta" / "a" / f"{strange}_state.json").write_text(release_state(other), encoding="utf-8")
-    report, catalog = draw_in(tmp_path, source)
+    strange = f"12_3_3_5_{other.solution}"  # a puzzle of nobody's: another one's text under this name, with metadata
+    files = {f"m/{puzzle.name}.txt": "an answer" for puzzle in puzzles}
+    files |= {f"exp/a/{puzzle.name}.txt": puzzle.text for puzzle in puzzles}
+    files |= {f"exp/a/{own.name}.txt": own.text + "?", f"m/{strange}.txt": "an answer"}
+    files |= {f"exp/a/{strange}.txt": other.text, f"meta/a/{strange}_state.json": release_state(other)}
+    for name, text in files.items():
+        (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / name).write_text(text, encoding="utf-8")
+    report, texts = draw_in(tmp_path / "build", tmp_path / "source")
     assert report.rejected == {"unknown puzzle": 1}
     assert "its text is not the one that edition elixir-1.17 draws" in report.examples["unknown puzzle"].detail
-    assert texts(catalog) == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {strange: other.text}
+    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {strange: other.text}
 
 
 def test_prompts_in_a_table_tell_the_edition(tmp_path):
@@ -500,67 +401,44 @@ def test_prompts_in_a_table_tell_the_edition(tmp_path):
         if (puzzle := draw_puzzle(20, 1, 4, one, edition=ELIXIR)).solution == draw_puzzle(20, 1, 4, one).solution
     ]
     assert puzzles
-    report, catalog = draw_in(tmp_path, answer_all(tmp_path / "names.jsonl", puzzles))
+    report, _ = draw_in(tmp_path / "one", answer_all(tmp_path / "names.jsonl", puzzles))
     assert f"names fit edition python: {len(puzzles)}" in report.summary()
     source = answer_all(tmp_path / "answers.jsonl", puzzles, text=lambda puzzle: f"Think well. {puzzle.text}\n")
-    report, catalog = draw_in(tmp_path, source)
+    report, texts = draw_in(tmp_path / "two", source)
     assert f"names fit edition elixir-1.17: {len(puzzles)} of {len(puzzles)}; " in report.summary()
     assert "python: 0 of" in report.summary()
     assert not report.rejected
-    assert texts(catalog) == {puzzle.name: puzzle.text for puzzle in puzzles}
-
-
-def reproduce(tmp_path, puzzles):
-    """Give answers by name alone to the commands that `make reproduce SOURCE=` runs; return what they say."""
-    source, said = answer_all(tmp_path / "answers.jsonl", puzzles), []
-    for arguments in (["download-outputs", "--source", str(source)], ["score", "--jobs", "1"], ["fit"], ["compare"]):
-        run = CliRunner().invoke(main, [*arguments, "--build", str(tmp_path / "build")])
-        assert run.exit_code == 0, run.output
-        said.append(run.output)
-    results = load_results(tmp_path / "build")
-    assert results.cells["total"].sum() == results.cells["correct"].sum() == len(puzzles)
-    return said, results
-
-
-def test_elixirs_puzzles_of_some_cells_are_reproduced_from_their_names(tmp_path):
-    """A puzzle of each cell of a small grid, told by name, is drawn by Elixir, scored right, counted in its cell."""
-    said, results = reproduce(tmp_path, list(draw_grid(CELLS, 1, 3, edition=ELIXIR)))
-    assert "names fit edition elixir-1.17: 12 of 12" in said[0]
-    assert results.cells["total"].tolist() == [1] * 12
+    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
 
 
 @pytest.mark.parametrize("one", ["99999", "1000000"])
 def test_ids_that_elixir_never_drew_are_one_sentence(tmp_path, one):
     """Under a given edition of Elixir, a name whose id is not of six digits is rejected, and says why."""
-    source = tmp_path / "answers.jsonl"
-    source.write_text(json.dumps({"model": "m", "name": f"20_1_1_{one}_red", "response": ""}) + "\n", encoding="utf-8")
-    report, _ = draw_in(tmp_path, source, edition=ELIXIR)
+    source = write_lines(tmp_path / "o.jsonl", [{"model": "m", "name": f"20_1_1_{one}_red", "response": ""}])
+    report = import_outputs(source, tmp_path / "build", edition=ELIXIR)
     assert "give a whole number from 100000 to 999,999" in report.examples["unknown puzzle"].detail
 
 
-def test_an_edition_undoes_an_earlier_import(tmp_path):
-    """What was drawn under another edition is not known any more when the same outputs come with --edition."""
-    puzzles = list(draw_grid(CELLS, 1, 3, edition=ELIXIR))
-    source = answer_all(tmp_path / "answers.jsonl", puzzles)
-    first = draw_in(tmp_path, source)[1]
-    report, catalog = draw_in(tmp_path, source, edition=PORT)
-    right = [one for one in puzzles if draw_puzzle(one.N, one.d, one.needles, one.puzzle_id).solution == one.solution]
-    assert report.rejected["unknown puzzle"] == len(puzzles) - len(right) > 0
-    assert set(texts(catalog).values()).isdisjoint(texts(first).values())
-    assert texts(draw_in(tmp_path, source, edition=ELIXIR)[1]) == texts(first)
+def test_elixirs_puzzles_of_some_cells_are_reproduced_from_their_names(tmp_path):
+    """A puzzle of each cell of a small grid, told by name, is drawn by Elixir, scored right, counted in its cell."""
+    source, build = answer_all(tmp_path / "a.jsonl", list(draw_grid(CELLS, 1, 3, edition=ELIXIR))), tmp_path / "build"
+    for arguments in (["download-outputs", "--source", str(source)], ["score", "--jobs", "1"], ["fit"], ["compare"]):
+        run = CliRunner().invoke(main, [*arguments, "--build", str(build)])
+        assert run.exit_code == 0, run.output
+    cells = load_results(build).cells
+    assert cells["total"].tolist() == cells["correct"].tolist() == [1] * 12
 
 
 def test_commands_take_an_edition(tmp_path):
-    """An edition that is given is used and not looked for; one that does not fit rejects the rows."""
-    source = answer_all(
-        tmp_path / "answers.jsonl", draw_grid(CELLS, 2, 3, edition=resolve_edition("elixir-1.16", "term"))
-    )
-    build = ["--build", str(tmp_path / "build")]
-    for command in (["check", str(source)], ["download-outputs", "--source", str(source)]):
-        run = CliRunner().invoke(main, [*command, "--edition", "port", *build])
-        assert run.exit_code == (command[0] != "check") * 2, run.output
-        assert "unknown puzzle" in run.output
-        run = CliRunner().invoke(main, [*command, "--edition", "elixir-1.16", "--key-order", "term", *build])
-        assert run.exit_code == 0, run.output
-        assert "24 responses of 1 model, 0 rows rejected" in run.output
-        assert "names fit" not in run.output
+    """A given edition is used and not looked for; it undoes an earlier import; one that does not fit rejects rows."""
+    puzzles = draw_grid(CELLS, 2, 3, edition=resolve_edition("elixir-1.16", "term"))
+    source = answer_all(tmp_path / "answers.jsonl", puzzles)
+    for number, command in enumerate((["check", str(source)], ["download-outputs", "--source", str(source)])):
+        for options, words in (
+            (["--edition", "port"], ["unknown puzzle"]),
+            (["--edition", "elixir-1.16", "--key-order", "term"], ["24 responses of 1 model, 0 rows rejected"]),
+        ):
+            run = CliRunner().invoke(main, [*command, *options, "--build", str(tmp_path / "build")])
+            assert run.exit_code == (2 if number and "port" in options else 0), run.output
+            assert all(word in run.output for word in words)
+            assert "names fit" not in run.output

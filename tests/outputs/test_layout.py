@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from cogniload_repro.outputs.layout import find_files, read_puzzles
+from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.rows import Rejected, read_outputs
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -94,44 +94,27 @@ def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
         find_files(tmp_path / source)
 
 
-def test_puzzles_of_a_source_join_the_catalog(tmp_path):
-    """Puzzles come from the authors' files and from a table, where the name fills in what follows from it."""
-    one, two = draw_puzzle(20, 1, 1, 770487), draw_puzzle(20, 3, 5, 4)
-    row = {key: draw_named(two.name)[key] for key in ("name", "text", "poi", "category", "domain")}
-    files = {**authors_puzzle(one), "puzzles.jsonl": json.dumps(row), "a.jsonl": ""}
-    catalog = Catalog()
-    assert list(read_puzzles(find_files(make(tmp_path, files)), catalog)) == []
-    assert catalog.table().to_pylist() == [draw_named(one.name), draw_named(two.name)]
-
-
-def test_bad_puzzles_are_reported(tmp_path):
-    """Each refused puzzle is named; the others are taken."""
-    puzzle, lost = draw_puzzle(20, 1, 1, 770487), draw_puzzle(20, 3, 5, 4)
-    files = {
-        **authors_puzzle(puzzle),
-        **authors_puzzle(lost),
-        **authors_puzzle(draw_puzzle(20, 3, 5, 5), poi=1),
-    }
+def test_puzzles_of_a_source_join_the_catalog_or_are_reported(tmp_path):
+    """From the authors' files, and a table where the name fills in what follows; the refused ones are named."""
+    one, (two, lost, other) = draw_puzzle(20, 1, 1, 770487), (draw_puzzle(20, 3, 5, number) for number in (4, 5, 6))
+    files = authors_puzzle(one) | authors_puzzle(lost) | authors_puzzle(other, poi=1)
     files.pop(f"exp/cogniload/{lost.name}.txt")
-    rows = [draw_named(NAME), {**draw_named(NAME), "text": "changed"}, {"name": 3}, {"name": lost.name}, []]
+    row = {key: draw_named(two.name)[key] for key in ("name", "text", "poi", "category", "domain")}
+    rows = [row, draw_named(NAME), {**draw_named(NAME), "text": "changed"}, {"name": 3}, {"name": lost.name}, []]
     files |= {"puzzles.jsonl": "\n".join(map(json.dumps, rows)), "a.jsonl": ""}
     catalog = Catalog()
-    refused = list(read_puzzles(find_files(make(tmp_path, files)), catalog))
-    assert [(path.suffix, entry.row, entry.refusal[0]) for path, entry in refused] == [
-        (".json", 0, "bad puzzle"),
-        (".json", 0, "bad puzzle"),
-        (".jsonl", 2, "bad puzzle"),
-        (".jsonl", 3, "bad puzzle"),
-        (".jsonl", 4, "bad puzzle"),
-        (".jsonl", 5, "wrong type"),
+    refused = [(item.row, item.reason, item.detail) for item in read_outputs(make(tmp_path, files), catalog)]
+    assert catalog.table().to_pylist() == [draw_named(one.name), draw_named(two.name)]
+    expected = [
+        (0, "bad puzzle", "the metadata have no text"),
+        (0, "bad puzzle", "the puzzle has a column of another type"),
+        (3, "bad puzzle", "the text has no blank"),
+        (4, "bad puzzle", "the name is not of the form"),
+        (5, "bad puzzle", "the puzzle lacks"),
+        (6, "wrong type", "a JSON object is needed"),
     ]
-    assert [entry.refusal[1].partition(": ")[2][:20] for _, entry in refused[:4]] == [
-        "the metadata have no",
-        "the puzzle has a col",
-        "the text has no blan",
-        "the name is not of t",
-    ]
-    assert len(catalog) == 1
+    for (row, reason, detail), (number, why, words) in zip(refused, expected, strict=True):
+        assert (row, reason, words in detail) == (number, why, True)
 
 
 def test_what_cannot_be_looked_into_is_a_rejected_row(tmp_path, monkeypatch):

@@ -90,7 +90,7 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     from cogniload_repro.commands.steps import read_sources
     from cogniload_repro.executors import open_executor
     from cogniload_repro.files import locked
-    from cogniload_repro.outputs.settings import find_chosen
+    from cogniload_repro.outputs.rows import find_chosen
     from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.scoring.cells import read_summary, write_cells
     from cogniload_repro.scoring.readings import place_scores

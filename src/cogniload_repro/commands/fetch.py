@@ -45,7 +45,7 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
             if source.address == RECONSTRUCTED:
                 _reconstruct(stage, grid, jobs)
             else:
-                settings = _import(source, stage, build / "downloads", grid, jobs, append=bool(held))
+                settings = _import(source, stage, build / "downloads", grid, jobs)
                 rejected.append(pq.read_table(stage / "rejected.parquet"))
             held.append({"source": source.label, "models": sorted(_models(stage) - before), "settings": settings})
     except ValueError:
@@ -87,7 +87,7 @@ def _draw(grid: str, jobs: int) -> Iterable[dict]:
     return draw_rows(grid_cells(grid), scheme="default", jobs=jobs)
 
 
-def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, *, append: bool) -> Mapping:
+def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int) -> Mapping:
     """Import a source, and return how its models were asked."""
     is_given = source.edition or source.key_order
     edition = resolve_edition(source.edition or "elixir", source.key_order) if is_given else None
@@ -99,9 +99,8 @@ def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int, 
         say(report.summary())
         report.check(source.max_rejected)
 
-    places = stage / "outputs", stage / "puzzles.parquet", stage / "rejected.parquet"
     report = import_outputs(
-        local, *places, model=source.model, append=append, leave_out=source.without, validate=validate,
+        local, stage, model=source.model, leave_out=source.without, validate=validate,
         extra_puzzles=partial(_draw, grid, jobs), edition=edition,
     )  # fmt: skip
     return report.settings

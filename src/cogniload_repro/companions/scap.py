@@ -32,8 +32,7 @@ import pandas as pd
 from scipy.stats import beta
 
 from cogniload_repro.endings import take_answer
-from cogniload_repro.outputs.adapters import adapt_record
-from cogniload_repro.outputs.inspect_logs import Sample, read_archive
+from cogniload_repro.outputs.adapters import adapt_record, read_archive
 
 #: First sizes, the post's.
 FIRST_SIZE = {"state": 5, "rules": 3, "path": 5}
@@ -254,13 +253,13 @@ def list_probes(sizes: dict[str, int | None], repeats: int = REPEATS, seed: int 
 
 def _read_log(path: Path) -> Iterator[dict]:
     """Yield the answers of an Inspect log; samples that failed have none."""
-    for sample in read_archive(path):
-        if not (isinstance(sample, Sample) and isinstance(sample.record, dict)):
+    for entry, origin in read_archive(path):
+        if entry.fields is None:
             continue
-        about = sample.record.get("metadata")
+        about = entry.fields.get("metadata")
         if not isinstance(about, dict) or not set(KEYS) <= set(about):
             raise ValueError("its samples are no probes, so it is a log of another task than cogniload_repro/scap")
-        for row in adapt_record(sample.record, sample.model):
+        for row in adapt_record(entry.fields, origin.model):
             if isinstance(row, dict):
                 yield {key: about[key] for key in KEYS} | {"response": row["response"]}
 

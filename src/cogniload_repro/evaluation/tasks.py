@@ -31,9 +31,8 @@ from cogniload_repro.evaluation.forms import (
 )
 from cogniload_repro.evaluation.planning import SHORT, measure_width, next_batch
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
-from cogniload_repro.outputs.adapters import adapt_record
-from cogniload_repro.outputs.inspect_logs import COMPARABILITY
-from cogniload_repro.outputs.settings import CHOSEN_FORMS
+from cogniload_repro.outputs.adapters import COMPARABILITY, adapt_record
+from cogniload_repro.outputs.rows import CHOSEN_FORMS
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ids import SEED
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response

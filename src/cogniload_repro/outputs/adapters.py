@@ -1,4 +1,4 @@
-"""Records of other programs -> rows of outputs: lines of batches, lm-evaluation-harness and Inspect samples.
+"""Records of other programs -> rows of outputs: lines of batches, samples of lm-evaluation-harness, logs of Inspect.
 
 A record is recognised by its keys. The puzzle is named where one of the record's texts is a puzzle's name;
 elsewhere the row carries the prompt as `text`, by which the puzzle can be found.
@@ -6,82 +6,262 @@ elsewhere the row carries the prompt as `text`, by which the puzzle can be found
 
 import json
 import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from cogniload_repro.endings import join_reasoning, read_stop
 from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.records import read_json_lines
+from cogniload_repro.records import (
+    ROW_BYTES,
+    UNREADABLE,
+    Entry,
+    Refusal,
+    check_record,
+    load_json,
+    open_stream,
+    open_zip,
+    over_limit,
+    parse_json,
+    read_json_lines,
+    unpacked_limit,
+)
 
 FAILED, ANOTHER_MODEL = "failed request", "another model"
+#: Why a log is refused beside its samples, which are read.
+UNFINISHED_LOG = "unfinished log"
 #: What the clients of lm-evaluation-harness ask for where its task does not say: it logs no default.
 HARNESS_TEMPERATURE = "client default 0"
+#: Our own task of Inspect, and the number in its versions, raised when prompts, verdicts or the order of draws change:
+#: answers no longer compare.
+TASK, COMPARABILITY = "cogniload", 1
+#: Most memory that JSON which is read whole may take, bytes.
+LOG_MEMORY_BYTES = 1_500_000_000
 
-# Files of one run of the harness end in the same date.
+# files of one run of the harness end in the same date
 _HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.\w+)?")
-_REQUEST_FILES = "*requests*.jsonl"
 _MAX_RESULTS = 50_000_000  # bytes of a results file
+_TABLE_START = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{\s*"version":\s*\d+,\s*"status":)')
+_ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
 # parts of a content that are reasoning, and the others that are text
 _REASONING = ("reasoning", "thinking", "redacted_thinking")
 _TEXT = (None, "text", "output_text", "refusal")
 # why a model may have ended without a text; elsewhere a record without one is a failed request
 _TEXTLESS = ("stop", "length", "context", "refusal")
+# what servers call the settings of a request
+_SETTINGS = {
+    "effort": ("reasoning_effort", "thinking_budget", "thinkingBudget", "budget_tokens", "thinkingLevel",
+               "thinking_level", "effort"),
+    "temperature": ("temperature",),
+    "top_p": ("top_p", "topP"),
+    "max_tokens": ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "max_gen_toks"),
+}  # fmt: skip
 
-#: Fields of a row, or the reason why there is none and what exactly was found.
-Row = dict | tuple[str, str]
 #: The text of an answer, None where there is none, and why the model stopped, in the source's word.
 Answer = tuple[object, object]
+#: The answers to one prompt, and what is said of all of them.
+Found = tuple[list[Answer], dict[str, object]]
 
 
-class Beside(NamedTuple):
-    """What other files say of the records in one: their model, and how it was asked (`settings.SETTINGS`)."""
+class Origin(NamedTuple):
+    """What is said elsewhere of a file's records: their model, and how it was asked (`rows.SETTINGS`)."""
 
     model: str | None = None
     asked: Mapping[str, object] = {}
 
 
-def adapt_record(record: dict, model: str | None = None, asked: Mapping[str, object] | None = None) -> Iterator[Row]:
+class _RefusedError(Exception):
+    """Why a record has no answer: reason and detail."""
+
+
+def adapt_entries(entries: Iterable[tuple[Entry, Origin]], columns: list[str]) -> Iterator[Entry]:
+    """Yield what records hold: the wanted columns, and the text by which a puzzle can be found."""
+    filters: list[object] = []
+    for entry, origin in entries:
+        record = entry.fields or {}
+        if "filtered_resps" in record:
+            filters = filters or [record.get("filter")]
+            if record.get("filter") not in filters:
+                continue  # the same response once more, as another filter of the harness has cut it
+        for found in [entry.refusal] if entry.refusal else adapt_record(record, *origin):
+            if isinstance(found, dict):
+                found = {name: found[name] for name in (*columns, "text") if name in found}
+            yield Entry.of(entry.row, found)
+
+
+def adapt_record(
+    record: dict, model: str | None = None, asked: Mapping[str, object] = Origin().asked
+) -> Iterator[dict | Refusal]:
     """Yield the rows of one JSON object: several where a model was asked several times, itself if it is a row.
 
-    `model` is that of a record which names none, `asked` what is known elsewhere of how it was asked
-    (`settings.SETTINGS`). A request that stands next to its answers is no row.
+    A request that stands next to its answers is no row. For `model` and `asked` see `Origin`.
     """
-    asked = asked or {}
-    if "custom_id" in record and ("response" in record or "error" in record):
-        yield from _batch_rows(record, asked)
-    elif "custom_id" in record and "result" in record:
-        yield from _message_batch_rows(record, asked)
-    elif "candidates" in _mapping(record.get("response")) or _is_keyed(record):
-        yield from _gemini_rows(record, asked)
-    elif "doc" in record and "resps" in record:
-        yield from _harness_rows(record, model, asked)
-    elif "epoch" in record and "output" in record:
-        yield from _inspect_rows(record, model, asked)
-    elif _find_request(record) is None:
-        yield record
+    try:
+        if "custom_id" in record and ("response" in record or "error" in record):
+            answers, fields = _read_openai(record)
+        elif "custom_id" in record and "result" in record:
+            answers, fields = _read_anthropic(record)
+        elif "candidates" in _mapping(record.get("response")) or _is_keyed(record):
+            answers, fields = _read_gemini(record)
+        elif "doc" in record and "resps" in record:
+            answers, fields = _read_harness(record)
+        elif "epoch" in record and "output" in record:
+            answers, fields = _read_inspect(record, model)
+        else:
+            if _find_request(record) is None:
+                yield record
+            return
+    except _RefusedError as error:
+        yield error.args[0], error.args[1]
+        return
+    fields = {"model": model, **asked} | {name: value for name, value in fields.items() if value is not None}
+    puzzle = str(fields.get("name") or fields.get("text") or "no puzzle named")[:100]
+    if not answers:
+        yield FAILED, f"{puzzle}: there is no response"
+    if len(answers) > 1:
+        fields["response_tokens"] = None  # a count for several together is none's
+    for text, stopped in answers:
+        if text is None:
+            yield FAILED, f"{puzzle}: the record has no text"
+        else:
+            yield {**fields, "response": text, "stopped": stopped}
 
 
-def find_beside(path: Path) -> Beside:
+def find_origin(path: Path) -> Origin:
     """Return what the files next to a table say: the results of a harness run, the requests of a batch."""
     run = _HARNESS_RUN.fullmatch(path.name)
     for results in sorted(path.parent.glob(f"*_{run[1]}.json")) if run else ():
         try:
-            content = _mapping(json.loads(results.read_bytes()) if results.stat().st_size < _MAX_RESULTS else None)
+            content = json.loads(results.read_bytes()) if results.stat().st_size < _MAX_RESULTS else None
         except (OSError, ValueError, RecursionError):
             continue
-        name = content.get("model_name")
+        name = _mapping(content).get("model_name")
         if isinstance(name, str) and name:
-            return Beside(Path(name).name if Path(name).is_absolute() else name)
+            return Origin(Path(name).name if Path(name).is_absolute() else name)
     asked: list[dict] = []
-    for requests in () if run else sorted(path.parent.glob(_REQUEST_FILES)):
+    for requests in () if run else sorted(path.parent.glob("*requests*.jsonl")):
         try:
             first = next(read_json_lines(requests), None)
         except (OSError, ValueError):
             continue
         request = _find_request(first.fields or {}) if first else None
         asked += [] if request is None else [_read_settings(request)]
-    return Beside(asked=asked[0] if asked and all(one == asked[0] for one in asked) else {})
+    return Origin(asked=asked[0] if asked and all(one == asked[0] for one in asked) else {})
+
+
+def begins_as_table(path: Path) -> bool:
+    """Return whether a JSON file begins as an array or as an Inspect log does."""
+    try:
+        with open_stream(path) as file:
+            return bool(_TABLE_START.match(file.read(4096)))
+    except Exception:  # whatever its compression raises: it is no table, and named as data that is not read
+        return False
+
+
+def read_json(path: Path) -> Iterator[tuple[Entry, Origin]]:
+    """Yield the records of a JSON file, an array or an Inspect log, which has to fit into memory."""
+    with open_stream(path) as file:
+        content = file.read(LOG_MEMORY_BYTES // 3 + 1)
+    if weigh(content) > LOG_MEMORY_BYTES:
+        raise ValueError(f"JSON of {len(content):,} bytes or more is not read; convert a log to .eval, others to JSONL")
+    value = load_json(content)
+    origin = find_origin(path) if isinstance(value, list) else _read_header(value)
+    records = value if isinstance(value, list) else _list(_mapping(value).get("samples"))
+    for row, record in enumerate(records, start=1):
+        yield Entry.of(row, check_record(record)), origin
+    if not isinstance(value, list):
+        yield from _judge_status(_mapping(value), len(records))
+
+
+def weigh(content: bytes) -> int:
+    """Return how much memory JSON may take at most while it is read: itself, twice its text, and its pieces."""
+    width = 1 if content.isascii() else 4 if re.search(rb"[\xf0-\xff]", content) else 2
+    pieces = {b",": 120, b"[": 72, b"{": 240}
+    return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
+
+
+def read_archive(path: Path) -> Iterator[tuple[Entry, Origin]]:
+    """Yield the samples of an Inspect log (`.eval`), one in memory at a time; ValueError if it is none."""
+    try:
+        with open_zip(path) as archive:
+            headers = [name for name in ("header.json", "_journal/start.json") if name in archive.namelist()]
+            if not headers:
+                raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
+            header = load_json(_read_member(archive, archive.getinfo(headers[0])))  # the journal of an interrupted run
+            origin, left, row = _read_header(header), unpacked_limit(), 0
+            # a run that was taken up again has samples of both attempts under one name, of which the last counts
+            for info in {info.filename: info for info in archive.infolist()}.values():
+                left -= info.file_size
+                if left < 0:
+                    raise ValueError(over_limit(path.name))
+                if info.filename.startswith("samples/") and info.filename.endswith(".json"):
+                    row += 1
+                    try:
+                        record = parse_json(_read_member(archive, info))
+                    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
+                        record = UNREADABLE, f"{info.filename}: {error}"
+                    yield Entry.of(row, record), origin
+            yield from _judge_status(_mapping(header), row)
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise ValueError(f"not a whole Inspect log: {error}") from None
+
+
+def _read_header(header: object) -> Origin:
+    """Return what a log says of the run: what the plan says goes before the model's own settings."""
+    if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
+        raise ValueError("not an Inspect log: it has no eval")
+    about = header["eval"]
+    task, version = (str(about.get(key, "")) for key in ("task", "task_version"))
+    found, is_own = re.fullmatch(r"(\d+)-[A-Z]+", version), task.rpartition("/")[2] == TASK
+    if is_own and found and int(found[1]) != COMPARABILITY:
+        raise ValueError(
+            f"log of comparability version {found[1]} of the task {TASK}, not comparable with version {COMPARABILITY}; "
+            "evaluate again or use the matching release"
+        )
+    configs = about.get("model_generate_config"), _mapping(header.get("plan")).get("config")
+    asked = {key: value for config in configs for key, value in _mapping(config).items() if value is not None}
+    model, stated = about.get("model"), _mapping(about.get("metadata"))
+    return Origin(model, {
+        "provider": model.partition("/")[0] if isinstance(model, str) and "/" in model else None,
+        "date": about.get("created"),
+        "effort": asked.get("reasoning_effort") or stated.get("effort") or asked.get("reasoning_tokens"),
+        **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
+        "form": stated.get("form") if is_own else None,
+    })  # fmt: skip
+
+
+def _judge_status(header: Mapping, count: int) -> Iterator[tuple[Entry, Origin]]:
+    """Refuse a log that is not that of a whole run, beside its samples."""
+    if (status := header.get("status")) != "success":
+        error = _mapping(header.get("error")).get("message")
+        expected = _mapping(header["eval"].get("dataset")).get("samples")
+        detail = (
+            f"the run did not finish (status {status or 'unknown'}{f': {str(error)[:200]}' if error else ''}): "
+            f"{count:,} samples{f' of {expected:,}' if isinstance(expected, int) else ''} are in it; "
+            "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
+        )
+        yield Entry(0, None, (UNFINISHED_LOG, detail)), Origin()
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    if max(info.file_size, info.compress_size) > ROW_BYTES:
+        raise ValueError(f"{info.file_size:,} bytes are more than a sample has")
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(info)
+    stored = zipfile.ZipInfo(info.filename)  # read as if it were not compressed, then decompress
+    for name in ("header_offset", "flag_bits", "orig_filename"):
+        setattr(stored, name, getattr(info, name))
+    stored.file_size = stored.compress_size = info.compress_size
+    stored.CRC = None  # type: ignore[assignment]
+    with pa.input_stream(pa.BufferReader(archive.read(stored)), compression="zstd") as stream:
+        content = stream.read(info.file_size + 1)
+    if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
+        raise ValueError("the content does not have its check sum")
+    return content
 
 
 def _find_request(record: Mapping) -> Mapping | None:
@@ -102,153 +282,125 @@ def _read_settings(body: Mapping) -> dict[str, object]:
     """Return settings from a request, or from a response that repeats them; only those that are there."""
     config = _mapping(body.get("generationConfig") or body.get("generation_config")) or body
     thinking = _mapping(config.get("thinkingConfig") or config.get("thinking_config") or config.get("thinking"))
-    names = {
-        "effort": ("reasoning_effort", "thinking_budget", "thinkingBudget", "budget_tokens", "thinkingLevel",
-                   "thinking_level", "effort"),
-        "temperature": ("temperature",),
-        "top_p": ("top_p", "topP"),
-        "max_tokens": ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "max_gen_toks"),
-    }  # fmt: skip
     stated = {**_mapping(config.get("output_config")), **thinking, **_mapping(config.get("reasoning")), **config}
-    found = {
-        key: next((stated[one] for one in ones if stated.get(one) is not None), None) for key, ones in names.items()
-    }
-    return {key: value for key, value in found.items() if value is not None}
+    found = {key: [stated[one] for one in ones if stated.get(one) is not None] for key, ones in _SETTINGS.items()}
+    return {key: values[0] for key, values in found.items() if values}
 
 
-def _batch_rows(line: Mapping, asked: Mapping) -> Iterator[Row]:
+def _read_openai(line: Mapping) -> Found:
     """Read a line of a batch's output or error file; chat completions and responses have bodies of their own."""
-    custom_id, response = line["custom_id"], line.get("response") or {}
-    body = _mapping(response.get("body") if isinstance(response, dict) else None)
+    response = line.get("response") or {}
+    body = _mapping(_mapping(response).get("body"))
     error = line.get("error") or body.get("error")
     if error or _mapping(response).get("status_code", 200) != 200 or not ("choices" in body or "output" in body):
-        yield FAILED, f"{custom_id}: {json.dumps(error or response)[:200]}"
-        return
+        raise _RefusedError(FAILED, f"{line['custom_id']}: {json.dumps(error or response)[:200]}")
     chat = [_read_choice(choice, "finish_reason") for choice in _list(body.get("choices"))]
     usage = _mapping(body.get("usage"))
-    yield from _rows(
-        chat if "choices" in body else [_read_response(body)],
-        **{**asked, **_read_settings(body)},
-        **_named_by(custom_id, body),
-        prompt_tokens=usage.get("prompt_tokens", usage.get("input_tokens")),
-        response_tokens=usage.get("completion_tokens", usage.get("output_tokens")),
-        date=body.get("created", body.get("created_at")),
-    )
+    return chat if "choices" in body else [_read_response(body)], {
+        **_read_settings(body),
+        **_named_by(line["custom_id"], body.get("model")),
+        "prompt_tokens": usage.get("prompt_tokens", usage.get("input_tokens")),
+        "response_tokens": usage.get("completion_tokens", usage.get("output_tokens")),
+        "date": body.get("created", body.get("created_at")),
+    }
 
 
-def _message_batch_rows(line: Mapping, asked: Mapping) -> Iterator[Row]:
-    """Read a line of the results of a batch of Anthropic's messages."""
-    custom_id, result = line["custom_id"], _mapping(line["result"])
+def _read_anthropic(line: Mapping) -> Found:
+    """Read a line of the results of a batch of messages."""
+    result = _mapping(line["result"])
     message = _mapping(result.get("message"))
     if not message or result.get("type", "succeeded") != "succeeded":
-        yield FAILED, f"{custom_id}: {json.dumps(result)[:200]}"
-        return
+        raise _RefusedError(FAILED, f"{line['custom_id']}: {json.dumps(result)[:200]}")
     usage = _mapping(message.get("usage"))
-    yield from _rows(
-        [(_message_text(message), message.get("stop_reason"))],
-        **asked,
-        **_named_by(custom_id, message),
-        prompt_tokens=_sum_tokens(usage, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-        response_tokens=usage.get("output_tokens"),
-    )
+    return [(_message_text(message), message.get("stop_reason"))], {
+        **_named_by(line["custom_id"], message.get("model")),
+        "prompt_tokens": _sum_tokens(usage, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+        "response_tokens": usage.get("output_tokens"),
+    }
 
 
-def _gemini_rows(line: Mapping, asked: Mapping) -> Iterator[Row]:
-    """Read a line of the results of a batch of Gemini's; without a key, the request in the line has the prompt."""
+def _read_gemini(line: Mapping) -> Found:
+    """Read a line of the results of a batch; without a key, the request in the line has the prompt."""
     key, response, request = line.get("key"), _mapping(line.get("response")), _mapping(line.get("request"))
     if line.get("error") or not _list(response.get("candidates")):
-        yield FAILED, f"{key}: {json.dumps(line.get('error') or line.get('status') or response)[:200]}"
-        return
+        raise _RefusedError(FAILED, f"{key}: {json.dumps(line.get('error') or line.get('status') or response)[:200]}")
     answers: list[Answer] = []
-    usage = _mapping(response.get("usageMetadata"))
     for candidate in map(_mapping, response["candidates"]):
         parts = [_mapping(part) for part in _list(_mapping(candidate.get("content")).get("parts"))]
-        texts = [[p.get("text") for p in parts if bool(p.get("thought")) is thought] for thought in (True, False)]
         stopped = candidate.get("finishReason")
         is_text = any(isinstance(p.get("text"), str) for p in parts) if parts else read_stop(stopped) in _TEXTLESS
-        answers.append((join_reasoning(*map(_join, texts)) if is_text else None, stopped))
+        text = _join_kinds((bool(part.get("thought")), part.get("text")) for part in parts)
+        answers.append((text if is_text else None, stopped))
+    usage, model = _mapping(response.get("usageMetadata")), response.get("modelVersion")
     contents = map(_mapping, _list(request.get("contents")))
     prompts = [_mapping(part).get("text") for content in contents for part in _list(content.get("parts"))]
-    named = _named_by(key, {"model": response.get("modelVersion")}) if key else _identify(prompts)
-    yield from _rows(
-        answers,
-        **{**asked, **_read_settings(request)},
-        **{"model": response.get("modelVersion"), "version": response.get("modelVersion"), **named},
-        prompt_tokens=_sum_tokens(usage, "promptTokenCount"),
-        response_tokens=_sum_tokens(usage, "candidatesTokenCount", "thoughtsTokenCount")
-        if "candidatesTokenCount" in usage
-        else usage.get("thoughtsTokenCount"),
-        date=response.get("createTime") or line.get("processed_time"),
-    )
+    spent = [name for name in ("candidatesTokenCount", "thoughtsTokenCount") if name in usage]
+    return answers, {
+        **_read_settings(request),
+        **(_named_by(key, model) if key else {"model": model, "version": model, **_identify(prompts)}),
+        "prompt_tokens": usage.get("promptTokenCount"),
+        "response_tokens": _sum_tokens(usage, *spent) if spent else None,
+        "date": response.get("createTime") or line.get("processed_time"),
+    }
 
 
-def _named_by(custom_id: object, body: Mapping) -> dict[str, object]:
-    """Return the puzzle that an id names, perhaps behind a model, and the model that answered."""
-    asked, slash, name = str(custom_id).rpartition("/")
-    return {"model": asked if slash else body.get("model"), "name": name, "version": body.get("model")}
-
-
-def _harness_rows(sample: Mapping, model: str | None, asked: Mapping) -> Iterator[Row]:
-    """Read a harness sample: the raw responses, not what its filters have made of them.
-
-    Neither tokens are logged nor why the model stopped.
-    """
-    doc, texts = _mapping(sample["doc"]), []
-    for repeats in _list(sample["resps"]):
-        texts += repeats if isinstance(repeats, list) else [repeats]
+def _read_harness(sample: Mapping) -> Found:
+    """Read a harness sample: the raw responses, not what its filters made of them; tokens and stops are not logged."""
+    doc = _mapping(sample["doc"])
+    texts = [
+        text for repeats in _list(sample["resps"]) for text in (repeats if isinstance(repeats, list) else [repeats])
+    ]
     prompts = [text for text in doc.values() if isinstance(text, str)]
     stated = _mapping(_mapping(_mapping(sample.get("arguments")).get("gen_args_0")).get("arg_1"))
-    is_greedy = stated and not stated.get("do_sample")
-    yield from _rows(
-        [(text, None) for text in texts],
-        **({"temperature": HARNESS_TEMPERATURE} if is_greedy else {}) | {**asked, **_read_settings(stated)},
-        model=model,
+    return [(text, None) for text in texts], {
+        "temperature": HARNESS_TEMPERATURE if stated and not stated.get("do_sample") else None,
+        **_read_settings(stated),
         **_identify(prompts),
-        perturbation=doc.get("perturbation") or None,
-    )
+        "perturbation": doc.get("perturbation") or None,
+    }
 
 
-def _inspect_rows(sample: Mapping, model: str | None, asked: Mapping) -> Iterator[Row]:
+def _read_inspect(sample: Mapping, model: str | None) -> Found:
     """Read an Inspect sample: what the model was thinking and what it answered."""
     output, prompt = _mapping(sample["output"]), sample.get("input")
     if sample.get("error") or not _list(output.get("choices")):
         error = _mapping(sample.get("error")).get("message", "there is no output")
-        yield FAILED, f"{sample.get('id')}: {error}"[:200]
-        return
+        raise _RefusedError(FAILED, f"{sample.get('id')}: {error}"[:200])
     if isinstance(prompt, list):
         users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
         prompt = _message_text(users[-1]) if users else None
     for fallback in map(_mapping, [output.get("fallback"), *_list(sample.get("model_fallbacks"))]):
         if other := fallback.get("fallback_model"):
-            yield ANOTHER_MODEL, f"{sample.get('id')}: {other} answered in place of {fallback.get('model') or model}"
-            return
+            detail = f"{sample.get('id')}: {other} answered in place of {fallback.get('model') or model}"
+            raise _RefusedError(ANOTHER_MODEL, detail)
     usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
-    own_limit = {key: metadata[key] for key in ("max_tokens",) if key in metadata}  # a solver may give each request one
     answers = [_read_choice(choice, "stop_reason") for choice in output["choices"]]
     if limit := _mapping(sample.get("limit")).get("type"):  # the harness stopped it, whatever the model's last word was
         answers = [(text, f"{limit}_limit") for text, _ in answers]
-    yield from _rows(
-        answers,
-        **{**asked, **own_limit, "model": model, "version": output.get("model")},
-        prompt_tokens=_sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
-        response_tokens=usage.get("output_tokens"),
-        perturbation=metadata.get("perturbation") or None,
+    return answers, {
+        "model": model,
+        "version": output.get("model"),
+        "max_tokens": metadata.get("max_tokens"),  # a solver may give each request a limit of its own
+        "prompt_tokens": _sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
+        "response_tokens": usage.get("output_tokens"),
+        "perturbation": metadata.get("perturbation") or None,
         **_identify([sample.get("id"), *metadata.values(), prompt]),
-    )
+    }
 
 
-def _rows(answers: list[Answer], **fields) -> Iterator[Row]:
-    """Yield a row for each response to one prompt, a refusal without any; a count for several together is none's."""
-    puzzle = str(fields.get("name") or fields.get("text") or "no puzzle named")[:100]
-    if not answers:
-        yield FAILED, f"{puzzle}: there is no response"
-    if len(answers) > 1:
-        fields["response_tokens"] = None
-    for text, stopped in answers:
-        if text is None:
-            yield FAILED, f"{puzzle}: the record has no text"
-        else:
-            yield {**fields, "response": text, "stopped": stopped}
+def _named_by(custom_id: object, model: object) -> dict[str, object]:
+    """Return the puzzle that an id names, perhaps behind a model, and the model that answered."""
+    asked, slash, name = str(custom_id).rpartition("/")
+    return {"model": asked if slash else model, "name": name, "version": model}
+
+
+def _identify(texts: Iterable) -> dict[str, str]:
+    """Return the first text that is a puzzle's name; without one, the longest text as the prompt."""
+    texts = [text for text in texts if isinstance(text, str)]
+    for text in texts:
+        if parse_name(text.removesuffix(".txt")):
+            return {"name": text.removesuffix(".txt")}
+    return {"text": max(texts, key=len)} if texts else {}
 
 
 def _read_choice(choice: object, stop: str) -> Answer:
@@ -262,25 +414,15 @@ def _read_choice(choice: object, stop: str) -> Answer:
 
 def _read_response(body: Mapping) -> Answer:
     """Return the text of a body of the responses endpoint, and why the model stopped."""
-    reasoning: list[object] = []
-    answer: list[object] = []
     items = [_mapping(item) for item in _list(body["output"])]
+    parts: list[tuple[bool, object]] = []
     for item in items:
-        reasoning += map(_part_text, _list(item.get("summary")))
-        (reasoning if item.get("type") == "reasoning" else answer).extend(map(_part_text, _list(item.get("content"))))
-    text = join_reasoning(_join(reasoning), _join(answer))
+        parts += [(True, _part_text(part)) for part in _list(item.get("summary"))]
+        parts += [(item.get("type") == "reasoning", _part_text(part)) for part in _list(item.get("content"))]
+    text = _join_kinds(parts)
     cut = _mapping(body.get("incomplete_details")).get("reason")
     is_text = text or ((items or cut) and all(item.get("type") in ("reasoning", "message") for item in items))
     return text if is_text else None, cut or body.get("status")
-
-
-def _identify(texts: Iterable) -> dict[str, str]:
-    """Return the first text that is a puzzle's name; without one, the longest text as the prompt."""
-    texts = [text for text in texts if isinstance(text, str)]
-    for text in texts:
-        if parse_name(text.removesuffix(".txt")):
-            return {"name": text.removesuffix(".txt")}
-    return {"text": max(texts, key=len)} if texts else {}
 
 
 def _message_text(message: object) -> object:
@@ -293,8 +435,7 @@ def _message_text(message: object) -> object:
     content = message.get("content")
     if content is None or isinstance(content, str):
         reasoning = message.get("reasoning_content") or message.get("reasoning")
-        text = join_reasoning(_join([reasoning]), _join([content or message.get("refusal")]))
-        return text or content
+        return _join_kinds([(True, reasoning), (False, content or message.get("refusal"))]) or content
     if not isinstance(content, list):
         return content
     kinds = [(_mapping(part).get("type") in _REASONING, _part_text(part)) for part in content]
@@ -302,7 +443,7 @@ def _message_text(message: object) -> object:
     if content and last < 0 and not any(isinstance(p, dict) and p.get("type") in _TEXT for p in content):
         return None
     # texts between two traces are part of the reasoning
-    return join_reasoning(*(_join(text for _, text in part) for part in (kinds[: last + 1], kinds[last + 1 :])))
+    return _join_kinds((place <= last, text) for place, (_, text) in enumerate(kinds))
 
 
 def _part_text(part: object) -> object:
@@ -313,14 +454,18 @@ def _part_text(part: object) -> object:
     return part.get("text") or part.get("thinking") or part.get("refusal")
 
 
+def _join_kinds(parts: Iterable[tuple[bool, object]]) -> str:
+    """Return texts, those of reasoning marked as such, as one response."""
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for is_reasoning, text in parts:
+        texts[is_reasoning] += [text] if isinstance(text, str) and text else []
+    return join_reasoning("\n\n".join(texts[True]), "\n\n".join(texts[False]))
+
+
 def _sum_tokens(usage: Mapping, *names: str) -> object:
     """Return tokens that are counted in parts, or the first part where it is unknown or no number."""
     first, *others = (usage.get(name) for name in names)
     return first + sum(part for part in others if type(part) is int) if type(first) is int else first
-
-
-def _join(texts: Iterable) -> str:
-    return "\n\n".join(text for text in texts if isinstance(text, str) and text)
 
 
 def _mapping(value: object) -> Mapping:

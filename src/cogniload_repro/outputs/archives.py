@@ -43,7 +43,7 @@ class _Member(NamedTuple):
     name: str
     size: int
     is_folder: bool
-    open: Callable[[], AbstractContextManager] | None
+    open: Callable[[], AbstractContextManager | None] | None
 
 
 def is_archive(path: Path) -> bool:
@@ -107,7 +107,7 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
         if member.name.casefold() in taken or path.exists():
             return UNREADABLE, "the archive holds it twice, perhaps in capitals"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with member.open() as stream, part.open("wb") as file:
+        with member.open() as stream, part.open("wb") as file:  # type: ignore[union-attr]  # a plain file has a content
             shutil.copyfileobj(stream, file)
         part.rename(path)
         taken.add(member.name.casefold())
@@ -124,7 +124,7 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
 
 
 def _is_inside(name: str) -> bool:
-    """Tell whether a member's name stays in the folder, on any system."""
+    """Return whether a member's name stays in the folder, on any system."""
     parts = PurePosixPath(name).parts
     plain = name.isprintable() and "\\" not in name and ":" not in name
     return plain and bool(parts) and not name.startswith("/") and ".." not in parts and _REFUSED not in parts
@@ -133,13 +133,8 @@ def _is_inside(name: str) -> bool:
 def _zip_members(archive: Path) -> Iterator[_Member]:
     with open_zip(archive) as file:
         for info in file.infolist():
-            is_link = info.external_attr >> 28 == _UNIX_LINK
-            yield _Member(
-                info.filename,
-                info.file_size,
-                info.filename.endswith("/"),
-                None if is_link else partial(file.open, info),
-            )
+            opens = None if info.external_attr >> 28 == _UNIX_LINK else partial(file.open, info)
+            yield _Member(info.filename, info.file_size, info.filename.endswith("/"), opens)
 
 
 class _BoundedInfo(tarfile.TarInfo):
@@ -148,16 +143,20 @@ class _BoundedInfo(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, file: tarfile.TarFile) -> "_BoundedInfo":
         try:
-            return super().fromtarfile(file)
+            info = super().fromtarfile(file)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             raise
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"damaged or cut short: {error}") from None
+        return info._check_size()
 
-    def _proc_member(self, file: tarfile.TarFile) -> tarfile.TarInfo:
+    def _check_size(self) -> "_BoundedInfo":
         if self.size < 0 or (self.type in _EXTENDED and self.size > MAX_HEADER):
             raise tarfile.ReadError(f"a header claims a size of {self.size:,} bytes")
-        return super()._proc_member(file)  # type: ignore[misc]
+        return self
+
+    def _proc_member(self, file: tarfile.TarFile) -> tarfile.TarInfo:
+        return super(_BoundedInfo, self._check_size())._proc_member(file)  # type: ignore[misc]
 
     def _proc_sparse(self, *_: object) -> tarfile.TarInfo:
         raise tarfile.ReadError("it has a file with holes")
@@ -168,17 +167,8 @@ class _BoundedInfo(tarfile.TarInfo):
 def _tar_members(archive: Path) -> Iterator[_Member]:
     with open_stream(archive) as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedInfo) as file:
         for info in file:
-            if info.size < 0:  # as an extended header claims
-                raise tarfile.ReadError(f"a header claims a size of {info.size:,} bytes")
-            is_plain = info.isreg() and not info.issparse()
-            yield _Member(info.name, info.size, info.isdir(), partial(_open_member, file, info) if is_plain else None)
+            opens = partial(file.extractfile, info) if info.isreg() and not info.issparse() else None
+            yield _Member(info.name, info.size, info.isdir(), opens)
             file.members.clear()  # type: ignore[attr-defined]  # kept for going back, which nobody does
         if any(block.strip(b"\0") for block in iter(partial(stream.read, 1 << 20), b"")):
             raise tarfile.ReadError("there is something behind its end, perhaps a second archive")
-
-
-def _open_member(file: tarfile.TarFile, info: tarfile.TarInfo) -> AbstractContextManager:
-    content = file.extractfile(info)
-    if content is None:
-        raise tarfile.ReadError(f"{info.name[:_MAX_SHOWN]!r} is no plain file")
-    return content

@@ -1,14 +1,13 @@
 """What a source of outputs holds, before a long run: cells, missing puzzles, token counts, how answers ended."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, STOPS, take_answer
 from cogniload_repro.formats import format_name
-from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME, Model
 from cogniload_repro.outputs.imports import NamedPuzzles, Report
 from cogniload_repro.outputs.layout import find_files
 from cogniload_repro.outputs.rows import DUPLICATE, Output, Rejected, read_outputs
@@ -18,19 +17,17 @@ from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.statistics.accuracy import order_models
 
 _CELL = ["N", "ratio_pct", "d"]
-_PAPER = {(cell.N, float(cell.ratio_pct), cell.d) for cell in PAPER_GRID}
+_FACTS = ["model", "place", "tokens", "empty", "stopped", "unclosed_trace", "cut_early", "limit"]
 _LEGEND = f"""
-  cells     of the paper's {len(PAPER_GRID)} with a response; per cell: responses in each
+  cells     configurations with a response; per cell: responses in each
   missing   puzzles that a model lacks in its cells, compared with its fullest one
-  complete  cells with the paper's number of puzzles; only these are compared with the paper's numbers
   tokens    responses with both token counts; without, the context limit is not tested
-"""
-_ENDINGS = f"""
   length    answers truncated by the limit of tokens; context: by the model's or the server's window
   unknown   answers of which the source does not say why the model stopped, or in a word that is not known
   open      answers that end within their reasoning, of those with marks around it
   early     truncated answers with fewer tokens, prompt included, than the paper's {CONTEXT_TOKENS:,}; they are scored
             as any other answer, since the paper's rule looks at token counts alone
+  limit     tokens that a request allows
   Scored is the whole response, reasoning first where a source keeps it apart, as in the paper.
 """
 
@@ -46,133 +43,96 @@ def check_outputs(
     Returns
     -------
     frame : DataFrame
-        One row per model, the paper's first: model, responses, cells (with a response), off_grid_cells (those of them
-        that the paper does not have), min_per_cell, max_per_cell (responses), missing (puzzles), complete (cells with
-        the paper's number of puzzles; missing for models that the paper does not have), prompt_counts, response_counts
-        (responses with a token count), empty (responses without text), stopped (responses by why the model stopped, of
-        `endings.STOPS`), unclosed_trace (responses that end within their reasoning), duplicates (rows that answer a
-        puzzle again), budget (max_tokens: the least and largest limit of a request, None where the source does not give
-        it; paper: its tokens of prompt and response together; cut_early: answers that were truncated with fewer).
+        One row per model, the paper's first: responses, cells (with a response), min_per_cell, max_per_cell
+        (responses), missing (puzzles), tokens (responses with both counts), empty (without text), one column for each
+        of `endings.STOPS`, unclosed_trace (end within their reasoning), cut_early (truncated with fewer tokens than
+        the paper's), least_limit, most_limit (tokens that a request allows; missing where no source says), duplicates
+        (rows that answer a puzzle again).
     report : Report
     """
     local = local_source(source)
-    models: dict[str, _Tally] = defaultdict(_Tally)
+    layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))
+    are_known, named = len(catalog) > 0, NamedPuzzles(layout, catalog, edition)
     rejected = Counter(row.reason for row in local.refused)
     examples: dict[str, Rejected] = {row.reason: row for row in reversed(local.refused)}
-    are_known = len(catalog) > 0
-    layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))
-    named = NamedPuzzles(layout, catalog, edition)
+    answers, duplicates = [], Counter[str]()
     for item in read_outputs(layout, catalog, model=model):
         if isinstance(item, Output):
-            models[item.model].add(item, catalog.place(item.name))
+            answers.append(_describe_answer(item, catalog.place(item.name)))
         else:
-            if item.reason == DUPLICATE and item.model is not None:
-                models[item.model].duplicates += 1
+            duplicates[item.model or ""] += item.reason == DUPLICATE
             rejected[item.reason] += 1
             examples.setdefault(item.reason, item)
-    puzzles = catalog.table().select(_CELL).to_pandas()
-    known = puzzles.groupby(_CELL).size() if are_known else None
-    answering = {name: tally for name, tally in models.items() if tally.places}
-    rows = [answering[name].summarise(name, puzzles, known) for name in order_models(answering)]
-    return pd.DataFrame(rows), Report(
-        {name: len(tally.places) for name, tally in answering.items()}, rejected, examples, describe_fits(named.fits),
-        others=[layout.label(path) for path in layout.others],
-    )  # fmt: skip
+    frame = (
+        _count(pd.DataFrame(answers, columns=_FACTS), catalog.table().select(_CELL).to_pandas(), are_known)
+        if answers
+        else None
+    )
+    frame = pd.DataFrame() if frame is None else frame.assign(duplicates=[duplicates[name] for name in frame.index])
+    responses = frame["responses"].to_dict() if answers else {}
+    others = [layout.label(path) for path in layout.others]
+    return frame, Report(responses, rejected, examples, describe_fits(named.fits), others=others)
+
+
+def _describe_answer(output: Output, place: int) -> tuple:
+    """Return the `_FACTS` of a response."""
+    tokens, limit = (output.prompt_tokens, output.response_tokens), output.settings.get("max_tokens", "")
+    is_counted = None not in tokens
+    is_early = is_counted and output.stopped in CUT and sum(tokens, RESERVED_TOKENS) < CONTEXT_TOKENS  # type: ignore[arg-type]
+    stopped, is_open = output.stopped or "unknown", take_answer(output.response) is None
+    allowed = int(limit) if limit.isdecimal() else None
+    return output.model, place, is_counted, output.response == "", stopped, is_open, is_early, allowed
+
+
+def _count(answers: pd.DataFrame, puzzles: pd.DataFrame, are_known: bool) -> pd.DataFrame:
+    """Return one row per model of `check_outputs`, the duplicates aside."""
+    sizes = answers.join(puzzles, on="place").groupby(["model", *_CELL]).size().rename("total").reset_index()
+    fullest = sizes.groupby("model")["total"].transform("max")
+    if are_known:
+        known = puzzles.groupby(_CELL).size().rename("known")
+        fullest = sizes.join(known, on=_CELL)["known"].clip(upper=fullest)
+    by_cell = sizes.assign(missing=fullest - sizes["total"]).groupby("model")
+    by_model = answers.groupby("model")
+    counts = by_cell["total"].agg(responses="sum", cells="size", min_per_cell="min", max_per_cell="max")
+    counts["missing"] = by_cell["missing"].sum()
+    counts = counts.join(by_model[["tokens", "empty", "unclosed_trace", "cut_early"]].sum())
+    counts = counts.join(by_model["limit"].agg(least_limit="min", most_limit="max"))
+    stops = pd.crosstab(answers["model"], answers["stopped"]).reindex(columns=STOPS, fill_value=0)
+    return counts.join(stops).loc[order_models(counts.index)]
 
 
 def describe_check(frame: pd.DataFrame) -> dict[str, dict[str, object]]:
-    """Return stopped, unclosed_trace, missing, duplicates and budget of each model, as `check_outputs` counts them."""
-    keys = ("stopped", "unclosed_trace", "missing", "duplicates", "budget")
-    return {row["model"]: {key: row[key] for key in keys} for row in frame.to_dict("records")}
+    """Return stopped, unclosed_trace, missing, duplicates and budget (of tokens) of each model, as plain numbers."""
+    return {
+        name: {
+            "stopped": {kind: int(row[kind]) for kind in STOPS},
+            **{key: int(row[key]) for key in ("unclosed_trace", "missing", "duplicates")},
+            "budget": {"max_tokens": _limits(row), "paper": CONTEXT_TOKENS, "cut_early": int(row["cut_early"])},
+        }
+        for name, row in frame.iterrows()
+    }
 
 
 def print_check(frame: pd.DataFrame, report: Report) -> str:
     """Return what `check_outputs` has found as text: a row per model, how answers ended, rejected rows."""
     if frame.empty:
         return report.summary()
-    coverage, endings = [], []
-    for row in frame.itertuples():
-        off_grid = f" + {row.off_grid_cells} others" if row.off_grid_cells else ""
-        limits = row.budget["max_tokens"]
-        counted = min(row.prompt_counts, row.response_counts)
-        coverage.append(
-            {
-                "model": format_name(row.model),
-                "responses": f"{row.responses:,}",
-                "cells": f"{row.cells - row.off_grid_cells}{off_grid}",
-                "per cell": _format_range(row.min_per_cell, row.max_per_cell),
-                "missing": f"{row.missing:,}",
-                "complete": "not in the paper" if pd.isna(row.complete) else f"{row.complete:.0f}",
-                "tokens": {row.responses: "all", 0: "none"}.get(counted, f"{counted:,}"),
-                "empty": f"{row.empty:,}",
-            }
-        )
-        endings.append(
-            {"model": format_name(row.model)}
-            | {kind: f"{count:,}" for kind, count in row.stopped.items()}
-            | {"open": f"{row.unclosed_trace:,}", "early": f"{row.budget['cut_early']:,}"}
-            | {"limit": _format_range(*limits) if limits else "not stated"}
-        )
-    tables = [pd.DataFrame(rows).to_string(index=False) for rows in (coverage, endings)]
-    return "\n".join([tables[0], _LEGEND, tables[1], _ENDINGS, report.summary()])
+    counts = frame[["responses", "cells", "missing", "tokens", "empty", *STOPS, "unclosed_trace", "cut_early"]]
+    shown = counts.map("{:,.0f}".format).rename(columns={"unclosed_trace": "open", "cut_early": "early"})
+    rows = [row for _, row in frame.iterrows()]
+    shown.insert(2, "per cell", [_format_range([row["min_per_cell"], row["max_per_cell"]]) for row in rows])
+    shown["limit"] = [_format_range(_limits(row)) for row in rows]
+    shown = shown.rename(index=format_name)
+    tables = [
+        part.rename_axis("model").reset_index().to_string(index=False)
+        for part in (shown.iloc[:, :6], shown.iloc[:, 6:])
+    ]
+    return "\n".join([*tables, _LEGEND, report.summary()])
 
 
-def _format_range(low: int, high: int) -> str:
-    return f"{low:,}" + f"-{high:,}" * (high > low)
+def _limits(row: Mapping) -> list[int] | None:
+    return None if pd.isna(row["least_limit"]) else [int(row["least_limit"]), int(row["most_limit"])]
 
 
-class _Tally:
-    """The responses of one model, counted as they are read."""
-
-    def __init__(self) -> None:
-        self.places: list[int] = []
-        self.stopped: Counter[str] = Counter()
-        self.prompts = self.responses = self.empty = self.unclosed = self.duplicates = self.early = 0
-        self.limits: set[int] = set()
-
-    def add(self, output: Output, place: int) -> None:
-        prompt, spent = output.prompt_tokens, output.response_tokens
-        self.places.append(place)
-        self.prompts += prompt is not None
-        self.responses += spent is not None
-        self.empty += output.response == ""
-        self.stopped[output.stopped or "unknown"] += 1
-        self.unclosed += take_answer(output.response) is None
-        if output.stopped in CUT and prompt is not None and spent is not None:
-            self.early += prompt + spent + RESERVED_TOKENS < CONTEXT_TOKENS
-        if (limit := output.settings.get("max_tokens", "")).isdecimal():
-            self.limits.add(int(limit))
-
-    def summarise(self, name: str, puzzles: pd.DataFrame, known: pd.Series | None) -> dict[str, object]:
-        """Return the model's row of `check_outputs`."""
-        sizes = puzzles.iloc[self.places].groupby(_CELL).size()
-        fullest = sizes.max() if known is None else known.reindex(sizes.index).clip(upper=sizes.max())
-        inside = sizes[[cell in _PAPER for cell in sizes.index]]
-        cells = inside.rename("total").reset_index().itertuples(index=False)
-        complete = sum(_is_complete(BY_NAME[name], *cell) for cell in cells) if name in BY_NAME else None
-        return {
-            "model": name,
-            "responses": len(self.places),
-            "cells": len(sizes),
-            "off_grid_cells": len(sizes) - len(inside),
-            "min_per_cell": sizes.min(),
-            "max_per_cell": sizes.max(),
-            "missing": int((fullest - sizes).sum()),
-            "complete": complete,
-            "prompt_counts": self.prompts,
-            "response_counts": self.responses,
-            "empty": self.empty,
-            "stopped": {kind: self.stopped[kind] for kind in STOPS},
-            "unclosed_trace": self.unclosed,
-            "duplicates": self.duplicates,
-            "budget": {
-                "max_tokens": [min(self.limits), max(self.limits)] if self.limits else None,
-                "paper": CONTEXT_TOKENS,
-                "cut_early": self.early,
-            },
-        }
-
-
-def _is_complete(model: Model, N: int, ratio_pct: float, d: int, total: int) -> bool:
-    """Return whether the paper may have had so many puzzles in a cell: the ratio of a missing one is not printed."""
-    return model.puzzles_per_cell - model.missing.count((d, N)) <= total <= model.puzzles_per_cell
+def _format_range(ends: list[int] | None) -> str:
+    return "-".join(f"{end:,.0f}" for end in dict.fromkeys(ends)) if ends else "not stated"

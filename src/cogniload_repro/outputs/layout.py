@@ -7,23 +7,23 @@ holds puzzles.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from cogniload_repro.outputs.readers import COMPRESSED, is_table, read_table
-from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
-from cogniload_repro.puzzles.readers import STATE, name_state, release_row
-from cogniload_repro.records import UNREADABLE, Entry, Refusal, read_text
-from cogniload_repro.schemas import PUZZLES
+from cogniload_repro.outputs.readers import COMPRESSED, is_table
+from cogniload_repro.puzzles.catalog import parse_name
+from cogniload_repro.puzzles.readers import STATE, name_state
+from cogniload_repro.records import UNREADABLE, Refusal
 
-BAD_PUZZLE, NOT_AN_ANSWER, NOT_READ = "bad puzzle", "not an answer", "not read"
+NOT_AN_ANSWER, NOT_READ = "not an answer", "not read"
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
 #: Endings of archives.
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
 
 _NO_FILE = UNREADABLE, "it is neither a file nor a folder"
+_MISNAMED = NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"
 _UNKNOWN_FORM = (
     NOT_READ,
     "it looks like data of a form that is not read; unpack it, or give it as JSONL, CSV or Parquet",
@@ -37,7 +37,6 @@ _COPY = re.compile(r"(\.(\d{1,4}|tmp|temp|bak|old|orig|part|partial|copy)|~)+$")
 _CONTENT = re.compile(
     rb'"(response|resps|completion|candidates|choices|messages)"\s*:\s*("|\[|\{"0"|null)|\d_\d{1,2}_\d+_\d+_[a-z]'
 )
-_CONTENT_BYTES = 1 << 16
 _RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-harness
 
 
@@ -47,8 +46,7 @@ class Layout:
 
     ``texts`` and ``states`` are puzzle texts and metadata by puzzle name, ``answers`` stand with their model (None in
     no folder). ``others`` are none of these and do not look like data; ``lost`` are data that are not read, and what
-    cannot be looked into: folders without permission, dangling links, pipes and devices. ``inner`` are archives in the
-    folder, and where they were unpacked.
+    cannot be looked into. ``inner`` are archives in the folder, and where they were unpacked.
     """
 
     root: Path
@@ -73,8 +71,8 @@ def find_files(
 ) -> Layout:
     """Sort the files of a source, which messages call by its label; archives but those of `inner` are not looked into.
 
-    If there is no such file or folder, or it holds no outputs and nothing that could be named as refused (before, where
-    it `may_be_empty`), ValueError is raised.
+    If it does not exist, or holds neither outputs nor anything that is refused (before, where it `may_be_empty`),
+    ValueError is raised.
     """
     if source.is_file():
         if not is_table(source):
@@ -85,42 +83,22 @@ def find_files(
     if not source.is_dir():
         raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
     layout = Layout(source, inner=inner or {})
-    files = [(path, path.relative_to(source).parts) for path in walk(source, layout.lost) if path not in layout.inner]
+    files = [(path.relative_to(source).parts, path) for path in walk(source, layout.lost) if path not in layout.inner]
     for archive, folder in layout.inner.items():
         above = archive.relative_to(source).parts[:-1]
-        files += [(path, (*above, *path.relative_to(folder).parts)) for path in walk(folder, layout.lost)]
-    files.sort(key=lambda file: file[1])
-    for path, parts in files:
+        files += [((*above, *path.relative_to(folder).parts), path) for path in walk(folder, layout.lost)]
+    for parts, path in sorted(files):
         _sort_in(layout, path, parts)
     answering = {model for model, _ in layout.answers} - {None}
-    meant = {path for path, parts in files if _model_folder(parts[:-1]) in answering}.intersection(layout.others)
+    meant = {path for parts, path in files if _model_folder(parts[:-1]) in answering}.intersection(layout.others)
     layout.others = [path for path in layout.others if path not in meant]
-    layout.lost += [(path, (NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*")) for path in sorted(meant)]
+    layout.lost += [(path, _MISNAMED) for path in sorted(meant)]
     if not (layout.tables or layout.answers or layout.lost or may_be_empty):
         raise ValueError(
             f"{label or source} holds no outputs; expected are JSONL, CSV, Parquet or Arrow files, logs of Inspect, "
             "or answers N_d_needles_puzzleId_gold.* under one folder per model"
         )
     return layout
-
-
-def read_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
-    """Add the source's own puzzles to the catalog; yield those that are refused."""
-    for name, path in layout.states.items():
-        try:
-            catalog.add(_read_state(name, path, layout.texts.get(name)))
-        except ValueError as error:
-            yield path, Entry(0, None, (BAD_PUZZLE, f"{name}: {error}"))
-    for path in layout.puzzle_tables:
-        for entry in read_table(path, PUZZLES.names):
-            if entry.refusal:
-                yield path, entry
-                continue
-            fields = entry.fields or {}
-            try:
-                catalog.add(check_row(_complete(fields)))
-            except ValueError as error:
-                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{fields.get('name')}: {error}"))
 
 
 def answer_name(path: PurePath) -> str:
@@ -175,38 +153,14 @@ def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
 def _looks_like_data(path: Path) -> bool:
     """Return whether a file that is not read may hold answers, by its ending or by how it begins."""
     name = _COPY.sub("", path.name.lower())
-    if name.endswith(_DATA):
-        return True
-    if _DOCUMENT.fullmatch(name):
-        return False
+    if name.endswith(_DATA) or _DOCUMENT.fullmatch(name):
+        return name.endswith(_DATA)
     try:
         with path.open("rb") as file:
-            return bool(_CONTENT.search(file.read(_CONTENT_BYTES)))
+            return bool(_CONTENT.search(file.read(1 << 16)))
     except OSError:
         return True
 
 
 def _model_folder(folders: tuple[str, ...]) -> str | None:
     return next((folder for folder in folders if folder not in CONTAINERS), None)
-
-
-def _read_state(name: str, state: Path, text: Path | None) -> dict:
-    if text is None:
-        raise ValueError("the metadata have no text; add exp/**/NAME.txt")
-    return release_row(name, _read_whole(text), _read_whole(state))
-
-
-def _read_whole(path: Path) -> str:
-    content = read_text(path)
-    if not isinstance(content, str):
-        raise ValueError(": ".join(content))
-    return content
-
-
-def _complete(fields: dict) -> dict:
-    """Fill in the columns of a puzzle that follow from its name."""
-    parts = parse_name(fields["name"]) if isinstance(fields.get("name"), str) else None
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
-    derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
-    return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}

@@ -5,17 +5,15 @@ import io
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, count
+from itertools import count, repeat
 from pathlib import Path, PurePath
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from cogniload_repro.outputs import inspect_logs
-from cogniload_repro.outputs.adapters import Beside, adapt_record, find_beside
+from cogniload_repro.outputs.adapters import adapt_entries, begins_as_table, find_origin, read_archive, read_json
 from cogniload_repro.records import (
     MALFORMED,
     NOT_UTF8,
@@ -24,7 +22,6 @@ from cogniload_repro.records import (
     Entry,
     Refusal,
     check_encoding,
-    check_record,
     decode_batch,
     open_stream,
     over_limit,
@@ -37,8 +34,9 @@ MISSING_FIELD = "missing field"
 #: Endings of compressed tables.
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
-_BATCH_ROWS, _BATCH_BYTES, _MAX_VALUES, _MAX_ARROW = 16, 1 << 26, 20_000_000, 1 << 30
+_BATCH_ROWS, _MAX_ARROW = 16, 1 << 30
 _ARROW_ENDS = (b"ARROW1", b"\xff\xff\xff\xff\0\0\0\0")  # of its file format and its stream format
+_FLAT = (pa.null(), pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
 
 
@@ -56,7 +54,7 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 def is_table(path: Path) -> bool:
     """Return whether the file's ending is that of a table; JSON is one if it is a log or an array."""
-    return _kind(path) in _READERS and (_kind(path) != "json" or inspect_logs.begins_as_table(path))
+    return _kind(path) in _READERS and (_kind(path) != "json" or begins_as_table(path))
 
 
 def _kind(path: Path) -> str:
@@ -67,45 +65,7 @@ def _kind(path: Path) -> str:
 
 
 def _read_json_lines(path: Path, columns: list[str]) -> Iterator[Entry]:
-    return _read_records(read_json_lines(path), find_beside(path), columns)
-
-
-def _read_records(records: Iterator[Entry], beside: Beside, columns: list[str]) -> Iterator[Entry]:
-    filters: list[object] = []
-    for entry in records:
-        record = entry.fields or {}
-        if "filtered_resps" in record:
-            filters = filters or [record.get("filter")]
-            if record.get("filter") not in filters:
-                continue  # the same response once more, as another filter has cut it
-        yield from _entries(entry.row, entry.refusal or record, columns, beside.model, beside.asked)
-
-
-def _entries(
-    row: int, record: dict | Refusal, columns: list[str], model: str | None, asked: Mapping[str, object]
-) -> Iterator[Entry]:
-    """Yield what a JSON record holds: the wanted fields, and the text by which a puzzle can be found."""
-    for found in adapt_record(record, model, asked) if isinstance(record, dict) else (record,):
-        if isinstance(found, dict):
-            found = {name: found[name] for name in (*columns, "text") if name in found}
-        yield Entry.of(row, found)
-
-
-def _read_json(path: Path, columns: list[str]) -> Iterator[Entry]:
-    content = inspect_logs.load_whole(path)
-    if not isinstance(content, list):
-        return _read_samples(inspect_logs.read_log(content), columns)
-    entries = (Entry.of(row, check_record(record)) for row, record in enumerate(content, start=1))
-    return _read_records(entries, find_beside(path), columns)
-
-
-def _read_eval(path: Path, columns: list[str]) -> Iterator[Entry]:
-    return _read_samples(inspect_logs.read_archive(path), columns)
-
-
-def _read_samples(samples: Iterator[inspect_logs.Sample], columns: list[str]) -> Iterator[Entry]:
-    for row, sample in enumerate(samples, start=1):
-        yield from _entries(0 if sample.is_log else row, sample.record, columns, sample.model, sample.asked)
+    return adapt_entries(zip(read_json_lines(path), repeat(find_origin(path))), columns)
 
 
 def _read_csv(path: Path, columns: list[str], delimiter: str = ",") -> Iterator[Entry]:
@@ -160,15 +120,27 @@ def _parse_count(name: str, word: str | None) -> str | int | None:
 
 def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
     with open_parquet(path) as file:
-        present = _find_columns(file.schema_arrow, columns)
-        groups = (_read_group(path, file, number, present) for number in range(file.num_row_groups))
-        yield from _read_batches(path, chain.from_iterable(groups))
+        present, groups = _find_columns(file.schema_arrow, columns), file.metadata
+        for group in map(groups.row_group, range(groups.num_row_groups)):
+            for chunk in map(group.column, range(group.num_columns)):
+                if chunk.path_in_schema in present and chunk.total_uncompressed_size > ROW_BYTES * (group.num_rows + 1):
+                    raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
+    # a text that stands for many rows stays one, as in the file
+    with open_parquet(path, read_dictionary=present) as file:
+        yield from _read_batches(path, file.iter_batches(_BATCH_ROWS, columns=present))
 
 
 def _find_columns(schema: pa.Schema, columns: list[str]) -> list[str]:
-    if twice := [name for name in columns if schema.names.count(name) > 1]:
-        raise ValueError(f"the file has the column {', '.join(twice)} twice")
-    return [name for name in columns if name in schema.names]
+    """Return which columns there are; what is in them is flat, and so is measured by its texts."""
+    present = [name for name in columns if name in schema.names]
+    for name in present:
+        if schema.names.count(name) > 1:
+            raise ValueError(f"the file has the column {name} twice")
+        kind = schema.field(name).type
+        flat = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (flat in _FLAT or pa.types.is_primitive(flat) or pa.types.is_decimal(flat)):
+            raise ValueError(f"the column {name} is {kind}; write it as text, or leave it out")
+    return present
 
 
 def _read_batches(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[Entry]:
@@ -193,39 +165,11 @@ def _measure_rows(batch: pa.RecordBatch) -> list[int]:
     sizes = [1] * len(batch)
     for column in batch.columns:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
-        if pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type):
+        if texts.type in _FLAT[1:]:
             lengths = pc.binary_length(texts)
             lengths = lengths if texts is column else lengths.take(column.indices)
             sizes = [size + (more or 0) for size, more in zip(sizes, lengths.to_pylist(), strict=True)]
     return sizes
-
-
-def _read_group(path: Path, file: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield so few rows of a row group at a time that they fit into memory, though a value may stand for many."""
-    group = file.metadata.row_group(number)
-    chunks = [group.column(n) for n in range(group.num_columns)]
-    chunks = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
-    nested = sum(chunk.num_values for chunk in chunks if "." in chunk.path_in_schema)
-    if nested > _MAX_VALUES:
-        raise ValueError(f"{nested:,} values in lists are more than a source has")
-    flat = [chunk for chunk in chunks if chunk.path_in_schema in columns]
-    shared = [c.path_in_schema for c in flat if c.has_dictionary_page and c.physical_type == "BYTE_ARRAY"]
-    average = sum(chunk.total_uncompressed_size for chunk in flat) // max(group.num_rows, 1)
-    largest = max(average, _measure_shared(path, number, shared))
-    if largest > ROW_BYTES:
-        raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
-    rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(largest, 1)))
-    yield from file.iter_batches(rows, row_groups=[number], columns=columns)
-
-
-def _measure_shared(path: Path, group: int, columns: list[str]) -> int:
-    """Return the bytes of the largest values that a row group keeps once for all of its rows; 0 if there is none."""
-    if not columns:
-        return 0
-    with open_parquet(path, read_dictionary=columns) as file:
-        first = next(file.iter_batches(1, row_groups=[group], columns=columns), None)
-    shared = [column.dictionary for column in first or () if pa.types.is_dictionary(column.type)]
-    return sum(pc.max(pc.binary_length(texts)).as_py() or 0 for texts in shared)
 
 
 def _read_arrow(path: Path, columns: list[str]) -> Iterator[Entry]:
@@ -243,21 +187,12 @@ def _read_arrow(path: Path, columns: list[str]) -> Iterator[Entry]:
                 continue
             with pa.ipc.open_stream(stream) as batches:
                 present = _find_columns(batches.schema, columns)
-                for name in present:
-                    if not _is_flat(batches.schema.field(name).type):
-                        raise ValueError(f"the column {name} is {batches.schema.field(name).type}")
                 yield from _read_batches(path, map(_validate, (batch.select(present) for batch in batches)))
 
 
 def _validate(batch: pa.RecordBatch) -> pa.RecordBatch:
     batch.validate(full=True)  # offsets that lead elsewhere would be followed
     return batch
-
-
-def _is_flat(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return any(is_kind(kind) for is_kind in (pa.types.is_primitive, pa.types.is_string, pa.types.is_large_string,
-                                             pa.types.is_null))  # fmt: skip
 
 
 def _check_messages(messages: Iterator[pa.ipc.Message]) -> None:
@@ -300,6 +235,6 @@ _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {
     "parquet": _read_parquet,
     "arrow": _read_arrow,
     "feather": _read_arrow,
-    "eval": _read_eval,
-    "json": _read_json,
+    "eval": lambda path, columns: adapt_entries(read_archive(path), columns),
+    "json": lambda path, columns: adapt_entries(read_json(path), columns),
 }

@@ -1,33 +1,38 @@
-"""Sources of model outputs, read as responses and rejected rows.
+"""Sources of model outputs, read as responses and rejected rows, and how models were asked, as far as a source says.
 
 A row that cannot be used never stops the others and never vanishes: it is yielded with its reason.
 """
 
+import math
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.endings import join_reasoning, read_stop
-from cogniload_repro.outputs.layout import Layout, answer_name, find_files, read_puzzles
+from cogniload_repro.outputs.layout import Layout, answer_name, find_files
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
-from cogniload_repro.outputs.settings import SETTINGS, take_settings
-from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
+from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
-from cogniload_repro.schemas import OUTPUTS
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
 
-#: How the prompt was perturbed; such answers are those of a model of their own, "MODEL (NAME)".
-PERTURBATION = "perturbation"
-#: Reasoning that a source keeps in a column of its own; it is put in front of the response, as the paper scores both.
-REASONING = "reasoning"
-#: Columns under which a table may say why a model stopped, beside `stopped`.
-STOP_COLUMNS = ("finish_reason", "stop_reason")
-OPTIONAL = (PERTURBATION, REASONING, *STOP_COLUMNS, *SETTINGS)
-UNKNOWN_PUZZLE = "unknown puzzle"
-DUPLICATE = "duplicate"
-UNSAFE_NAME = "unsafe name"
+#: What a source may say of a request, by the names of columns.
+SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens", "form")
+#: Forms of our own task whose puzzles are the most informative ones: answers to them are fitted, and never averaged.
+CHOSEN_FORMS = ("short", "adaptive")
+#: Columns under which a table may say why a model stopped, the first that is not empty counts.
+STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
+#: How the prompt was perturbed (such answers are those of a model of their own, "MODEL (NAME)"), reasoning in a column
+#: of its own (it is put in front of the response, as the paper scores both), stop reasons and settings.
+COLUMNS = [*OUTPUTS.names, "perturbation", "reasoning", *STOP_COLUMNS[1:], *SETTINGS]
+BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE, UNSAFE_NAME = "bad puzzle", "unknown puzzle", "duplicate", "unsafe name"
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOST_VALUES, _MOST_TOLD, _LONGEST = 10_000, 20, 100
 
 
 class Output(NamedTuple):
@@ -60,17 +65,9 @@ def read_outputs(
 ) -> Iterator[Output | Rejected]:
     """Read the responses of a file or folder, one by one, in the order of paths and rows.
 
-    Parameters
-    ----------
-    source : path or Layout
-        A table with the columns of the outputs table, and perhaps those of `OPTIONAL`: JSONL, CSV, TSV or a JSON array
-        (each perhaps compressed: .gz, .zst, .bz2, .xz), Parquet or Arrow. Or results of a batch of OpenAI, Anthropic or
-        Gemini, a sample log of lm-evaluation-harness, a log of Inspect (.eval or .json), a folder of such files, or of
-        answers in the authors' layout. Or the files of a folder, as `find_files` has sorted them.
-    catalog : Catalog
-        Known puzzles; the source's own and those drawn again from their names are added.
-    model : str, optional
-        The model of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
+    A table may be JSONL, CSV, TSV or a JSON array (each perhaps compressed), Parquet or Arrow, with `COLUMNS`, or in
+    one of the forms of `adapters`. The source's own puzzles, and those drawn from their names, are added to the
+    catalog. `model` is that of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
     """
     layout = source if isinstance(source, Layout) else find_files(Path(source))
     rows = _Rows(layout, catalog, model)
@@ -84,14 +81,47 @@ def read_outputs(
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
-    yield from read_puzzles(layout, catalog)
+    yield from _add_puzzles(layout, catalog)
     for path in layout.tables:
-        yield from ((path, entry) for entry in read_table(path, [*OUTPUTS.names, *OPTIONAL]))
+        yield from ((path, entry) for entry in read_table(path, COLUMNS))
     for model, path in layout.answers:
         content = read_text(path)
         fields = {"model": model, "name": answer_name(path), "response": content}
         yield path, Entry.of(0, fields if isinstance(content, str) else content)
     yield from ((path, Entry(0, None, refusal)) for path, refusal in layout.lost)
+
+
+def _add_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
+    """Add the source's own puzzles to the catalog; yield those that are refused."""
+    for name, path in layout.states.items():
+        try:
+            text, state = (read_text(one) for one in (layout.texts.get(name, path), path))
+            if name not in layout.texts:
+                raise ValueError("the metadata have no text; add exp/**/NAME.txt")
+            if not (isinstance(text, str) and isinstance(state, str)):
+                raise ValueError(": ".join(text if isinstance(state, str) else state))
+            catalog.add(release_row(name, text, state))
+        except ValueError as error:
+            yield path, Entry(0, None, (BAD_PUZZLE, f"{name}: {error}"))
+    for path in layout.puzzle_tables:
+        for entry in read_table(path, PUZZLES.names):
+            fields = entry.fields or {}
+            try:
+                if entry.refusal:
+                    yield path, entry
+                else:
+                    catalog.add(check_row(_complete(fields)))
+            except ValueError as error:
+                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{fields.get('name')}: {error}"))
+
+
+def _complete(fields: dict) -> dict:
+    """Fill in the columns of a puzzle that follow from its name."""
+    parts = parse_name(fields["name"]) if isinstance(fields.get("name"), str) else None
+    if parts is None:
+        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
+    return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}
 
 
 class _RowError(Exception):
@@ -162,8 +192,8 @@ class _Rows:
 
 def _read_fields(fields: dict) -> Output:
     """Return fields as a response, or raise why they are none."""
-    if isinstance(fields.get(REASONING), str) and isinstance(fields.get("response", ""), str):
-        fields["response"] = join_reasoning(fields[REASONING], fields.get("response", ""))
+    if isinstance(fields.get("reasoning"), str) and isinstance(fields.get("response", ""), str):
+        fields["response"] = join_reasoning(fields["reasoning"], fields.get("response", ""))
     for name in ("model", "name", "response"):
         if name not in fields:
             raise _RowError(MISSING_FIELD, "model; name it with --model" if name == "model" else name)
@@ -181,23 +211,85 @@ def _read_fields(fields: dict) -> Output:
             fields[name] = count = int(count)
         if count is not None and (type(count) is not int or not 0 <= count < 2**63):
             raise _RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
-    if perturbation := fields.get(PERTURBATION):
+    if perturbation := fields.get("perturbation"):
         if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}[0-9]{0,4}", perturbation)):
             raise _RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
         fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
-    stopped = read_stop(next((word for name in ("stopped", *STOP_COLUMNS) if (word := fields.get(name))), None))
+    stopped = read_stop(next((word for name in STOP_COLUMNS if (word := fields.get(name))), None))
     return Output(fields["model"], fields["name"], fields["response"], *tokens, stopped, take_settings(fields))
 
 
 def _is_safe(name: str, *, slash: bool) -> bool:
     """Return whether a name is plain text that names no place outside its folder."""
     parts = name.split("/")
-    return (
-        name.isprintable()
-        and name == name.strip()
-        and "\\" not in name
-        and (slash or len(parts) == 1)
-        and all(part and not part.startswith(".") for part in parts)
-        and len(quote(name)) <= 200
-    )
+    is_plain = name.isprintable() and name == name.strip() and "\\" not in name and len(quote(name)) <= 200
+    return is_plain and (slash or len(parts) == 1) and all(part and not part.startswith(".") for part in parts)
+
+
+def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return those of `SETTINGS` that a row has, as short text; a date is a day (ISO 8601), in UTC where it is a time.
+
+    Examples
+    --------
+    >>> take_settings({"date": 1724858089, "temperature": 0.6, "max_tokens": None})
+    {'date': '2024-08-28', 'temperature': '0.6'}
+    """
+    stated = {name: fields.get(name) for name in SETTINGS}
+    if stated["date"] is not None:
+        stated["date"] = _read_day(stated["date"])
+    return {name: text for name, value in stated.items() if (text := _read_value(value))}
+
+
+class SettingsTally:
+    """Counts by model how often each setting had which value; very many numbers are given as their range."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+
+    def add(self, output: Output) -> None:
+        """Count the settings of a response."""
+        for name, value in output.settings.items():
+            counts = self._counts[output.model][name]
+            if value in counts or len(counts) < _MOST_VALUES:
+                counts[value] += 1
+
+    def by_model(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return responses by model, setting and value, the names in order; of too many words the first ones."""
+        return {
+            model: {name: _sum_up(settings[name]) for name in SETTINGS if name in settings}
+            for model, settings in sorted(self._counts.items())
+        }
+
+
+def find_chosen(sources: Iterable[Mapping]) -> set[str]:
+    """Return the models of sources, as ``sources.json`` has them, that were asked puzzles of `CHOSEN_FORMS`."""
+    stated = [asked for source in sources for asked in source.get("settings", {}).items()]
+    return {model for model, settings in stated if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
+
+
+def _sum_up(counts: Mapping[str, int]) -> dict[str, int]:
+    if len(counts) > _MOST_TOLD and all(value.isdecimal() for value in counts):
+        numbers = sorted(map(int, counts))
+        return {f"{numbers[0]} to {numbers[-1]}": sum(counts.values())}
+    return dict(sorted(counts.items())[:_MOST_TOLD])
+
+
+def _read_day(value: object) -> object:
+    """Return the day of a time that is given in seconds or in words; None if it is neither."""
+    if isinstance(value, str):
+        day = _DAY.match(value)
+        return day[0] if day else None
+    try:
+        return datetime.fromtimestamp(float(value), UTC).date().isoformat()  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _read_value(value: object) -> str:
+    """Return a word or number as it is shown; nothing for anything else."""
+    if isinstance(value, str):
+        return " ".join(value.split()).encode("utf-8", "backslashreplace").decode()[:_LONGEST]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return ""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else f"{value:g}"

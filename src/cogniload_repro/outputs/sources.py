@@ -30,9 +30,8 @@ _HUB = "https://huggingface.co"
 _HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)")
 _COMMIT, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")  # servers on this machine, which plain http may reach
-_CHUNK_BYTES, _MAX_REDIRECTS = 1 << 16, 20
 _HTML_STARTS = (b"<!doctype html", b"<html")
-_RANGE, _LENGTH = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)"), re.compile(r"\d{1,18}")
+_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
 
 
 class LocalSource(NamedTuple):
@@ -61,8 +60,8 @@ def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None
     the file's sum in hexadecimal; with a sum, the hub's address may name a branch. What is fetched and unpacked is kept
     in the cache. `fetch` is `download`, perhaps with other options. Everything else raises ValueError.
     """
-    address, _, sha256 = str(source).partition("#sha256=")
-    if "#sha256=" in str(source) and not _SHA256.fullmatch(sha256 := sha256.lower()):
+    address, mark, sha256 = str(source).partition("#sha256=")
+    if mark and not _SHA256.fullmatch(sha256 := sha256.lower()):
         raise ValueError(
             f"{without_secrets(address)}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256="
         )
@@ -105,8 +104,7 @@ def resolve_address(address: str) -> str:
     if not match:
         raise ValueError(f"{shown} is incomplete; write hf://datasets/OWNER/NAME@COMMIT/path/to/file")
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
-    parts = match.groupdict()
-    return f"{hub}/datasets/{parts['owner']}/{parts['name']}/resolve/{parts['revision']}/{quote(parts['path'])}"
+    return f"{hub}/datasets/{match['owner']}/{match['name']}/resolve/{match['revision']}/{quote(match['path'])}"
 
 
 def download(
@@ -119,16 +117,17 @@ def download(
     too much (`records.unpacked_limit`), or keeps failing, ValueError is raised; what has come is kept in the last case.
     """
     part = path.with_name(f".{path.name}.part")
+    mark = part.with_name(f"{part.name}.version")
     session = _Session(allow_http or urlsplit(url).scheme == "http", anywhere=allow_http)
     for attempt in range(attempts):
         time.sleep(pause_s * 2 ** (attempt - 1) if attempt else 0)
         try:
-            _fetch_rest(session, url, part, timeout_s)
-            _mark(part).unlink(missing_ok=True)
+            _fetch_rest(session, url, part, mark, timeout_s)
+            mark.unlink(missing_ok=True)
             os.replace(part, path)
             return
-        except (ValueError, TooManyRedirects) as error:  # what no second attempt mends
-            _mark(part).unlink(missing_ok=True)
+        except (ValueError, TooManyRedirects) as error:  # what no second attempt corrects
+            mark.unlink(missing_ok=True)
             part.unlink(missing_ok=True)
             why = "it leads to no valid address" if isinstance(error, InvalidURL) else _describe(error)
             raise ValueError(f"{without_secrets(url)}: {why}; check the address") from None
@@ -149,7 +148,7 @@ class _Session(requests.Session):
 
     def __init__(self, allow_http: bool, *, anywhere: bool):
         super().__init__()
-        self.max_redirects = _MAX_REDIRECTS
+        self.max_redirects = 20
         self.hooks["response"].append(_drop_body)
         self._allow_http, self._anywhere = allow_http, anywhere
 
@@ -166,60 +165,38 @@ def _drop_body(response: requests.Response, **_: object) -> None:
         response.raw = None
 
 
-def _fetch_rest(session: requests.Session, url: str, part: Path, timeout_s: float) -> None:
-    """Fetch what the part file lacks; beside it stand the first answer's total size and version."""
-    total, version = "", ""
-    if part.exists() and _mark(part).exists():
-        total, _, version = _mark(part).read_text(encoding="utf-8").partition(" ")
+def _fetch_rest(session: requests.Session, url: str, part: Path, mark: Path, timeout_s: float) -> None:
+    """Fetch what the part lacks; the mark beside it has the total size and the version that the first answer gave."""
+    total, _, version = mark.read_text("utf-8").partition(" ") if part.exists() and mark.exists() else ("", "", "")
     start = part.stat().st_size if version else 0
-    headers = {"Accept-Encoding": "identity"}
-    if start:
-        headers |= {"Range": f"bytes={start}-", "If-Range": version}
-    with session.get(url, headers=headers, stream=True, timeout=timeout_s) as response:
-        status, found = response.status_code, _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        is_rest = start and found and int(found[1]) == start and _version(response) == version
-        if status == 416 or (status == 206 and not (is_rest and found and found[2] in (total or found[2], "*"))):
-            _mark(part).unlink(missing_ok=True)  # the next attempt begins anew
-            raise _TransientError("the server sent another part than was asked for, or of another version")
-        if status in (408, 429) or status >= 500:
-            raise _TransientError(f"the server answered {status} {str(response.reason or '')[:100]}")
-        if status not in (200, 206):
-            raise ValueError(f"the server answered {status} {str(response.reason or '')[:100]}")
-        encoding = response.headers.get("Content-Encoding", "").lower()
-        if encoding not in ("", "identity") and not urlsplit(url).path.lower().endswith((".gz", ".tgz")):
-            raise ValueError(f"it comes compressed as {encoding[:20]!r}, though it was asked for as it is")
+    asked = {"Range": f"bytes={start}-", "If-Range": version} if start else {}
+    with session.get(url, headers={"Accept-Encoding": "identity", **asked}, stream=True, timeout=timeout_s) as response:
+        status, headers = response.status_code, response.headers
+        found = _RANGE.fullmatch(headers.get("Content-Range", ""))
+        stated = headers.get("ETag") or headers.get("Last-Modified") or ""
         if status == 200:
-            start, total = 0, _read_length(response)
-            _mark(part).unlink(missing_ok=True)
-            if version := _version(response):
-                _mark(part).write_text(f"{total} {version}", encoding="utf-8")
-        elif found and not total:
-            total = found[2].replace("*", "")
+            start, total = 0, headers.get("Content-Length", "")
+            if not total.isdecimal() or "chunked" in headers.get("Transfer-Encoding", "").lower():
+                total = ""
+            mark.unlink(missing_ok=True)
+            if stated and not stated.startswith("W/"):  # a weak one does not distinguish bytes
+                mark.write_text(f"{total} {stated}", encoding="utf-8")
+        elif status == 206 and start and found and int(found[1]) == start and stated == version:
+            if found[2] not in (total or found[2], "*"):
+                mark.unlink()
+                raise _TransientError("the server gives another size than before")
+            total = total or found[2].replace("*", "")
+        elif status in (206, 408, 416, 429) or status >= 500:
+            if status in (206, 416):  # another part than was asked for: the next attempt begins anew
+                mark.unlink(missing_ok=True)
+            raise _TransientError(f"the server answered {status} {str(response.reason or '')[:100]}")
+        else:
+            raise ValueError(f"the server answered {status} {str(response.reason or '')[:100]}")
         _append(response, part, start, int(total) if total else None)
-        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        is_page = headers.get("Content-Type", "").startswith("text/html")
     with part.open("rb") as file:
         if is_page or file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
             raise ValueError("it gives a web page instead of data")
-
-
-def _mark(part: Path) -> Path:
-    return part.with_name(f"{part.name}.version")
-
-
-def _version(response: requests.Response) -> str:
-    """Return the server's mark of the version; "" if there is none that distinguishes bytes."""
-    version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-    return "" if version.startswith("W/") else version
-
-
-def _read_length(response: requests.Response) -> str:
-    """Return the digits of the whole file's size, "" where the server does not give it."""
-    length = response.headers.get("Content-Length")
-    if length is None or "chunked" in response.headers.get("Transfer-Encoding", "").lower():
-        return ""
-    if not _LENGTH.fullmatch(length):
-        raise ValueError(f"the server gives a length of {length[:40]!r}")
-    return length
 
 
 def _append(response: requests.Response, part: Path, size: int, total: int | None) -> None:
@@ -230,7 +207,7 @@ def _append(response: requests.Response, part: Path, size: int, total: int | Non
     ):
         file.seek(size)
         file.truncate()
-        while max(size, total or 0) <= limit and (chunk := response.raw.read1(_CHUNK_BYTES, decode_content=False)):
+        while max(size, total or 0) <= limit and (chunk := response.raw.read1(1 << 16, decode_content=False)):
             file.write(chunk)
             size += len(chunk)
             progress.update(len(chunk))
@@ -245,6 +222,7 @@ def _describe(error: Exception) -> str:
 
 
 def _fetch(address: str, sha256: str, cache: Path, fetch: Callable[..., None]) -> tuple[Path, str]:
+    """Return the file in the cache, fetched if need be, and a note where it was fetched earlier."""
     url, shown = resolve_address(address), without_secrets(address)
     parts = urlsplit(url)
     hub = _HF.fullmatch(address)
@@ -258,13 +236,12 @@ def _fetch(address: str, sha256: str, cache: Path, fetch: Callable[..., None]) -
     if path.exists() and not sha256:
         since = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
         return path, f"{shown} was fetched on {since} and is kept; delete {path} to fetch it again"
-    if path.exists() and _hash(path) == sha256:
-        return path, ""
-    path.unlink(missing_ok=True)
-    fetch(url, path, allow_http=bool(sha256))
-    if sha256 and _hash(path) != sha256:
-        path.unlink()
-        raise ValueError(f"{shown} does not have the SHA-256 sum {sha256}; it was changed or damaged, and is not used")
+    if not path.exists() or _hash(path) != sha256:
+        path.unlink(missing_ok=True)
+        fetch(url, path, allow_http=bool(sha256))
+        if sha256 and _hash(path) != sha256:
+            path.unlink()
+            raise ValueError(f"{shown} does not have the SHA-256 sum {sha256}; it was changed or damaged")
     return path, ""
 
 
