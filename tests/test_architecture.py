@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cogniload_repro.commands.steps import find_core
+from cogniload_repro.commands.steps import CORE, find_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "cogniload_repro"
@@ -91,7 +91,7 @@ def test_the_map_has_every_module_in_its_folder_and_the_layers_in_order():
 
 def test_outputs_and_scores_are_made_again_when_what_shapes_them_changes(imports):
     """A module that shapes outputs or scores is among what they are made from; the regressions are none."""
-    listed = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in find_core()}
+    listed = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in find_files(PACKAGE, CORE)}
     needed: set[str] = set()
     waiting = [
         "reconstruction/stand_ins",

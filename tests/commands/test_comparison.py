@@ -72,19 +72,6 @@ def test_levels_with_many_overflows_are_marked(tmp_path):
     assert "*" not in run("compare-models", "Qwen3-32B", "Qwen3-8B", "--build", tmp_path / "none").output
 
 
-def test_a_model_that_waits_for_scoring_is_named(build):
-    """A model of a source that has no scores yet is told from one that nobody added."""
-    sources = build / "sources.json"
-    listed = json.loads(sources.read_text("utf-8"))
-    before = sources.read_bytes()
-    listed[0]["models"].append("waiting")
-    sources.write_text(json.dumps(listed), "utf-8")
-    done = run("compare-models", "waiting", "weak", "--build", build)
-    sources.write_bytes(before)
-    assert done.exit_code == 2
-    assert "waiting was added but not scored yet" in done.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

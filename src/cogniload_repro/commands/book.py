@@ -2,30 +2,24 @@
 
 import subprocess
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from cogniload_repro.commands.choices import describe_changes, read_choices
-from cogniload_repro.commands.options import BUILD, DATA, FAMILY, FORMULA, GRID, JOBS, say
-from cogniload_repro.commands.steps import Build, read_sources, tables_of
+from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, GRID, MADE, REGRESSION, say, takes
+from cogniload_repro.commands.steps import Build, read_sources, sum_of, tables_of
 
 if TYPE_CHECKING:
     from cogniload_repro.presentation.chapters import Chapter
 
 
 @click.command("run-notebook")
-@click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
-@FORMULA
-@FAMILY
-@DATA
-@BUILD
-def run_notebook(
-    source: Path, target: Path, formula: str | None, family: str | None, data: str | None, build: Path
-) -> None:
+@click.argument("source", type=EXISTING_FILE)
+@click.argument("target", type=FILE)
+@takes(*REGRESSION, BUILD)
+def run_notebook(source: Path, target: Path, build: Path, **regression: str | None) -> None:
     """Execute the notebook SOURCE on a build folder and write the result to TARGET.
 
     Empty options keep the notebook's defaults. A family or a table without a formula applies to the paper's
@@ -34,15 +28,13 @@ def run_notebook(
     from cogniload_repro.presentation.notebooks import run_notebook
 
     start = time.monotonic()
-    run_notebook(source, target, {"build": build.resolve()} | _chosen_parameters(formula, family, data))
+    run_notebook(source, target, {"build": build.resolve()} | _choose_parameters(**regression))
     say(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
 @click.command()
-@GRID
 @click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
-@BUILD
-@JOBS
+@takes(*MADE)
 def render(grid: str, again: bool, build: Path, jobs: int) -> None:
     """Re-execute notebooks whose source, inputs or parameters changed, then rebuild the book.
 
@@ -59,8 +51,7 @@ def render(grid: str, again: bool, build: Path, jobs: int) -> None:
 
 
 @click.command("build-book")
-@GRID
-@BUILD
+@takes(GRID, BUILD)
 def build_book(grid: str, build: Path) -> None:
     """Build the HTML book from pages and executed notebooks, incrementally where possible."""
     _check_checkout(build)
@@ -83,14 +74,11 @@ def _list_chapters(grid: str, build: Path) -> list["Chapter"]:
     from cogniload_repro.models import NAMES
     from cogniload_repro.presentation.chapters import list_chapters
 
-    has = {
-        "whole_grid": grid == "paper",
-        "another_model": any(model not in NAMES for one in read_sources(build) for model in one["models"]),
-    }
-    return list_chapters("notebooks", **has)
+    others = {model for source in read_sources(build) for model in source["models"]} - set(NAMES)
+    return list_chapters("notebooks", whole_grid=grid == "paper", another_model=bool(others))
 
 
-def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.Popen) -> None:
+def _make_book(chapters: list["Chapter"], build: Path, builder: subprocess.Popen) -> None:
     from cogniload_repro.presentation import book
 
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
@@ -99,34 +87,34 @@ def _make_book(chapters: Sequence["Chapter"], build: Path, builder: subprocess.P
     book.build_book(build, builder)
 
 
-def _run_changed(chapters: Sequence["Chapter"], build: Build, again: bool) -> None:
+def _run_changed(chapters: list["Chapter"], build: Build, again: bool) -> None:
     from cogniload_repro.presentation.chapters import Run, run_notebooks
 
-    choices, manifest = build.choices, build.manifest
-    chosen, tables = _chosen_parameters(choices.formula, choices.family, choices.cells), tables_of(build)
+    choices, tables = build.choices, tables_of(build)
+    chosen = _choose_parameters(choices.formula, choices.family, choices.cells)
     runs, made_from = [], {}
     for chapter in chapters:
         name = f"notebooks/{chapter.source.name}"
         own = {name: chosen[name] for name in chapter.takes if name in chosen}
-        parts = {**tables, "notebook": manifest.digest(chapter.source), "parameters": manifest.sum(own)}
+        parts = {**tables, "notebook": build.digest(chapter.source), "parameters": sum_of(own)}
         if "cells_path" in own:
-            parts["data"] = manifest.digest(choices.cells)
-        if again or not manifest.is_made_from(name, parts) or manifest.find_damage(name):
+            parts["data"] = build.digest(choices.cells)
+        if again or not build.is_done(name, parts):
             runs.append(Run(chapter.source, build.folder / name, {"build": build.folder.resolve()} | own))
             made_from[name] = parts
     for run, seconds in run_notebooks(runs, build.jobs):
         name = f"notebooks/{run.source.name}"
-        manifest.record(name, made_from[name], [name])
+        build.record(name, made_from[name], name)
         say(f"  {run.source.name:28} {seconds:5.1f} s")
 
 
-def _chosen_parameters(formula: str | None, family: str | None, data: str | None) -> dict[str, object]:
+def _choose_parameters(formula: str | None, family: str | None, cells: str | None) -> dict[str, object]:
     """Return parameters of notebooks; a family or a table without a formula applies to the paper's specification."""
-    if formula == "" and (family or data):
+    if formula == "" and (family or cells):
         from cogniload_repro.statistics.regression import QUADRATIC  # which takes seconds to import
 
         formula = QUADRATIC
-    given = {"formula": formula, "family": family, "cells_path": Path(data).resolve() if data else None}
+    given = {"formula": formula, "family": family, "cells_path": Path(cells).resolve() if cells else None}
     return {name: value for name, value in given.items() if value}
 
 

@@ -14,12 +14,12 @@ from cogniload_repro.files import write_whole
 RECONSTRUCTED = "reconstructed"
 #: File of the choices in a build folder; addresses may have passwords in them, so that it is its owner's alone.
 CHOICES_FILE = "choices.json"
+_KEPT = ("scorer", "formula", "family", "cells")
 #: Options of make that are kept, and their former names, which are accepted until the next release.
-OPTIONS = ("source", "max_rejected", "scorer", "formula", "family", "cells")
+OPTIONS = ("source", "max_rejected", *_KEPT)
 FORMER = {"reading": "scorer", "data": "cells"}
 #: How make hands options on: in the environment, where nothing expands them.
 _HANDED_ON = "COGNILOAD_CHOSEN_"
-_KEPT = ("scorer", "formula", "family", "cells")
 #: The scorer that is the paper's: the pseudocode of Appendix D.
 PAPERS_SCORER = "pseudocode"
 
@@ -59,6 +59,11 @@ class Choices:
     cells: str = ""
 
     @property
+    def sources(self) -> tuple[Source, ...]:
+        """The main source and those that were added."""
+        return (self.source, *self.added)
+
+    @property
     def custom_fit(self) -> bool:
         """Whether another regression is chosen than the paper's."""
         return bool(self.formula or self.family or self.cells)
@@ -78,15 +83,14 @@ def read_choices(build: str | Path) -> Choices:
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
         source, *added = (Source(**one | {"without": tuple(one["without"])}) for one in kept.pop("sources"))
-        return Choices(source, tuple(added), **{FORMER.get(name, name): value for name, value in kept.items()})
+        return Choices(source, tuple(added), **kept)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{file} is damaged ({error}); delete it and give your options again") from None
 
 
 def write_choices(build: str | Path, choices: Choices) -> None:
     """Keep choices as they are."""
-    kept = {"sources": [asdict(one) for one in (choices.source, *choices.added)]}
-    kept |= {name: getattr(choices, name) for name in _KEPT}
+    kept = {"sources": [asdict(one) for one in choices.sources]} | {name: getattr(choices, name) for name in _KEPT}
     write_whole(Path(build) / CHOICES_FILE, json.dumps(kept, indent=1) + "\n", mode=0o600)
 
 
@@ -97,14 +101,11 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
     is not possible, it is a ValueError and nothing has changed.
     """
     for old in FORMER.keys() & given.keys():
-        say(
-            f"{old.upper()}= is now called {FORMER[old].upper()}=; the old name works for one release",
-            err=True,
-        )
+        notice = f"{old.upper()}= is now called {FORMER[old].upper()}=; the old name works for one release"
+        say(notice, err=True)
     given = {FORMER.get(name, name): value.strip() for name, value in given.items()}
     if unknown := sorted(set(given) - set(OPTIONS)):
         raise ValueError(f"unknown option {', '.join(unknown)}; options are: {', '.join(OPTIONS)}")
-    build = Path(build)
     before = read_choices(build)
     new: dict[str, Any] = {name: given[name] for name in _KEPT if name in given}
     if new.get("cells"):
@@ -119,8 +120,8 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
 
         find_reading(choices.scorer)
     if choices.custom_fit and {"formula", "family", "cells"} & set(given):
-        _check_regression(build, choices)
-    if choices != before or not (build / CHOICES_FILE).is_file():
+        _check_regression(Path(build) / "cells.parquet", choices)
+    if choices != before or not (Path(build) / CHOICES_FILE).is_file():
         write_choices(build, choices)
     return choices
 
@@ -128,7 +129,7 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
 def choose_added(choices: Choices, given: Mapping[str, str], **options: str | None) -> Choices:
     """Return the choices with one more source beside the others; one that is there already is read as given now."""
     source = _choose_source(Source(""), given, options)
-    if not given.get("source", "").strip() or source.address == RECONSTRUCTED:
+    if source.address in ("", RECONSTRUCTED):
         raise ValueError("give the outputs to be added: make add SOURCE=answers.jsonl")
     check_source(source)
     if source.address == choices.source.address:
@@ -144,38 +145,31 @@ def choose_removed(choices: Choices, given: Mapping[str, str], models: list[list
     ``models`` are those that the build has of each source.
     """
     address, model = _locate(given.get("source", "").strip()), given.get("model", "").strip()
-    left, names = [], set()
-    for index, source in enumerate(choices.added, 1):
-        brought = models[index] if index < len(models) else []
-        names.update(brought)
-        if address == source.address or brought == [model]:
-            continue
-        left.append(replace(source, without=(*source.without, model)) if model in brought else source)
-    if tuple(left) == choices.added:
-        known = ", ".join(sorted(names)) or "none"
+    brought = [*models[1:], *([] for _ in choices.added)]
+    left = tuple(
+        replace(source, without=(*source.without, model)) if model in own else source
+        for source, own in zip(choices.added, brought, strict=False)
+        if source.address != address and own != [model]
+    )
+    if left == choices.added:
+        known = ", ".join(sorted({name for own in models[1:] for name in own})) or "none"
         raise ValueError(f"cannot remove {model or without_secrets(address)}; added models are: {known}")
-    return replace(choices, added=tuple(left))
+    return replace(choices, added=left)
 
 
 def describe_choices(choices: Choices) -> str:
     """Return a line that says what a build is made of."""
-    sources = " + ".join(without_secrets(one.address) for one in (choices.source, *choices.added))
-    return "; ".join([f"outputs: {sources}", *_describe_kept(choices, _KEPT, ": ")])
+    kept = [f"{name}: {value}" for name in _KEPT if (value := getattr(choices, name))]
+    return "; ".join([f"outputs: {' + '.join(one.label for one in choices.sources)}", *kept])
 
 
 def describe_changes(choices: Choices) -> str:
     """Return what a user has changed in a book and the way back, for the top of its pages; empty for nothing."""
-    parts = []
-    if choices.custom_fit:
-        fit = ", ".join(_describe_kept(choices, ("formula", "family", "cells"), " "))
-        parts.append(f"regressions ({fit}; back by `make render FORMULA= FAMILY= CELLS=`)")
-    if choices.source.address != RECONSTRUCTED:
-        parts.append(f"outputs ({choices.source.label}; back by `make render SOURCE=reconstructed`)")
-    if choices.added:
-        parts.append(f"added models ({', '.join(one.label for one in choices.added)}; out by `make remove MODEL=...`)")
-    if choices.scorer:
-        parts.append(f"the scorer ({choices.scorer}, not the paper's; back by `make render SCORER=`)")
-    return f"A user's options are in this book: {', '.join(parts)}." if parts else ""
+    said, remove = describe_choices(choices), " and `make remove MODEL=...`" if choices.added else ""
+    if said == describe_choices(Choices()):
+        return ""
+    back = f"`make render SOURCE=reconstructed SCORER= FORMULA= FAMILY= CELLS=`{remove}"
+    return f"A user's options are in this book: {said}. The paper's come back by {back}."
 
 
 def check_source(source: Source) -> None:
@@ -188,21 +182,16 @@ def check_source(source: Source) -> None:
         resolve_address(source.address.partition("#sha256=")[0])
 
 
-def _describe_kept(choices: Choices, names: tuple[str, ...], mark: str) -> list[str]:
-    return [f"{name}{mark}{value}" for name in names if (value := getattr(choices, name))]
-
-
 def _choose_source(before: Source, given: Mapping[str, str], options: Mapping[str, str | None]) -> Source:
     """Return a source as it is given now; another address starts anew."""
     address = _locate(given["source"].strip()) if "source" in given else before.address
-    source = before if address == before.address else Source(address)
     new: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if "max_rejected" in given:
         count = given["max_rejected"].strip() or "0"
         if not count.isdecimal():
             raise ValueError(f"MAX_REJECTED must be a whole number from 0, not {count!r}")
         new["max_rejected"] = int(count)
-    return replace(source, **new)
+    return replace(before if address == before.address else Source(address), **new)
 
 
 def _locate(address: str) -> str:
@@ -213,25 +202,22 @@ def _locate(address: str) -> str:
     return os.path.abspath(path) + mark + digits
 
 
-def _check_regression(build: Path, choices: Choices) -> None:
+def _check_regression(built: Path, choices: Choices) -> None:
     """Refuse what cannot be fitted: a formula is tried on the table or, before there is one, only read."""
     import pandas as pd
 
-    from cogniload_repro.statistics.cell_tables import read_cell_table
-    from cogniload_repro.statistics.formulas import build_design, name_covariates, read_formula
-    from cogniload_repro.statistics.regression import check_family
+    from cogniload_repro.statistics import cell_tables, formulas, regression
 
-    formula, cells, built = choices.formula, None, build / "cells.parquet"
     if choices.family:
-        check_family(choices.family)
+        regression.check_family(choices.family)
+    cells = None
     if choices.cells:
-        cells = read_cell_table(choices.cells)
+        cells = cell_tables.read_cell_table(choices.cells)
     elif built.is_file():
         cells = pd.read_parquet(built)
-    if formula:
-        read_formula(formula)
+    if choices.formula:
+        formulas.read_formula(choices.formula)
         if cells is not None:
-            known = cells[cells["total"] > 0].dropna(
-                subset=[name for name in name_covariates(formula) if name in cells]
-            )
-            build_design(known if len(known) else cells, formula)
+            covariates = [name for name in formulas.name_covariates(choices.formula) if name in cells]
+            known = cells[cells["total"] > 0].dropna(subset=covariates)
+            formulas.build_design(known if len(known) else cells, choices.formula)

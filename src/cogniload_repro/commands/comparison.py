@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.options import BUILD, DATA, say
+from cogniload_repro.commands.options import BUILD, CELLS, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
 @click.command("compare-models")
 @click.argument("first")
 @click.argument("second")
-@DATA
+@CELLS
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -35,7 +35,7 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
     help="Compare at each level of this load, or in each cell (may be repeated).",
 )
 @BUILD
-def compare_models(first: str, second: str, data: str | None, margin: float, by: tuple[str, ...], build: Path) -> None:
+def compare_models(first: str, second: str, cells: str | None, margin: float, by: tuple[str, ...], build: Path) -> None:
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
@@ -52,68 +52,50 @@ def compare_models(first: str, second: str, data: str | None, margin: float, by:
     from cogniload_repro.robustness.comparisons import compare_models as compare
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
-    built = data is None and (build / "cells.parquet").exists()
-    cells = load_cells(build if built else data)
-    first, second = (_find_name(name, cells["model"].unique(), build if built else None) for name in (first, second))
-    tables = [(columns, compare(cells, first, second, columns, margin))
-              for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]]  # fmt: skip
-    marks = _find_marks(cells)
+    built = cells is None and (build / "cells.parquet").exists()
+    counts = load_cells(build if built else cells)
+    first, second = (_find_name(name, counts["model"].unique()) for name in (first, second))
     say(f"{first} minus {second}")
-    for columns, table in tables:
-        say(_table_text(table, columns, (first, second), marks) + "\n")
-    if not all(table["identified"].all() for _, table in tables):
+    identified, marked = True, False
+    for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
+        table = compare(counts, first, second, columns, margin)
+        text = _table_text(table, columns, [counts[counts["model"] == model] for model in (first, second)])
+        identified, marked = identified and table["identified"].all(), marked or "*" in text
+        say(text + "\n")
+    if not identified:
         say("Without a verdict: not identified by the printed tables; median and range over the reconstructions.")
-    if any(model in (first, second) for model, *_ in marks):
+    if marked:
         say("*: more than 10% of the answers ran out of context and count as wrong.")
-    if note := describe_cells(cells):
+    if note := describe_cells(counts):
         say(f"{note}.")
     for line in _pair_lines(build, first, second, margin) if built else ["No single answers are here to be paired."]:
         say(line)
 
 
-def _find_name(name: str, known: Iterable[str], build: Path | None) -> str:
+def _find_name(name: str, known: Iterable[str]) -> str:
     """Return the full name of a model that is given by its full or short name."""
-    import json
-
     from cogniload_repro.models import BY_NAME
 
-    names = {str(one): str(one) for one in known}
-    short = {BY_NAME[one].label.lower(): one for one in names if one in BY_NAME}
-    if found := names.get(name, short.get(name.lower())):
+    full = {str(one): str(one) for one in known}
+    names = {BY_NAME[one].label.lower(): one for one in full if one in BY_NAME} | full
+    if found := names.get(name, names.get(name.lower())):
         return found
-    sources = build / "sources.json" if build else None
-    if sources and sources.exists():
-        listed = json.loads(sources.read_text(encoding="utf-8"))
-        if any(name in source.get("models", ()) for source in listed):
-            raise ValueError(f"{name} was added but not scored yet; run `make score` first")
-    near = get_close_matches(name.lower(), [*(one.lower() for one in names), *short], n=3, cutoff=0.5)
-    near = list(dict.fromkeys(short.get(one) or next(full for full in names if full.lower() == one) for one in near))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"they have: {', '.join(names)}"
-    raise ValueError(f"the cells have no model {name}; {hint}")
+    lower = {word.lower(): one for word, one in names.items()}
+    near = dict.fromkeys(lower[one] for one in get_close_matches(name.lower(), lower, n=3, cutoff=0.5))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"they have: {', '.join(full)}"
+    raise ValueError(f"the cells have no model {name}; {hint} (a model that was added comes with `make score`)")
 
 
-def _find_marks(cells: "pd.DataFrame") -> set[tuple[str, str, float]]:
-    """Return the models and levels (overall: "" and 0) of which many answers ran out of context."""
-    from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
+def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataFrame"]) -> str:
+    """Return a table of differences in percentage points; a star marks a model with many overflows."""
+    from cogniload_repro.robustness.overflows import MARKED_SHARE
 
-    if "ctx" not in cells:
-        return set()
-    marked = marked_levels(cells)
-    sums = cells.groupby("model", observed=True)[["ctx", "total"]].sum()
-    found = {(str(model), "", 0.0) for model in sums.index[sums["ctx"] > MARKED_SHARE * sums["total"]]}
-    return found | {(str(row.model), row.load, float(row.level)) for row in marked.itertuples()}
-
-
-def _table_text(
-    frame: "pd.DataFrame", columns: list[str], models: tuple[str, str], marks: set[tuple[str, str, float]]
-) -> str:
-    """Return a table of differences in percentage points."""
     shown = frame[columns].assign(cells=frame["cells"])
-    levels = frame[columns[0]] if len(columns) == 1 else [0.0] * len(frame)
-    load = "".join(columns) if len(columns) < 2 else "cell"
-    for word, model in zip(("first", "second"), models, strict=True):
-        stars = ["*" * ((model, load, float(level)) in marks) for level in levels]
-        shown[word] = [f"{share:.1%}{star}" for share, star in zip(frame[f"accuracy_{word}"], stars, strict=True)]
+    for word, own in zip(("first", "second"), cells, strict=True):
+        sums = own.assign(all=0).groupby(columns or ["all"])[own.columns.intersection(["ctx", "total"])].sum()
+        marks = sums.get("ctx", 0) > MARKED_SHARE * sums["total"]
+        stars = marks.reindex(frame.set_index(columns).index if columns else [0]).map({True: "*"}).fillna("")
+        shown[word] = frame[f"accuracy_{word}"].map("{:.1%}".format) + stars.to_numpy()
     identified = frame["identified"].all()
     ends = ("ci95_low", "ci95_high") if identified else ("difference_min", "difference_max")
     name = "difference (95%)" if identified else "difference (range)"
@@ -141,9 +123,8 @@ def _pair_lines(build: Path, first: str, second: str, margin: float) -> Iterator
             return
     one, other = (pd.read_parquet(path, columns=["name", "correct"]).set_index("name")["correct"] for path in paths)
     counts, found = compare_answers(one, other, margin)
-    yield f"{counts.sum():,} puzzles answered by both: " + ", ".join(
-        f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items()
-    )
+    said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+    yield f"{counts.sum():,} puzzles answered by both: {said}"
     yield (
         f"difference {100 * found.difference:+.1f} points (95%: {100 * found.ci95_low:+.1f} to "
         f"{100 * found.ci95_high:+.1f}), McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"

@@ -1,6 +1,7 @@
 """The sources that a reader has chosen -> the outputs and puzzles of a build, from all of them or none."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -13,8 +14,9 @@ from tqdm import tqdm
 
 from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, Source, check_source, read_choices, write_choices
 from cogniload_repro.commands.options import say
-from cogniload_repro.commands.steps import STAGE, Build, record_outputs
+from cogniload_repro.commands.steps import SOURCES, STAGE, Build, record_outputs
 from cogniload_repro.executors import open_executor
+from cogniload_repro.files import write_whole
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.sources import open_source
@@ -23,7 +25,7 @@ from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import cells_in
 from cogniload_repro.reconstruction.stand_ins import write_stand_ins
-from cogniload_repro.storage import move, unfinished, write_table
+from cogniload_repro.storage import UNFINISHED, write_table
 
 
 def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
@@ -38,7 +40,7 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     held: list[dict] = []
     rejected: list[pa.Table] = []
     try:
-        for source in (choices.source, *choices.added):
+        for source in choices.sources:
             before = _models(stage)
             settings: Mapping = {}
             check_source(source)
@@ -48,15 +50,14 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
                 settings = _import(source, stage, build / "downloads", grid, jobs)
                 rejected.append(pq.read_table(stage / "rejected.parquet"))
             held.append({"source": source.label, "models": sorted(_models(stage) - before), "settings": settings})
-    except ValueError:
-        if (stage / "rejected.parquet").exists():
-            move(stage / "rejected.parquet", build / "rejected.parquet")
-        raise
-    else:
         if len(rejected) > 1:
             write_table(stage / "rejected.parquet", pa.concat_tables(rejected), {"provenance": "imported"})
-        (stage / "sources.json").write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
-        _take_place(stage, Build(build, grid, jobs, choices))
+        write_whole(stage / SOURCES, json.dumps(held, indent=1) + "\n")
+        _take_places(stage, Build(build, grid, jobs, choices))
+    except ValueError:
+        if (stage / "rejected.parquet").exists():
+            os.replace(stage / "rejected.parquet", build / "rejected.parquet")
+        raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -110,14 +111,15 @@ def _models(stage: Path) -> set[str]:
     return {unquote(path.stem) for path in (stage / "outputs").glob("*.parquet")}
 
 
-def _take_place(stage: Path, made: Build) -> None:
-    """Put what was made into the build; what is not replaced goes then."""
-    build = made.folder
-    with unfinished(build / "outputs", made.choices.source.label):
-        files = [file.relative_to(stage) for file in sorted(stage.rglob("*")) if file.is_file()]
-        for name in files:
-            move(stage / name, build / name)
-        for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
-            if old.relative_to(build) not in files:
-                old.unlink(missing_ok=True)
-        record_outputs(made)
+def _take_places(stage: Path, made: Build) -> None:
+    """Put what was made into the build, and remove what it has no more; a mark stays there if that is interrupted."""
+    build, mark = made.folder, made.folder / "outputs" / UNFINISHED
+    write_whole(mark, made.choices.source.label)
+    names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
+    for name in sorted(names):
+        os.replace(stage / name, build / name)
+    for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
+        if old.relative_to(build) not in names:
+            old.unlink(missing_ok=True)
+    record_outputs(made)
+    mark.unlink()

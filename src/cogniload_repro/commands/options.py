@@ -1,86 +1,56 @@
 """Options that several commands share, and how a command ends when it is stopped by hand."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from cogniload_repro.escapes import for_terminal
-from cogniload_repro.grid import renamed
 
+FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+FROM_0, FROM_1 = click.IntRange(min=0), click.IntRange(min=1)
 
-class _OrEmpty(click.Choice):
-    """A choice that may be left empty, as the Makefile does."""
-
-    def convert(self, value, param, ctx):
-        """Return one of the choices, or nothing."""
-        return value if value == "" else super().convert(value, param, ctx)
-
-
-class Renamed(click.Choice):
-    """A choice of which some values had another name, still accepted for one release."""
-
-    def __init__(self, choices: Sequence[str], former: dict[str, str]):
-        super().__init__(choices)
-        self.former = former
-
-    def convert(self, value, param, ctx):
-        """Return one of the choices."""
-        return super().convert(renamed(param.opts[0] if param else "value", value, self.former), param, ctx)
-
-
-BUILD = click.option(
-    "--build", type=click.Path(path_type=Path, file_okay=False), default=Path("data/build"), show_default=True,
-    help="Build folder that the step reads and writes.",
-)  # fmt: skip
+BUILD = click.option("--build", type=FOLDER, default=Path("data/build"), show_default=True, help="Build folder.")
 JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="all cores",
+    "--jobs", type=FROM_1, default=os.cpu_count() or 1, show_default="all cores",
     help="Number of worker processes; does not affect results.",
 )  # fmt: skip
-TOKENIZERS = click.option(
-    "--tokenizers",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("data/tokenizers"),
-    show_default=True,
-    help="Folder of the tokenizer files.",
-)
-FORMULA = click.option("--formula", default=None, help="Regression, such as 'correct ~ d * log10_N + rho'.")
-FAMILY = click.option(
-    "--family",
-    type=_OrEmpty(["logit", "probit", "cloglog", "quasi-binomial"]),
-    default=None,
-    help="Link function; default logit.",
-)
-DATA = click.option(
-    "--cells", "--data", "data", default=None, help="Another table of cells, CSV or Parquet, in place of the build's."
-)
-#: The grid of a build.
 GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
 )
-#: Names that functions take, written out so that `--help` need not import them; a test holds them together.
-READINGS = click.Choice(["pseudocode", "prose", "late_drop", "cut_windows", "last_mention", "answer_only"])
-EDITIONS = Renamed(["python", "elixir-1.14", "elixir-1.16", "elixir-1.17", "elixir"], {"port": "python"})
-PERTURBATION = click.Choice(
-    ["baseline", "not_not", "opposites", "wrappers", "rail_fence", "rectangle_perimeter", "snake_horizontal",
-     "snake_vertical", "interleave_line", "interleave_word", "interleave_symbol", "reverse_sentences", "reverse_words",
-     "reverse_symbols"]
-)  # fmt: skip
+#: What make hands on to all of its commands.
+MADE = (GRID, BUILD, JOBS)
 KEY_ORDER = click.option(
     "--key-order",
-    type=Renamed(["alphabetical", "ontology"], {"term": "alphabetical", "file": "ontology"}),
     help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
     "ontology (from 26; usual with 1.16 and later).",
 )
-NAMED_EDITION = click.option(
-    "--edition",
-    type=EDITIONS,
-    help="Generator edition for puzzles known only by name; default: detected.",
+#: How a source is read.
+READ_AS = (
+    click.option("--model", help="Model name for rows without one; OLD=NEW renames a model."),
+    click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
+    KEY_ORDER,
 )
+CELLS = click.option("--cells", "--data", "cells", help="Another table of cells, CSV or Parquet; default: the build's.")
+#: A regression.
+REGRESSION = (
+    click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
+    click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
+    CELLS,
+)
+TOKENIZERS = click.option(
+    "--tokenizers", type=FOLDER, default=Path("data/tokenizers"), show_default=True, help="Folder of tokenizer files."
+)
+
+
+def takes(*options: Callable) -> Callable[[Callable], Callable]:
+    """Give a command several options, in their order."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
 def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callable[[Callable], Callable]:

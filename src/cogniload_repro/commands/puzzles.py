@@ -1,136 +1,92 @@
 """Sets of puzzles, drawn and verified."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
 from tqdm import tqdm
 
 from cogniload_repro.commands.options import (
-    EDITIONS,
+    FOLDER,
+    FROM_0,
+    FROM_1,
     JOBS,
     KEY_ORDER,
-    PERTURBATION,
-    Renamed,
     ended_by_hand,
     say,
     takes_source,
 )
 from cogniload_repro.escapes import for_terminal
 
+#: Formats of requests to a model; the others are those of `puzzles.sets` and the card of a data set.
+_ASKING = ("openai-batch", "chat", "lm-eval")
+
 
 @click.command()
 @click.option("--grid", default="paper", show_default=True, help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.")
-@click.option("--per-cell", type=click.IntRange(min=1), default=100, show_default=True, help="Puzzles per cell.")
+@click.option("--per-cell", type=FROM_1, default=100, show_default=True, help="Puzzles per cell.")
+@click.option("--seed", type=FROM_0, default=42, show_default=True, help="Seed of the whole set.")
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=42,
-    show_default=True,
-    help="Seed of the whole set.",
-)
+    "--rounding", default="half-up", show_default=True,
+    help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the released port).",
+)  # fmt: skip
 @click.option(
-    "--rounding",
-    type=Renamed(["half-up", "half-even"], {"paper": "half-up", "port": "half-even"}),
-    default="half-up",
-    show_default=True,
-    help="Rounding of N × ratio at .5: half up (the paper's data) or half to even (the released port).",
-)
-@click.option(
-    "--id-scheme",
-    "--scheme",
-    "scheme",
-    type=click.Choice(["chain", "spawn"]),
-    default="chain",
-    show_default=True,
+    "--id-scheme", "--scheme", "scheme", type=click.Choice(["chain", "spawn"]), default="chain", show_default=True,
     help="Ids along the authors' chain (drawn by one process, but for the default set), or independent of order, for "
     "new experiments. (--scheme is the former name.)",
-)
+)  # fmt: skip
 @click.option(
-    "--edition",
-    type=EDITIONS,
-    default="python",
-    show_default=True,
-    help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15, 1.16, or 1.17 and later (elixir) "
-    "run it.",
-)
+    "--edition", default="python", show_default=True,
+    help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15 (elixir-1.14), 1.16 (elixir-1.16) "
+    "or 1.17 and later (elixir-1.17, or elixir) run it.",
+)  # fmt: skip
 @KEY_ORDER
 @click.option(
-    "--format",
-    "kind",
-    type=Renamed(
-        ["parquet", "jsonl", "release", "openai-batch", "chat", "lm-eval", "huggingface"], {"layout": "release"}
-    ),
-    default="parquet",
-    show_default=True,
-    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release: the same texts, and ten of the "
-    "sixteen keys of each _state.json, in which needles and hays are the puzzle's and not what is left of them (0). "
-    "The others are puzzles.parquet and, for asking a model: requests-*.jsonl of OpenAI's batch endpoint; chat.jsonl "
-    "with messages; a task folder of "
-    "lm-evaluation-harness; or the card of a Hugging Face data set.",
-)
+    "--format", "kind", type=click.Choice(["parquet", "jsonl", "release", *_ASKING, "huggingface", "layout"]),
+    default="parquet", show_default=True,
+    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release (once called layout): the same texts, "
+    "and ten of the sixteen keys of each _state.json, in which needles and hays are the puzzle's and not what is left "
+    "of them (0). The others are puzzles.parquet and, for asking a model: requests-*.jsonl of OpenAI's batch endpoint; "
+    "chat.jsonl with messages; a task folder of lm-evaluation-harness; or the card of a Hugging Face data set.",
+)  # fmt: skip
 @click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
 @click.option(
-    "--effort",
-    type=click.Choice(["unset", "none", "minimal", "low", "medium", "high", "xhigh", "max"]),
-    default="unset",
-    show_default=True,
+    "--effort", type=click.Choice(["unset", "none", "minimal", "low", "medium", "high", "xhigh", "max"]),
+    default="unset", show_default=True,
     help="For openai-batch, chat and lm-eval: the reasoning effort to ask for; the paper used medium for gpt-5. Unset "
     "leaves it to the server.",
-)
+)  # fmt: skip
 @click.option(
-    "--temperature",
-    type=click.FloatRange(min=0),
-    help="For the same formats; without it the server's default, which in lm-eval is 0 (greedy). The paper "
-    "states none.",
-)
+    "--temperature", type=click.FloatRange(min=0),
+    help="For the same formats; without it the server's default, which in lm-eval is 0. The paper states none.",
+)  # fmt: skip
 @click.option(
-    "--max-tokens",
-    type=click.IntRange(min=1),
-    default=32_768,
-    show_default=True,
+    "--max-tokens", type=FROM_1, default=32_768, show_default=True,
     help="For the same formats: tokens of a response, reasoning included, at most. The paper's budget is as much for "
     "prompt and response together; scoring applies it from the counts that come back. A lower limit truncates answers "
     "that the paper would have counted; a server whose window holds no more asks for one.",
-)
+)  # fmt: skip
 @click.option(
-    "--perturb",
-    "perturbation",
-    type=PERTURBATION,
-    help="Every prompt is perturbed so that it is harder to read, in queries.jsonl or in the requests; "
-    "baseline prepares the text in the same way and perturbs nothing.",
-)
+    "--perturb", "perturbation",
+    help="Every prompt is perturbed so that it is harder to read, in queries.jsonl or in the requests: not_not, "
+    "opposites, wrappers, rail_fence, rectangle_perimeter, snake_horizontal, snake_vertical, interleave_line, "
+    "interleave_word, interleave_symbol, reverse_sentences, reverse_words or reverse_symbols; baseline prepares the "
+    "text in the same way and perturbs nothing.",
+)  # fmt: skip
 @click.option(
-    "--overload",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Puzzles per query, of which the last is scored.",
+    "--overload", type=FROM_1, default=1, show_default=True, help="Puzzles per query, of which the last is scored."
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
+@click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
 def puzzles(
-    grid: str,
-    per_cell: int,
-    seed: int,
-    rounding: str,
-    scheme: str,
-    edition: str,
-    key_order: str | None,
-    kind: str,
-    model: str,
-    effort: str,
-    temperature: float | None,
-    max_tokens: int,
-    perturbation: str | None,
-    overload: int,
-    out: Path,
-    jobs: int,
-) -> None:
+    grid: str, per_cell: int, seed: int, rounding: str, scheme: str, edition: str, key_order: str | None, kind: str,
+    perturbation: str | None, overload: int, out: Path, jobs: int, **request,
+) -> None:  # fmt: skip
     """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
     The same command completes a set that was stopped: a table is drawn anew, the release's files are kept. A folder
-    with another set is refused. A grid names its statements
-    N, nominal needle ratios in percent and difficulties d from 1 to 12.
+    with another set is refused. A grid names its statements N, nominal needle ratios in percent and difficulties d
+    from 1 to 12.
 
     \b
     Examples:
@@ -144,47 +100,42 @@ def puzzles(
     from cogniload_repro.companions.protocol import name_condition
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
-    from cogniload_repro.puzzles.sets import FORMATS, write_set
+    from cogniload_repro.puzzles.sets import write_set
 
     chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
     name_condition(perturbation, overload)
-    asks_model = kind in ("openai-batch", "chat", "lm-eval")
-    if not asks_model and (effort != "unset" or temperature is not None):
-        raise ValueError(
-            f"--format {kind} holds no requests; --effort and --temperature need openai-batch, chat, lm-eval"
-        )
-    if bool(model.strip()) != (kind == "openai-batch"):
+    if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):
+        raise ValueError(f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}")
+    if bool(request["model"].strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
-    table = kind if kind in FORMATS else "parquet"
+    table = "parquet" if kind in (*_ASKING, "huggingface") else kind
     with (
         ended_by_hand("the same command goes on from here"),
         tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
     ):
         count = write_set(out, table, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    settings = (None if effort == "unset" else effort, temperature, max_tokens)
-    for path in _write_queries(out, kind, perturbation, overload, model, settings):
+    for path in _write_queries(out, kind, perturbation, overload, **request):
         say(f"wrote {path}")
-    if kind == "openai-batch" and effort == "unset":
+    if kind == "openai-batch" and request["effort"] == "unset":
         say("No reasoning effort is requested, so the server's default applies; the paper used --effort medium.")
-    if kind == "lm-eval" and temperature is None:
+    if kind == "lm-eval" and request["temperature"] is None:
         say("The task asks for temperature 0, the harness's default; --temperature sets another.")
 
 
 def _write_queries(
-    out: Path, kind: str, perturbation: str | None, overload: int, model: str, settings: tuple
+    out: Path, kind: str, perturbation: str | None, overload: int, model: str, effort: str, **limits
 ) -> list[Path]:
     """Write what to ask a model about the puzzles of a set, in the requested format."""
     from cogniload_repro.companions.protocol import list_queries, write_queries
     from cogniload_repro.evaluation import requests
 
-    queries, sampling = list_queries(out, perturbation, overload), requests.Sampling(*settings)
+    queries = list_queries(out, perturbation, overload)
+    sampling = requests.Sampling(None if effort == "unset" else effort, **limits)
     if kind == "openai-batch":
         return requests.write_batches(out, queries, model, sampling)
-    if kind == "chat":
-        return [requests.write_chats(out, queries, sampling)]
-    if kind == "lm-eval":
-        return [requests.write_harness(out, queries, sampling)]
+    if kind in ("chat", "lm-eval"):
+        return [{"chat": requests.write_chats, "lm-eval": requests.write_harness}[kind](out, queries, sampling)]
     is_plain = perturbation is None and overload == 1
     if kind == "huggingface":
         return requests.write_data_set(out, () if is_plain else queries)
@@ -194,12 +145,10 @@ def _write_queries(
 @click.command()
 @takes_source("Puzzles to solve: a .parquet or .jsonl file, or a folder.", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--redraw/--no-redraw",
-    default=True,
-    show_default=True,
+    "--redraw/--no-redraw", default=True, show_default=True,
     help="Also draw each puzzle again from its name, under all editions until one fits; turn off for puzzles of "
     "another generator.",
-)
+)  # fmt: skip
 @JOBS
 def verify(source: Path, redraw: bool, jobs: int) -> None:
     """Solve every puzzle of SOURCE from its text and report mismatches.
@@ -213,33 +162,29 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
       cogniload verify sets/paper
       cogniload verify --no-redraw length_20.jsonl
     """
-    from collections import Counter
-
     from cogniload_repro.puzzles.readers import count_set, find_sets
     from cogniload_repro.puzzles.verify import ANOTHER_TEXT, PUZZLE_VERDICTS, verify_set
 
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
+    redrawn = 0
     sizes = [count_set(place) for place in find_sets(source)]
-    known = [size for size in sizes if size is not None]
-    total = sum(known) if len(known) == len(sizes) else None
-    with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=total, unit=" puzzles", disable=None) as bar:
+    expected = None if None in sizes else sum(filter(None, sizes))
+    with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=expected, disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1
             editions.update(filter(None, [verdict.edition]))
-            counts["redrawn"] += verdict.detail == ANOTHER_TEXT
+            redrawn += verdict.detail == ANOTHER_TEXT
             bar.update()
             if verdict.verdict != "right":
                 line = f"{verdict.name}: {verdict.verdict}: {verdict.detail}"
                 tqdm.write(for_terminal(line).replace("\n", "\\n"))
-    found = {word: counts[word] for word in PUZZLE_VERDICTS if counts[word]}
-    total = sum(found.values())
-    verdicts = ", ".join(f"{count:,} {word}" for word, count in found.items())
+    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in PUZZLE_VERDICTS if counts[word])
     origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())
-    say("; ".join(filter(None, [f"{total:,} puzzles: {verdicts}", origins])))
+    say("; ".join(filter(None, [f"{counts.total():,} puzzles: {verdicts}", origins])))
     if len(editions) > 1:
         say("The set mixes editions of the generator: keep each in a set of its own.")
-    if counts["redrawn"] == total:
+    if redrawn == counts.total():
         say("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
-    if set(found) != {"right"} or len(editions) > 1:
+    if set(counts) != {"right"} or len(editions) > 1:
         raise click.exceptions.Exit(1)

@@ -6,16 +6,24 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, JOBS, KEY_ORDER, NAMED_EDITION, TOKENIZERS, say, takes_source
+from cogniload_repro.commands.options import (
+    BUILD,
+    FILE,
+    FROM_0,
+    FROM_1,
+    JOBS,
+    READ_AS,
+    TOKENIZERS,
+    say,
+    takes,
+    takes_source,
+)
 
 
 @click.command()
 @takes_source("Outputs to look into: a folder, a file, an archive or an address.")
-@click.option("--model", default=None, help="Model name for rows without one; OLD=NEW renames a model.")
-@NAMED_EDITION
-@KEY_ORDER
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON summary per model; rejected rows go to stderr.")
-@BUILD
+@takes(*READ_AS, BUILD)
 def check(
     source: str, model: str | None, edition: str | None, key_order: str | None, as_json: bool, build: Path
 ) -> None:
@@ -29,30 +37,22 @@ def check(
     from cogniload_repro.puzzles.editions import resolve_edition
 
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
-    local = open_source(source, build / "downloads")
+    local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
     if local.note:
         say(local.note, err=as_json)
-    known = build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local, catalog, model=model, edition=chosen)
+    say(json.dumps(describe_check(frame), indent=1) if as_json else print_check(frame, report))
     if as_json:
-        say(json.dumps(describe_check(frame), indent=1))
         say(report.summary(), err=True)
-    else:
-        say(print_check(frame, report))
     if frame.empty:
         raise click.exceptions.Exit(1)
 
 
 @click.command()
 @click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=None,
-    help="Sample another table, with this random seed.",
-)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, help="CSV file to write.")
+@click.option("--seed", type=FROM_0, help="Sample another table, with this random seed.")
+@click.option("--out", type=FILE, help="CSV file to write.")
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
     """Make a table of counts per cell that agrees with the paper's printed numbers.
 
@@ -65,13 +65,12 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     if out is None and (models or seed is not None):
         raise ValueError("--model and --seed make another table than the committed one; say where with --out")
     chosen = [find_model(name) for name in models] or list(MODELS)
-    frames = step.reconstruct(chosen, seed)
-    path = step.write_counts(out or step.CELLS, tqdm(frames, "models", total=len(chosen), disable=None))
-    say(f"wrote {path}")
+    frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
+    say(f"wrote {step.write_counts(out or step.CELLS, frames)}")
 
 
 @click.command()
-@click.option("--tables", type=click.IntRange(min=1), default=None, help="Tables a model; as committed by default.")
+@click.option("--tables", type=FROM_1, help="Tables per model; as committed by default.")
 @JOBS
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
@@ -103,11 +102,7 @@ def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
 @click.command("count-tokens")
 @TOKENIZERS
 @click.option("--again", is_flag=True, help="Count all of them, also what is counted already or committed.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to; by default prompt_tokens.parquet of the build.",
-)
+@click.option("--out", type=FILE, help="Where to; by default prompt_tokens.parquet of the build.")
 @BUILD
 def count_tokens(tokenizers: Path, again: bool, out: Path | None, build: Path) -> None:
     """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet.

@@ -1,32 +1,34 @@
-"""The chain from outputs to the book: a step is done again when what it is made from has changed, or what it wrote.
+"""The chain from outputs to the book: a step is done again when what it is made from, or what it wrote, has changed.
 
 Contents decide, not dates. Where nothing is to be done, the standard library is all that is imported.
 """
 
+import hashlib
 import json
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_repro.commands.choices import Choices
-from cogniload_repro.commands.manifest import Manifest
 from cogniload_repro.commands.options import say
+from cogniload_repro.files import digest_of, look_at, write_whole
 
+#: What each step was made from and wrote. It holds the dates of files, so it differs between equal builds.
+MANIFEST_FILE = ".build.json"
 #: Folder of a build in which outputs are made before they take their places.
 STAGE = ".outputs-next"
 #: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...], "settings": {...}}``
 #: each, the settings as an import's report has them.
 SOURCES = "sources.json"
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[1]
 # what outputs and scores are made with; of the statistics, what sums and counts are made of
-_CORE = ("*.py", "commands/fetch.py", "puzzles/*.py", "outputs/*.py", "scoring/*.py", "reconstruction/*.py",
+CORE = ("*.py", "commands/fetch.py", "puzzles/*.py", "outputs/*.py", "scoring/*.py", "reconstruction/*.py",
          *(f"statistics/{name}.py" for name in ("design", "likelihood", "accuracy", "capacity",
                                                 "reconstructions")))  # fmt: skip
 _PUBLISHED = ("published/iclr2026/*", "puzzle_ids*.csv", "reconstructed/cells.csv")
@@ -34,129 +36,170 @@ _COMMITTED = (*_PUBLISHED, "reconstructed/*", "companions/*", "published/compani
               "tokenizers.json", "tokenizers/*", "prompt_tokens.parquet")  # fmt: skip
 
 
-@dataclass(frozen=True)
+def sum_of(parts: object) -> str:
+    """Return one digest for any values, such as other digests."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
 class Build:
-    """A build folder, and what it is to be: its grid, the processes that make it, a user's choices."""
+    """A build folder, what it is to be, and what its steps were made from and wrote, by content.
 
-    folder: Path
-    grid: str
-    jobs: int
-    choices: Choices
+    A file is only read again when its size or times are not what they were; a manifest that cannot be read counts as
+    none. ``steps`` has, by name, ``{"from": {what: digest}, "wrote": {file: digest}}``, files by their path in it.
+    """
 
-    @cached_property
-    def manifest(self) -> Manifest:
-        """What is known of it."""
-        return Manifest(self.folder)
+    def __init__(self, folder: str | Path, grid: str = "paper", jobs: int = 1, choices: Choices | None = None):
+        self.folder, self.grid, self.jobs, self.choices = Path(folder), grid, jobs, choices or Choices()
+        self.reload()
 
-    def files(self, step: str, start: str = "") -> str:
-        """Return one digest for the files that a step wrote, or those of them whose path starts so."""
-        return Manifest.sum(self.manifest.wrote(step, start))
+    def reload(self) -> None:
+        """Read the manifest again, after another process has written it."""
+        try:
+            kept = json.loads((self.folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+            self.steps: dict[str, dict[str, dict[str, str]]] = dict(kept["steps"])
+            self._looks: dict[str, list[str]] = dict(kept["looks"])
+        except (OSError, ValueError, KeyError, TypeError):
+            self.steps, self._looks = {}, {}
+
+    def digest(self, path: str | Path) -> str:
+        """Return the digest of a file or folder, or that it is missing."""
+        try:
+            look = look_at(path)
+        except OSError:
+            return "missing"
+        known = self._looks.get(str(path))
+        if known is None or known[0] != look:
+            known = self._looks[str(path)] = [look, digest_of(path)]
+        return known[1]
+
+    def digests(self, folder: str | Path, *patterns: str) -> str:
+        """Return one digest for the files of a folder, with their names."""
+        return sum_of({path.relative_to(folder).as_posix(): self.digest(path) for path in find_files(folder, patterns)})
 
     @cached_property
     def core(self) -> str:
         """One digest for the modules that outputs and scores are made with."""
-        return self.manifest.digests(find_core(), _PACKAGE)
+        return self.digests(PACKAGE, *CORE)
 
     @cached_property
     def code(self) -> str:
-        """One digest for all modules of the package, but for the command's entry."""
-        return self.manifest.digests(_find_modules(["**/*.py"]), _PACKAGE)
+        """One digest for all modules of the package."""
+        return self.digests(PACKAGE, "**/*.py")
 
-    def data(self, patterns: Iterable[str]) -> str:
-        """Return one digest for committed files."""
-        return self.manifest.digests(_find(Path("data"), patterns))
+    def made_from(self, step: str) -> dict[str, str]:
+        """Return what a step was made from when it was done last."""
+        return self.steps.get(step, {}).get("from", {})
+
+    def wrote(self, step: str, start: str = "") -> dict[str, str]:
+        """Return the files that a step wrote, those whose path starts so, with their digests."""
+        wrote = self.steps.get(step, {}).get("wrote", {})
+        return {name: digest for name, digest in wrote.items() if name.startswith(start)}
+
+    def find_damage(self, step: str) -> list[str]:
+        """Return the files of a step that are not there any more as it wrote them."""
+        return [name for name, digest in self.wrote(step).items() if self.digest(self.folder / name) != digest]
+
+    def is_done(self, step: str, inputs: dict[str, str]) -> bool:
+        """Return whether a step has been done with these inputs, and what it wrote is still there."""
+        return step in self.steps and self.made_from(step) == inputs and not self.find_damage(step)
+
+    def record(self, step: str, inputs: dict[str, str], *patterns: str) -> None:
+        """Keep that a step has been done, with the files that it wrote."""
+        found = find_files(self.folder, patterns)
+        files = {file.relative_to(self.folder).as_posix(): self.digest(file) for file in found}
+        for gone in self.wrote(step).keys() - files.keys():
+            self._looks.pop(str(self.folder / gone), None)
+        self.steps[step] = {"from": inputs, "wrote": files}
+        self.save()
+
+    def save(self) -> None:
+        """Write the build."""
+        write_whole(self.folder / MANIFEST_FILE, json.dumps({"steps": self.steps, "looks": self._looks}, indent=0))
 
 
-def find_core() -> list[Path]:
-    """Return the modules that outputs and scores are made with."""
-    return _find_modules(_CORE)
-
-
-def _find_modules(patterns: Iterable[str]) -> list[Path]:
-    return [path for path in _find(_PACKAGE, patterns) if path.name != "cli.py"]
-
-
-def _find(folder: Path, patterns: Iterable[str]) -> list[Path]:
-    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
-
-
-class Step(NamedTuple):
-    """A step: its name; what its files follow from, with digests; patterns of its files; its command; if it applies."""
-
-    name: str
-    made_from: Callable[[Build], dict[str, str]]
-    wrote: tuple[str, ...]
-    command: Callable[[Build], list[str]]
-    applies: Callable[[Build], bool] = lambda build: True
+def find_files(folder: str | Path, patterns: Iterable[str]) -> list[Path]:
+    """Return the files of a folder that fit one of some patterns."""
+    return sorted({path for pattern in patterns for path in Path(folder).glob(pattern) if path.is_file()})
 
 
 def _outputs_from(build: Build) -> dict[str, str]:
-    sources = [build.choices.source, *build.choices.added]
-    given = {f"source {number}": Manifest.sum(vars(one)) for number, one in enumerate(sources)}
-    held = {f"content {number}": build.manifest.digest(one.file) for number, one in enumerate(sources) if one.file}
-    return {"grid": build.grid, **given, **held, "code": build.core, "paper": build.data(_PUBLISHED)}
+    """Return what outputs are made from; a source that is gone since it was read counts as it was."""
+    known = build.made_from("outputs")
+    parts = {"grid": build.grid, "code": build.core, "paper": build.digests("data", *_PUBLISHED)}
+    for number, source in enumerate(build.choices.sources):
+        parts[f"source {number}"] = sum_of(vars(source))
+        if source.file:
+            content, same = build.digest(source.file), known.get(f"source {number}") == sum_of(vars(source))
+            if content == "missing" and same:
+                say(f"{source.label} is not there any more; the build has its outputs as they were")
+                content = known[f"content {number}"]
+            parts[f"content {number}"] = content
+    return parts
 
 
 def _scores_from(build: Build) -> dict[str, str]:
-    outputs = {start: build.files("outputs", start) for start in ("outputs/", "puzzles", SOURCES)}
+    outputs = {start: sum_of(build.wrote("outputs", start)) for start in ("outputs/", "puzzles", SOURCES)}
     return {**outputs, "scorer": build.choices.scorer, "code": build.core}
 
 
 def _fits_from(build: Build) -> dict[str, str]:
-    tables = {"scores": build.files("scores"), "puzzles": build.files("outputs", "puzzles")}
-    return {**tables, "code": build.code, "data": build.data(_COMMITTED)}
+    tables = {"scores": sum_of(build.wrote("scores")), "puzzles": sum_of(build.wrote("outputs", "puzzles"))}
+    return {**tables, "code": build.code, "data": build.digests("data", *_COMMITTED)}
 
 
 def _regression_from(build: Build) -> dict[str, str]:
-    chosen = Manifest.sum([build.choices.formula, build.choices.family, build.choices.cells])
-    given = build.manifest.digest(build.choices.cells) if build.choices.cells else ""
-    return {"cells": build.files("scores", "cells"), "chosen": chosen, "table": given, "code": build.code}
-
-
-def _fit_custom(build: Build) -> list[str]:
-    chosen = {"--formula": build.choices.formula, "--family": build.choices.family, "--cells": build.choices.cells}
-    options = [word for option in chosen.items() for word in option]
-    return ["fit", *options, "--compare", "--out", str(build.folder / "regression.csv")]
+    chosen = sum_of([build.choices.formula, build.choices.family, build.choices.cells])
+    given = build.digest(build.choices.cells) if build.choices.cells else ""
+    return {"cells": sum_of(build.wrote("scores", "cells")), "chosen": chosen, "table": given, "code": build.code}
 
 
 def tables_of(build: Build) -> dict[str, str]:
     """Return what every notebook is made from, beside itself and its parameters."""
-    steps = {step: build.files(step) for step in ("outputs", "scores", "fits")}
-    return {**steps, "grid": build.grid, "code": build.code, "committed": build.data(_COMMITTED)}
+    steps = {step: sum_of(build.wrote(step)) for step in ("outputs", "scores", "fits")}
+    return {**steps, "grid": build.grid, "code": build.code, "committed": build.digests("data", *_COMMITTED)}
 
 
 def _book_from(build: Build) -> dict[str, str]:
-    pages = [path for path in _find(Path("book"), ["**/*"]) if "_build" not in path.parts]
-    pages += [*_find(Path("notebooks"), ["*.ipynb"]), Path("docs/benchmarks.md"), Path("pyproject.toml")]
+    patterns = ("book/*", "book/_[!b]*/**/*", "notebooks/*.ipynb", "docs/benchmarks.md", "pyproject.toml")
     chosen = {**_regression_from(build), "scorer": build.choices.scorer}
-    return {**chosen, **tables_of(build), "pages": build.manifest.digests(pages)}
+    return {**chosen, **tables_of(build), "pages": build.digests(".", *patterns)}
 
 
+class Step(NamedTuple):
+    """A step: its name; what its files follow from, with digests; patterns of its files; its command."""
+
+    name: str
+    made_from: Callable[[Build], dict[str, str]]
+    wrote: tuple[str, ...]
+    command: str
+
+
+#: In their order. Commands get the choices of the build in place of the words in braces.
 STEPS = (
     Step(
         "outputs",
         _outputs_from,
         ("puzzles.parquet", "rejected.parquet", SOURCES, "outputs/*.parquet", "downloads/[!.]*"),
-        lambda build: ["download-outputs", "--grid", build.grid, "--jobs", str(build.jobs)],
+        "download-outputs --grid {grid} --jobs {jobs}",
     ),
-    Step(
-        "scores",
-        _scores_from,
-        ("cells.parquet", "scores/*.parquet"),
-        lambda build: ["score", "--jobs", str(build.jobs)],
-    ),
+    Step("scores", _scores_from, ("cells.parquet", "scores/*.parquet"), "score --jobs {jobs}"),
     Step(
         "fits",
         _fits_from,
         (*(f"{name}.parquet" for name in ("tokens", "interactions", "aic", "glm", "prompt_tokens")), "fidelity.*"),
-        lambda build: ["fit"],
+        "fit",
     ),
-    Step("regression", _regression_from, ("regression.csv",), _fit_custom, lambda build: build.choices.custom_fit),
+    Step(
+        "regression",
+        _regression_from,
+        ("regression.csv",),
+        "fit --formula {formula} --family {family} --cells {cells} --compare --out {folder}/regression.csv",
+    ),
     Step(
         "book",
         _book_from,
         ("notebooks/*.ipynb", "figures/*", "tables/*", "book/**/*"),
-        lambda build: ["render", "--grid", build.grid, "--jobs", str(build.jobs)],
+        "render --grid {grid} --jobs {jobs}",
     ),
 )
 NAMES = tuple(step.name for step in STEPS)
@@ -164,18 +207,15 @@ NAMES = tuple(step.name for step in STEPS)
 
 def bring_up_to_date(build: Build, until: str) -> None:
     """Do the steps of a build that are to be done, up to one of them; SystemExit with the code of one that fails."""
-    manifest, tidied = build.manifest, False
+    tidied = False
+    _refuse_unknown_outputs(build)
     for step in STEPS[: NAMES.index(until) + 1]:
-        if not step.applies(build):
-            if manifest.steps.pop(step.name, None) is not None:
-                for file in _find(build.folder, step.wrote):
-                    file.unlink()
+        if step.name == "regression" and not build.choices.custom_fit:
+            if build.steps.pop(step.name, None):
+                (build.folder / "regression.csv").unlink(missing_ok=True)
             continue
-        made_from, damaged = step.made_from(build), manifest.find_damage(step.name)
-        if step.name == "outputs":
-            _refuse_unknown_outputs(build)
-            made_from = _without_gone(build, made_from)
-        if not damaged and manifest.is_made_from(step.name, made_from):
+        made_from, damaged = step.made_from(build), build.find_damage(step.name)
+        if build.is_done(step.name, made_from):
             continue
         if not tidied:
             _tidy(build.folder)
@@ -184,21 +224,24 @@ def bring_up_to_date(build: Build, until: str) -> None:
         if damaged:
             more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
             say(f"{damaged[0]}{more}: missing or modified; rebuilding")
-            _clear(build, step.name, damaged)
-        _run([*step.command(build), "--build", str(build.folder)])
-        manifest.reload()
-        manifest.record(step.name, made_from, step.wrote)
-    manifest.save()
+            # outputs take their places together; of a book, it is not known which notebook wrote a figure
+            for name in {"outputs": [], "book": build.wrote("book")}.get(step.name, damaged):
+                (build.folder / name).unlink(missing_ok=True)
+        values = {**vars(build), **vars(build.choices)}
+        _run([word.format(**values) for word in [*step.command.split(), "--build", "{folder}"]])
+        build.reload()
+        build.record(step.name, made_from, *step.wrote)
+    build.save()
 
 
 def record_outputs(build: Build) -> None:
     """Keep that the outputs are made, when their command is run by itself."""
-    build.manifest.record("outputs", _outputs_from(build), STEPS[0].wrote)
+    build.record("outputs", _outputs_from(build), *STEPS[0].wrote)
 
 
 def read_grid(build: Path) -> str:
     """Return the grid that the outputs of a build were made for; the paper's where there are none."""
-    return Manifest(build).steps.get("outputs", {}).get("from", {}).get("grid", "paper")
+    return Build(build).made_from("outputs").get("grid", "paper")
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -211,63 +254,31 @@ def read_sources(build: Path) -> list[dict]:
 
 def describe_outputs(build: Path) -> str:
     """Return a line that says which outputs a build holds."""
-    names = [
-        one["source"] if not number else f"{', '.join(one['models'])} ({one['source']})"
-        for number, one in enumerate(read_sources(build))
-    ]
+    names = [f"{', '.join(one['models'])} ({one['source']})" if number else one["source"]
+             for number, one in enumerate(read_sources(build))]  # fmt: skip
     return f"Outputs: {' + '.join(names or ['none'])}"
 
 
-def _without_gone(build: Build, made_from: dict[str, str]) -> dict[str, str]:
-    """Return what outputs are made from; for a source that is gone, what it was when it was read."""
-    known = build.manifest.steps.get("outputs", {}).get("from", {})
-    for number, source in enumerate((build.choices.source, *build.choices.added)):
-        key = f"content {number}"
-        if made_from.get(key) == "missing" and known.get(f"source {number}") == made_from[f"source {number}"]:
-            say(f"{source.label} is not there any more; the build has its outputs as they were")
-            made_from = made_from | {key: known[key]}
-    return made_from
-
-
 def _refuse_unknown_outputs(build: Build) -> None:
-    outputs, known = build.folder / "outputs", build.manifest.wrote("outputs")
-    unknown = [file for file in _find(outputs, ["*.parquet"]) if f"outputs/{file.name}" not in known]
+    outputs, known = build.folder / "outputs", build.wrote("outputs")
+    unknown = [file for file in find_files(outputs, ["*.parquet"]) if f"outputs/{file.name}" not in known]
     if known and unknown and not (outputs / ".unfinished").exists():
-        raise ValueError(
-            f"{unknown[0]} was put there by hand; move it elsewhere, and add it with `make add SOURCE=...`"
-        )
+        raise ValueError(f"{unknown[0]} was put there by hand; move it away and add it with `make add SOURCE=...`")
 
 
 def _tidy(folder: Path) -> None:
     """Remove what killed runs have left; only downloads go on from their parts."""
     shutil.rmtree(folder / STAGE, ignore_errors=True)
-    for pattern in ("*/.*.part", ".*.part", "notebooks/*.failed.ipynb"):
-        for file in folder.glob(pattern):
-            if file.parent.name != "downloads":
-                file.unlink(missing_ok=True)
-
-
-def _clear(build: Build, step: str, damaged: list[str]) -> None:
-    """Remove damaged files, and what would keep a step from making them again."""
-    if step == "outputs":
-        return  # all of them take their places together
-    for name in damaged:
-        (build.folder / name).unlink(missing_ok=True)
-    if step == "book":
-        (build.folder / "book" / "_build" / "frame.json").unlink(
-            missing_ok=True
-        )  # with it, only changed pages are made
-        if any(name.startswith(("figures/", "tables/")) for name in damaged):  # which notebook's they are is not known
-            for name in [name for name in build.manifest.steps if name.startswith("notebooks/")]:
-                del build.manifest.steps[name]
-            build.manifest.save()
+    for file in find_files(folder, ("*/.*.part", ".*.part", "notebooks/*.failed.ipynb")):
+        if file.parent.name != "downloads":
+            file.unlink()
 
 
 def _run(arguments: list[str]) -> None:
     """Run a step as a process of its own, which gets the signals that would end this one alone; raise its exit code."""
     process = subprocess.Popen([sys.executable, "-m", "cogniload_repro", *arguments])
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    before = {one: signal.signal(one, lambda number, frame: process.send_signal(number)) for one in signals}
+    before = {one: signal.signal(one, lambda number, frame: process.send_signal(number))
+              for one in (signal.SIGTERM, signal.SIGHUP)}  # fmt: skip
     code = None
     while code is None:
         try:
