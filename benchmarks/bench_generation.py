@@ -22,6 +22,7 @@ import reference_generator
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.editions import Edition, resolve_edition
 from cogniload_repro.puzzles.generate import FIRST_ID, draw_grid, draw_puzzle
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.puzzles.text import solve_text
 
@@ -66,7 +67,7 @@ def measure_parallel(jobs: int) -> dict[str, float]:
     seconds = {}
     for count in (1, jobs):
         begin = time.perf_counter()
-        deque(draw_rows(PAPER_GRID, jobs=count), 0)
+        deque(draw_rows(PuzzleSet(PAPER_GRID), jobs=count), 0)
         seconds[count] = time.perf_counter() - begin
     puzzles = 100 * len(PAPER_GRID)
     return {

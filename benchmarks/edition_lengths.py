@@ -24,6 +24,7 @@ from cogniload_repro.prompts.comparison import compare_prompts
 from cogniload_repro.prompts.counts import KEYS, count_prompts, prompt_statistics
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.storage import DATA
 
@@ -61,11 +62,11 @@ def main() -> None:
     tokenizer = next(file.name for file in find_tokenizers() if MODEL in file.models)
     assert BY_NAME[MODEL].puzzles_per_cell == PER_CELL
     drawn = {
-        str(edition): draw_rows(PAPER_GRID, edition=edition, jobs=options.jobs)
+        str(edition): draw_rows(PuzzleSet(PAPER_GRID, edition=edition), jobs=options.jobs)
         for edition in (PORT, resolve_edition("elixir"))
     }
     further = PER_CELL * options.sets
-    drawn["expected"] = draw_rows(PAPER_GRID, further, SEED, scheme="spawn", jobs=options.jobs)
+    drawn["expected"] = draw_rows(PuzzleSet(PAPER_GRID, further, SEED, scheme="spawn"), jobs=options.jobs)
     loaded = {tokenizer: load_tokenizer(tokenizer, options.tokenizers)}
     table = pd.concat(compare_set(name, count_set(rows, loaded), tokenizer) for name, rows in drawn.items())
     write_whole(options.out, table.round(3).to_csv(index=False, lineterminator="\n"))

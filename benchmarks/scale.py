@@ -23,7 +23,8 @@ from fsspec.registry import register_implementation
 from fsspec.spec import AbstractBufferedFile
 
 from cogniload_repro.executors import open_executor
-from cogniload_repro.grid import grid_cells
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import write_cells
@@ -124,9 +125,8 @@ def main() -> None:
         return
     found = {}
     with tempfile.TemporaryDirectory() as name:
-        cells = grid_cells("paper")
-        puzzles = draw_rows(cells, scheme="default", jobs=2)
-        write_parquet(Path(name) / "puzzles.parquet", puzzles, describe_set(cells, 42, "default", "benchmark"))
+        puzzles = PuzzleSet(PAPER_GRID)
+        write_parquet(Path(name) / "puzzles.parquet", draw_rows(puzzles, jobs=2), describe_set(puzzles, "benchmark"))
         for case, (files, rows, chars) in {
             "many": (6, int(500_000 * options.scale), 60),
             "large": (1, int(42_000 * options.scale), 20_000),

@@ -1,5 +1,6 @@
 """The 22 models of the paper: names, family and number of puzzles per cell."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -70,3 +71,9 @@ def find_model(name: str) -> Model:
         return BY_NAME[name]
     except KeyError:
         raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}") from None
+
+
+def order_models(models: Iterable[str]) -> list[str]:
+    """Return each model once: the paper's in printed order, then the others by name."""
+    present = set(models)
+    return [name for name in NAMES if name in present] + sorted(present.difference(NAMES))

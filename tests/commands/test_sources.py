@@ -7,6 +7,7 @@ from cogniload_repro.cli import main
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles import verify
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import write_set
 
 SMALL = ("--grid", "N=8 ratio=50 d=2", "--per-cell", "3", "--jobs", "1")
@@ -82,7 +83,7 @@ def test_help_shows_how():
 @pytest.fixture
 def small(tmp_path):
     """A set of three puzzles."""
-    write_set(tmp_path, "jsonl", grid_cells("N=8 ratio=50 d=2"), 3)
+    write_set(tmp_path, "jsonl", PuzzleSet(grid_cells("N=8 ratio=50 d=2"), 3))
     return tmp_path / "puzzles.jsonl"
 
 

@@ -21,6 +21,7 @@ from cogniload_repro.companions.protocol import (
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import fit
@@ -76,7 +77,7 @@ def test_any_box_may_hold_the_answer(response, solved):
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "release"])
 def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
     """Every puzzle has one query, from which it comes back; its partner is another one of its cell."""
-    write_set(tmp_path, kind, CELLS, 3, 5)
+    write_set(tmp_path, kind, PuzzleSet(CELLS, 3, 5))
     assert write_queries(tmp_path, list_queries(tmp_path, "interleave_word")) == tmp_path / "queries.jsonl"
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     texts = {puzzle.name: prepare(puzzle.text) for puzzle in puzzles}
@@ -89,7 +90,7 @@ def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
 
 def test_overloads_stay_in_their_cell(tmp_path, puzzles):
     """The puzzles solved first are the ones before in the same cell, so that the cell's load is the same."""
-    write_set(tmp_path, "jsonl", CELLS, 3, 5)
+    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
     first = next(list_queries(tmp_path, overload=3))
     assert first == (puzzles[0].name, "overload_3", overload_prompt([puzzles[at].text for at in (1, 2, 0)]))
     with pytest.raises(ValueError, match="3 puzzles of 4"):
@@ -104,7 +105,7 @@ def test_the_baseline_is_prepared_like_perturbed_texts(tmp_path, puzzles):
     baseline = write_query(texts, 0, "baseline")
     woven = write_query(texts, 0, "reverse_words").partition("TRANSFORMED INPUT:\n")[2]
     assert restore("reverse_words", woven) == baseline == prepare(texts[0]) != texts[0]
-    write_set(tmp_path, "jsonl", CELLS, 3, 5)
+    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
     assert next(list_queries(tmp_path, "baseline")) == (puzzles[0].name, "baseline", prepare(puzzles[0].text))
 
 

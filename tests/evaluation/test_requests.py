@@ -18,6 +18,7 @@ from cogniload_repro.evaluation.requests import Sampling
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import write_set
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
@@ -132,7 +133,7 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
 @pytest.fixture
 def task(tmp_path):
     """The folder of a task with rail fences."""
-    write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1,3"), 2, 5)
+    write_set(tmp_path, "parquet", PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 2, 5))
     return requests.write_harness(tmp_path, list_queries(tmp_path, "rail_fence"), Sampling("low", 0.6, 999))
 
 
@@ -191,7 +192,7 @@ def test_a_harness_task_without_a_temperature_says_that_it_is_greedy(tmp_path):
 
 def test_a_data_set_names_the_files_that_are_there_and_is_the_same_bytes_twice(tmp_path):
     """Queries are a configuration of their own, and go when they are not asked for."""
-    write_set(tmp_path, "parquet", grid_cells("N=20 ratio=50 d=1,3"), 2, 5)
+    write_set(tmp_path, "parquet", PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 2, 5))
     (card,) = requests.write_data_set(tmp_path, list_queries(tmp_path, "not_not"))
     configs = yaml.safe_load(card.read_text("utf-8").split("---\n", 2)[1])["configs"]
     files = {file["path"] for config in configs for file in config["data_files"]}

@@ -11,8 +11,8 @@ from cogniload_repro.puzzles.ids import (
     MANIFEST,
     PUZZLES_PER_CELL,
     SEED,
+    PuzzleSet,
     find_manifest,
-    known_ids,
     read_manifest,
     spawn_ids,
 )
@@ -65,7 +65,7 @@ def test_elixir_has_no_ids_for_the_order_free_scheme():
     with pytest.raises(
         ValueError, match=r"elixir-1\.17 has ids up to 999,999 only, too few for scheme spawn; take chain"
     ):
-        known_ids(PAPER_GRID, 1, 1, "spawn", resolve_edition("elixir"))
+        PuzzleSet(PAPER_GRID, 1, 1, "spawn", resolve_edition("elixir"))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_spawned_ids_depend_on_their_own_cell_only():
 
 def test_scheme_is_chosen_by_name():
     """Chain and spawn are the two schemes; the default set comes from the manifest; others are refused."""
-    assert list(known_ids(PAPER_GRID[:2], 2, 3, "spawn")) == list(spawn_ids(PAPER_GRID[:2], 2, 3))
-    assert list(known_ids(PAPER_GRID[:1], 3, 42, "default")) == [770487, 586907, 682576]
-    assert list(known_ids(PAPER_GRID, PUZZLES_PER_CELL, SEED))[-1] == read_manifest()[PAPER_GRID[-1]][-1]
+    assert list(PuzzleSet(PAPER_GRID[:2], 2, 3, "spawn").ids()) == list(spawn_ids(PAPER_GRID[:2], 2, 3))
+    assert list(PuzzleSet(PAPER_GRID[:1], 3, 42, "default").ids()) == [770487, 586907, 682576]
+    assert list(PuzzleSet(PAPER_GRID).ids())[-1] == read_manifest()[PAPER_GRID[-1]][-1]
     with pytest.raises(ValueError, match="'random'; choose one of: chain, spawn"):
-        known_ids(PAPER_GRID, 1, 1, "random")
+        PuzzleSet(PAPER_GRID, 1, 1, "random")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.puzzles import measure as checks
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ids import SEED, known_ids
+from cogniload_repro.puzzles.ids import PuzzleSet
 
 _spec = importlib.util.spec_from_file_location(
     "reference_generator", Path(__file__).parents[2] / "benchmarks" / "reference_generator.py"
@@ -37,7 +37,7 @@ def measures():
 @pytest.fixture(scope="module")
 def drawn():
     """The same puzzles."""
-    ids = known_ids(CELLS, 12, SEED, "default")
+    ids = PuzzleSet(tuple(CELLS), 12, scheme="default").ids()
     return [draw_puzzle(cell.N, cell.d, cell.needles, next(ids)) for cell in CELLS for _ in range(12)]
 
 

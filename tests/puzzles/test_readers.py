@@ -6,21 +6,21 @@ import pytest
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.readers import count_set, find_sets, read_row, read_set, release_row
+from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.readers import find_sets, read_row, read_set, release_row
 from cogniload_repro.puzzles.sets import write_set
 
 CELLS = grid_cells("N=8 ratio=50 d=2")
 NAME = "20_1_1_770487_red"
 
 
-def test_every_format_is_found_and_counted(tmp_path):
-    """Tables come before the release; only the number of JSON lines is not known beforehand."""
+def test_every_format_is_found(tmp_path):
+    """Tables come before the release."""
     for kind in ("release", "jsonl", "parquet"):
-        write_set(tmp_path, kind, CELLS, 3)
+        write_set(tmp_path, kind, PuzzleSet(CELLS, 3))
     places = find_sets(tmp_path)
     assert places == [tmp_path / "puzzles.parquet", tmp_path / "puzzles.jsonl", tmp_path]
     assert find_sets(tmp_path / "puzzles.jsonl") == places[1:2]
-    assert [count_set(place) for place in places] == [3, None, 3]
     assert [[read_row(item.fields)["name"] for item in read_set(place)] for place in places[:2]] == [
         [row["name"] for row in map(json.loads, places[1].read_text("utf-8").splitlines())]
     ] * 2
@@ -45,7 +45,7 @@ def test_columns_are_found_under_other_names(row, expected):
 
 def test_the_release_may_do_without_metadata(tmp_path):
     """Where no puzzle has metadata none is missing; where one has, all are expected to."""
-    write_set(tmp_path, "release", CELLS, 3)
+    write_set(tmp_path, "release", PuzzleSet(CELLS, 3))
     states = sorted((tmp_path / "meta").rglob("*.json"))
     states[0].unlink()
     assert [item.error for item in read_set(tmp_path)].count("it has no _state.json") == 1
@@ -61,7 +61,7 @@ def test_rows_are_labelled_by_where_they_stand(tmp_path):
     found = list(read_set(tmp_path / "some.jsonl"))
     assert [item.where for item in found] == labels
     assert found[-1].error == "wrong type: a JSON object is needed, not list"
-    write_set(tmp_path / "release", "release", CELLS, 1)
+    write_set(tmp_path / "release", "release", PuzzleSet(CELLS, 1))
     (item,) = read_set(tmp_path / "release")
     assert item.where == item.fields["name"]
 
@@ -69,7 +69,7 @@ def test_rows_are_labelled_by_where_they_stand(tmp_path):
 @pytest.mark.parametrize(("state", "reason"), [("[]", "not a JSON object"), ("{}", "lack poi, category_defaults")])
 def test_metadata_without_their_keys_are_refused(tmp_path, state, reason):
     """A state that is no JSON object, or lacks what describes the puzzle, makes it unreadable."""
-    write_set(tmp_path, "release", CELLS, 1)
+    write_set(tmp_path, "release", PuzzleSet(CELLS, 1))
     next((tmp_path / "meta").rglob("*.json")).write_text(state)
     (item,) = read_set(tmp_path)
     assert reason in item.error
@@ -77,7 +77,7 @@ def test_metadata_without_their_keys_are_refused(tmp_path, state, reason):
 
 def test_release_files_are_read_with_universal_newlines(tmp_path):
     """A text with CRLF is the one with LF; a newline at its end stays."""
-    write_set(tmp_path, "release", CELLS, 1)
+    write_set(tmp_path, "release", PuzzleSet(CELLS, 1))
     path = next((tmp_path / "exp").rglob("*.txt"))
     text = path.read_bytes()
     path.write_bytes(text.replace(b"\n", b"\r\n") + b"\r\n")

@@ -14,6 +14,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import (
     cut,
     describe_set,
@@ -40,7 +41,7 @@ def puzzles():
 
 def test_rows_are_the_puzzles_of_the_chain(puzzles):
     """Rows hold each puzzle's text and numbers, with the nominal ratio of its own cell."""
-    rows = list(draw_rows(CELLS, 2, 3))
+    rows = list(draw_rows(PuzzleSet(CELLS, 2, 3)))
     assert [row["text"] for row in rows] == [puzzle.text for puzzle in puzzles]
     assert [row["ratio_pct"] for row in rows] == [cell.ratio_pct for cell in CELLS for _ in range(2)]
     assert all(row.keys() == set(PUZZLES.names) for row in rows)
@@ -50,10 +51,10 @@ def test_rows_are_the_puzzles_of_the_chain(puzzles):
 def test_parquet_keeps_rows_and_origin(tmp_path):
     """The table has the contract's columns, the rows drawn, and metadata without a date."""
     path = tmp_path / "puzzles.parquet"
-    metadata = describe_set(CELLS, 3, "chain", "a command")
-    assert write_parquet(path, draw_rows(CELLS, 2, 3), metadata) == 16
+    metadata = describe_set(PuzzleSet(CELLS, seed=3), "a command")
+    assert write_parquet(path, draw_rows(PuzzleSet(CELLS, 2, 3)), metadata) == 16
     assert pq.read_schema(path).equals(PUZZLES)
-    assert pq.read_table(path).to_pylist() == list(draw_rows(CELLS, 2, 3))
+    assert pq.read_table(path).to_pylist() == list(draw_rows(PuzzleSet(CELLS, 2, 3)))
     assert read_metadata(path) == metadata
     assert (metadata["provenance"], metadata["seed"], metadata["rounding"]) == ("reconstructed", "3", "half-up")
 
@@ -61,8 +62,8 @@ def test_parquet_keeps_rows_and_origin(tmp_path):
 def test_files_are_the_same_for_any_number_of_processes(tmp_path):
     """Parquet and JSONL written by one process and by two are equal byte for byte."""
     for jobs in (1, 2):
-        rows = list(draw_rows(CELLS, 20, 3, scheme="spawn", jobs=jobs))
-        write_parquet(tmp_path / f"{jobs}.parquet", rows, describe_set(CELLS, 3, "spawn", ""))
+        rows = list(draw_rows(PuzzleSet(CELLS, 20, 3, scheme="spawn"), jobs=jobs))
+        write_parquet(tmp_path / f"{jobs}.parquet", rows, describe_set(PuzzleSet(CELLS, seed=3, scheme="spawn"), ""))
         write_jsonl(tmp_path / f"{jobs}.jsonl", rows)
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
@@ -72,12 +73,12 @@ def test_interrupted_writing_leaves_nothing(tmp_path):
     """A set that fails half-way leaves neither a table nor a part of one."""
 
     def rows():
-        yield from draw_rows(CELLS, 1, 3)
+        yield from draw_rows(PuzzleSet(CELLS, 1, 3))
         raise ValueError("stop")
 
     for write in (
         lambda path: write_jsonl(path, rows()),
-        lambda path: write_parquet(path, rows(), describe_set(CELLS, 3, "chain", "")),
+        lambda path: write_parquet(path, rows(), describe_set(PuzzleSet(CELLS, seed=3), "")),
     ):
         with pytest.raises(ValueError, match="stop"):
             write(tmp_path / "puzzles")
@@ -87,11 +88,11 @@ def test_interrupted_writing_leaves_nothing(tmp_path):
 def test_a_chain_that_goes_round_is_told(caplog):
     """The released program would write the same puzzle again and again; so do we, and say so."""
     cells = grid_cells("N=1 ratio=50 d=1")
-    names = [row["name"] for row in draw_rows(cells, 3000, 42)]
+    names = [row["name"] for row in draw_rows(PuzzleSet(cells, 3000, 42))]
     assert len(set(names)) < 3000
     assert f": {3000 - len(set(names))} puzzles are there again" in caplog.text
     caplog.clear()
-    assert len({row["name"] for row in draw_rows(cells, 3000, 42, scheme="spawn")}) == 3000
+    assert len({row["name"] for row in draw_rows(PuzzleSet(cells, 3000, 42, scheme="spawn"))}) == 3000
     assert not caplog.text
 
 
@@ -178,7 +179,7 @@ def test_a_stopped_set_is_completed(tmp_path, monkeypatch, kind, scheme, after, 
     assert "Traceback" not in errors
     assert ("the same command goes on from here" in errors) == (number == signal.SIGINT)
     assert not (out / f"puzzles.{kind}").exists()
-    write_set(whole, kind, FOLDER_CELLS, 10, 3, scheme=scheme)
+    write_set(whole, kind, PuzzleSet(FOLDER_CELLS, 10, 3, scheme=scheme))
     steps, drawn = [], []
 
     def count_draws(*request, **options):
@@ -186,7 +187,7 @@ def test_a_stopped_set_is_completed(tmp_path, monkeypatch, kind, scheme, after, 
         return draw_puzzle(*request, **options)
 
     monkeypatch.setattr(puzzle_sets, "draw_puzzle", count_draws)
-    assert write_set(out, kind, FOLDER_CELLS, 10, 3, scheme=scheme, watch=steps.append) == 80 == sum(steps)
+    assert write_set(out, kind, PuzzleSet(FOLDER_CELLS, 10, 3, scheme=scheme), watch=steps.append) == 80 == sum(steps)
     assert contents(out) == contents(whole)
     assert scheme == "chain" or 0 < len(drawn) <= 80 - 20
     assert {verdict.verdict for verdict in verify_set(out)} == {"right"}
@@ -197,51 +198,47 @@ def test_elixirs_set_is_the_same_for_any_number_of_processes(tmp_path, monkeypat
     elixir = resolve_edition("elixir")
     known = {cell: [500_000 + 7 * at + cell.d for at in range(4)] for cell in FOLDER_CELLS}
     ids = [one for cell in FOLDER_CELLS for one in known[cell]]
-    monkeypatch.setattr(puzzle_sets, "known_ids", lambda *_: iter(ids))
+    monkeypatch.setattr(PuzzleSet, "ids", lambda _: iter(ids))
     for jobs in (1, 2):
-        write_set(tmp_path / f"{jobs}", "parquet", FOLDER_CELLS, 4, 3, edition=elixir, jobs=jobs)
+        write_set(tmp_path / f"{jobs}", "parquet", PuzzleSet(FOLDER_CELLS, 4, 3, edition=elixir), jobs=jobs)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
     assert read_metadata(tmp_path / "1" / "puzzles.parquet")["edition"] == "elixir-1.17"
-    write_set(tmp_path / "3", "release", FOLDER_CELLS, 4, 3, edition=elixir)
+    write_set(tmp_path / "3", "release", PuzzleSet(FOLDER_CELLS, 4, 3, edition=elixir))
     whole = contents(tmp_path / "3")
     for path in list((tmp_path / "3" / "exp").rglob("*.txt"))[::2]:
         path.unlink()
-    write_set(tmp_path / "3", "release", FOLDER_CELLS, 4, 3, edition=elixir)
+    write_set(tmp_path / "3", "release", PuzzleSet(FOLDER_CELLS, 4, 3, edition=elixir))
     assert contents(tmp_path / "3") == whole
 
 
 def test_a_folder_of_another_edition_is_refused(tmp_path):
-    """A folder's edition is part of its set; a note with the names of the last release is understood."""
-    write_set(tmp_path, "jsonl", FOLDER_CELLS, 1, 3)
+    """A folder's edition is part of its set."""
+    write_set(tmp_path, "jsonl", PuzzleSet(FOLDER_CELLS, 1, 3))
     for name, order in (("elixir", None), ("elixir", "alphabetical")):
         edition = resolve_edition(name, order)
         with pytest.raises(ValueError, match=f"another set, with edition python instead of {edition}; choose another"):
-            write_set(tmp_path, "jsonl", FOLDER_CELLS, 1, 3, edition=edition)
-    note = tmp_path / ".puzzles" / "set.json"
-    plan = json.loads(note.read_text(encoding="utf-8")) | {"edition": "port", "rounding": "paper"}
-    note.write_text(json.dumps(plan), encoding="utf-8")
-    assert write_set(tmp_path, "jsonl", FOLDER_CELLS, 1, 3) == len(FOLDER_CELLS)
+            write_set(tmp_path, "jsonl", PuzzleSet(FOLDER_CELLS, 1, 3, edition=edition))
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "release"])
 def test_a_finished_set_is_left_as_it_is(tmp_path, monkeypatch, kind):
     """The second run writes nothing, and takes away what a killed one has left."""
-    write_set(tmp_path, kind, FOLDER_CELLS, 2, 3)
+    write_set(tmp_path, kind, PuzzleSet(FOLDER_CELLS, 2, 3))
     before = contents(tmp_path)
     (tmp_path / "exp/cogniload/.a.txt.1.part" if kind == "release" else tmp_path / ".puzzles.x.part").touch()
     for name in ("write_whole", "write_jsonl", "write_parquet"):
         monkeypatch.setattr(puzzle_sets, name, None)
-    assert write_set(tmp_path, kind, FOLDER_CELLS, 2, 3) == 16
+    assert write_set(tmp_path, kind, PuzzleSet(FOLDER_CELLS, 2, 3)) == 16
     assert contents(tmp_path) == before
 
 
 def test_a_lost_file_of_the_release_is_written_again(tmp_path):
     """A text or metadata file that is not there any more comes back as it was."""
-    write_set(tmp_path, "release", FOLDER_CELLS, 2, 3)
+    write_set(tmp_path, "release", PuzzleSet(FOLDER_CELLS, 2, 3))
     before = contents(tmp_path)
     next((tmp_path / "exp/cogniload").iterdir()).unlink()
     sorted((tmp_path / "meta/cogniload").iterdir())[-1].unlink()
-    write_set(tmp_path, "release", FOLDER_CELLS, 2, 3)
+    write_set(tmp_path, "release", PuzzleSet(FOLDER_CELLS, 2, 3))
     assert contents(tmp_path) == before
 
 
@@ -258,10 +255,10 @@ def test_a_lost_file_of_the_release_is_written_again(tmp_path):
 @pytest.mark.parametrize("kind", ["parquet", "release"])
 def test_another_set_is_refused(tmp_path, kind, cells, per_cell, seed, scheme, words):
     """A folder is never mixed nor overwritten, and the sentence says in what the sets differ."""
-    write_set(tmp_path, "release", FOLDER_CELLS, 2, 3)
+    write_set(tmp_path, "release", PuzzleSet(FOLDER_CELLS, 2, 3))
     before = contents(tmp_path)
     with pytest.raises(ValueError, match=f"holds another set, with {words};"):
-        write_set(tmp_path, kind, cells, per_cell, seed, scheme=scheme)
+        write_set(tmp_path, kind, PuzzleSet(cells, per_cell, seed, scheme=scheme))
     assert contents(tmp_path) == before
 
 
@@ -269,25 +266,25 @@ def test_a_folder_that_nothing_describes_is_refused(tmp_path):
     """Puzzles of unknown origin are not overwritten, nor is a set whose note is damaged."""
     (tmp_path / "puzzles.jsonl").touch()
     with pytest.raises(ValueError, match=r"has puzzles\.jsonl of a set that nothing describes"):
-        write_set(tmp_path, "parquet", FOLDER_CELLS, 2, 3)
-    write_set(tmp_path / "set", "jsonl", FOLDER_CELLS, 2, 3)
+        write_set(tmp_path, "parquet", PuzzleSet(FOLDER_CELLS, 2, 3))
+    write_set(tmp_path / "set", "jsonl", PuzzleSet(FOLDER_CELLS, 2, 3))
     (tmp_path / "set/.puzzles/set.json").write_text("{", "utf-8")
     with pytest.raises(ValueError, match=r"set\.json is damaged"):
-        write_set(tmp_path / "set", "jsonl", FOLDER_CELLS, 2, 3)
+        write_set(tmp_path / "set", "jsonl", PuzzleSet(FOLDER_CELLS, 2, 3))
 
 
 def test_impossible_arguments_leave_nothing_behind(tmp_path):
     """They are refused before the folder is made."""
     for changes in ({"kind": "csv"}, {"puzzles_per_cell": 0}, {"seed": -1}, {"scheme": "random"}):
         with pytest.raises(ValueError, match=r"give a|choose one of"):
-            write_set(**{"folder": tmp_path / "set", "kind": "jsonl", "cells": FOLDER_CELLS, **changes})
+            write_set(tmp_path / "set", changes.pop("kind", "jsonl"), PuzzleSet(FOLDER_CELLS, **changes))
     assert not any(tmp_path.iterdir())
 
 
 def test_release_has_the_released_names_and_keys(tmp_path):
     """Texts and states lie where the authors' release has them."""
     puzzles = list(draw_grid(FOLDER_CELLS, 2, 3))
-    assert write_set(tmp_path, "release", FOLDER_CELLS, 2, 3) == len(puzzles)
+    assert write_set(tmp_path, "release", PuzzleSet(FOLDER_CELLS, 2, 3)) == len(puzzles)
     for puzzle in puzzles:
         text = (tmp_path / "exp" / "cogniload" / f"{puzzle.name}.txt").read_bytes()
         state = json.loads((tmp_path / "meta" / "cogniload" / f"{puzzle.name}_state.json").read_text("utf-8"))

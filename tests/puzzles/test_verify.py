@@ -12,11 +12,12 @@ from cogniload_repro.commands.puzzles import verify
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_jsonl, write_parquet, write_set
 from cogniload_repro.puzzles.verify import PUZZLE_VERDICTS, verify_puzzle, verify_set
 
 CELLS = grid_cells("N=8,40 ratio=10,60 d=1,5")
-ROWS = list(draw_rows(CELLS, 3, 4))
+ROWS = list(draw_rows(PuzzleSet(CELLS, 3, 4)))
 ROW = ROWS[-1]
 
 
@@ -34,7 +35,7 @@ def test_drawn_puzzles_are_right(redraw):
 def test_all_three_formats_are_verified(tmp_path):
     """Parquet, JSONL and the authors' release give one verdict a puzzle, for any number of processes."""
     for kind in ("parquet", "jsonl", "release"):
-        write_set(tmp_path / kind, kind, CELLS, 3, 4)
+        write_set(tmp_path / kind, kind, PuzzleSet(CELLS, 3, 4))
         found = list(verify_set(tmp_path / kind))
         assert sorted(one.name for one in found) == sorted(row["name"] for row in ROWS)
         assert {one.verdict for one in found} == {"right"}
@@ -214,7 +215,7 @@ def test_unreadable_rows_are_named_by_their_place(tmp_path):
 
 def test_a_damaged_table_is_read_as_far_as_it_can_be(tmp_path):
     """Texts that are not UTF-8 and pages that cannot be read are named by their row; the others are verified."""
-    rows = list(draw_rows(grid_cells("N=8 ratio=10 d=1"), 9, 4))
+    rows = list(draw_rows(PuzzleSet(grid_cells("N=8 ratio=10 d=1"), 9, 4)))
     table = pa.Table.from_pylist(rows)
     texts = [text.encode() for text in table["text"].to_pylist()]
     texts[4] = texts[4].replace(b"Solve", b"S\xf6lve")
@@ -236,7 +237,7 @@ def test_a_damaged_table_is_read_as_far_as_it_can_be(tmp_path):
 def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
     """A file that is cut short, empty, or without texts stops with a sentence that names it."""
     path = tmp_path / "puzzles.parquet"
-    write_parquet(path, [] if damage == "no rows" else ROWS, describe_set(CELLS, 4, "chain", ""))
+    write_parquet(path, [] if damage == "no rows" else ROWS, describe_set(PuzzleSet(CELLS, seed=4), ""))
     if damage in ("cut", "empty"):
         path.write_bytes(path.read_bytes()[: -100 if damage == "cut" else 0])
     if damage == "no texts":
@@ -247,7 +248,7 @@ def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
 
 def test_damaged_files_of_the_release_are_named(tmp_path):
     """Text and metadata that are lost, changed or unreadable are found by the puzzle's name."""
-    write_set(tmp_path, "release", CELLS, 3, 4)
+    write_set(tmp_path, "release", PuzzleSet(CELLS, 3, 4))
     names = [row["name"] for row in ROWS[:9]]
     texts, states = ([folder / f"{name}{end}" for name in names] for folder, end in (
         (tmp_path / "exp/cogniload", ".txt"), (tmp_path / "meta/cogniload", "_state.json")))  # fmt: skip
@@ -272,7 +273,7 @@ def test_damaged_files_of_the_release_are_named(tmp_path):
 
 def test_metadata_of_the_released_program_are_understood(tmp_path):
     """It writes the needles and hays that were left at the end, which are none."""
-    write_set(tmp_path, "release", CELLS, 1, 4)
+    write_set(tmp_path, "release", PuzzleSet(CELLS, 1, 4))
     for path in (tmp_path / "meta/cogniload").iterdir():
         state = json.loads(path.read_text("utf-8")) | {"needles": 0, "hays": 0, "used_people": []}
         path.write_text(json.dumps(state, indent=2), "utf-8")
@@ -294,13 +295,13 @@ def test_place_without_puzzles_is_refused(tmp_path):
 def test_edition_of_a_set_is_named(tmp_path, kind):
     """A set of Elixir's is right in every format, and its edition is told; two editions in one set are refused."""
     elixir = resolve_edition("elixir-1.16", "alphabetical")
-    write_set(tmp_path / kind, kind, CELLS, 3, 4, edition=elixir)
+    write_set(tmp_path / kind, kind, PuzzleSet(CELLS, 3, 4, edition=elixir))
     assert {verdict[1:] for verdict in verify_set(tmp_path / kind)} == {("right", "", str(elixir))}
     run = CliRunner().invoke(verify, [str(tmp_path / kind)])
     count = 3 * len(CELLS)
     assert run.exit_code == 0, run.output
     assert f"{count} puzzles: {count} right; {count} drawn by edition {elixir}\n" in run.output
-    rows = [*ROWS[:20], *draw_rows(CELLS, 1, 4, edition=elixir)]
+    rows = [*ROWS[:20], *draw_rows(PuzzleSet(CELLS, 1, 4, edition=elixir))]
     write_jsonl(tmp_path / "mixed.jsonl", {row["name"]: row for row in rows}.values())
     run = CliRunner().invoke(verify, [str(tmp_path / "mixed.jsonl")])
     assert run.exit_code == 1

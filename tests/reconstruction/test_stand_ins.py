@@ -11,6 +11,7 @@ import pytest
 
 from cogniload_repro.grid import PAPER_GRID, grid_cells
 from cogniload_repro.published import ERRORS
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.stand_ins import stand_in_outputs, write_stand_ins
@@ -37,13 +38,13 @@ def measured(rows):
 @pytest.fixture(scope="module")
 def few():
     """The paper's grid with ten puzzles a cell."""
-    return measured(draw_rows(PAPER_GRID, 10, scheme="spawn"))
+    return measured(draw_rows(PuzzleSet(PAPER_GRID, 10, scheme="spawn")))
 
 
 @pytest.fixture(scope="module")
 def many():
     """A hundred puzzles a cell on a small part of the grid."""
-    return measured(draw_rows(SMALL, 100, scheme="spawn"))
+    return measured(draw_rows(PuzzleSet(SMALL, 100, scheme="spawn")))
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +212,8 @@ with pools[workers]() as executor:
 def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
     """One thread and two processes, under other hash seeds, write the same bytes, labelled as reconstructed."""
     puzzles = tmp_path / "puzzles.parquet"
-    write_parquet(puzzles, draw_rows(SMALL, 10, scheme="spawn"), describe_set(SMALL, 42, "spawn", ""))
+    drawn = PuzzleSet(SMALL, 10, scheme="spawn")
+    write_parquet(puzzles, draw_rows(drawn), describe_set(drawn, ""))
     for workers in ("1", "2"):
         result = subprocess.run(
             [sys.executable, "-c", WRITE, str(puzzles), str(tmp_path / workers), workers],
@@ -232,7 +234,8 @@ def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
 def test_outputs_of_other_models_are_removed(tmp_path, cells):
     """What is left from another run does not stay among the outputs."""
     puzzles = tmp_path / "puzzles.parquet"
-    write_parquet(puzzles, draw_rows(SMALL[:1], 10, scheme="spawn"), describe_set(SMALL, 42, "spawn", ""))
+    drawn = PuzzleSet(SMALL[:1], 10, scheme="spawn")
+    write_parquet(puzzles, draw_rows(drawn), describe_set(drawn, ""))
     folder = tmp_path / "outputs"
     folder.mkdir()
     (folder / "QwQ-32B.parquet").write_bytes(b"old")

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,7 +21,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.editions import resolve_edition
-from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import cells_in
 from cogniload_repro.reconstruction.stand_ins import write_stand_ins
@@ -74,18 +74,16 @@ def fetch_added(build: Path, choices: Choices, grid: str, jobs: int) -> None:
 
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
-    chosen = grid_cells(grid)
-    cells = cells_in(chosen)
-    rows = tqdm(_draw(grid, jobs), "puzzles", total=PUZZLES_PER_CELL * len(chosen), disable=None)
-    description = describe_set(chosen, SEED, "default", "cogniload download-outputs")
-    count = write_parquet(stage / "puzzles.parquet", rows, description)
+    puzzles = _default_set(grid)
+    rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
+    count = write_parquet(stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs"))
     with open_executor(jobs) as executor:
-        outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
+        outputs = write_stand_ins(stage / "puzzles.parquet", cells_in(puzzles.cells), stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
 
 
-def _draw(grid: str, jobs: int) -> Iterable[dict]:
-    return draw_rows(grid_cells(grid), scheme="default", jobs=jobs)
+def _default_set(grid: str) -> PuzzleSet:
+    return PuzzleSet(grid_cells(grid), scheme="default")
 
 
 def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int) -> Mapping:
@@ -102,7 +100,7 @@ def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int) 
 
     report = import_outputs(
         local, stage, model=source.model, leave_out=source.without, validate=validate,
-        extra_puzzles=partial(_draw, grid, jobs), edition=edition,
+        extra_puzzles=partial(draw_rows, _default_set(grid), jobs), edition=edition,
     )  # fmt: skip
     return report.settings
 

@@ -100,9 +100,10 @@ def puzzles(
     from cogniload_repro.companions.protocol import name_condition
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
+    from cogniload_repro.puzzles.ids import PuzzleSet
     from cogniload_repro.puzzles.sets import write_set
 
-    chosen, cells = resolve_edition(edition, key_order), grid_cells(grid, rounding)
+    puzzles = PuzzleSet(grid_cells(grid, rounding), per_cell, seed, scheme, resolve_edition(edition, key_order))
     name_condition(perturbation, overload)
     if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):
         raise ValueError(f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}")
@@ -111,9 +112,9 @@ def puzzles(
     table = "parquet" if kind in (*_ASKING, "huggingface") else kind
     with (
         ended_by_hand("the same command goes on from here"),
-        tqdm(desc="puzzles", total=per_cell * len(cells), disable=None) as bar,
+        tqdm(desc="puzzles", total=len(puzzles), disable=None) as bar,
     ):
-        count = write_set(out, table, cells, per_cell, seed, scheme=scheme, edition=chosen, jobs=jobs, watch=bar.update)
+        count = write_set(out, table, puzzles, jobs, bar.update)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     for path in _write_queries(out, kind, perturbation, overload, **request):
         say(f"wrote {path}")
@@ -162,15 +163,12 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
       cogniload verify sets/paper
       cogniload verify --no-redraw length_20.jsonl
     """
-    from cogniload_repro.puzzles.readers import count_set, find_sets
     from cogniload_repro.puzzles.verify import ANOTHER_TEXT, PUZZLE_VERDICTS, verify_set
 
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
     redrawn = 0
-    sizes = [count_set(place) for place in find_sets(source)]
-    expected = None if None in sizes else sum(filter(None, sizes))
-    with ended_by_hand("nothing was changed"), tqdm(desc="verify", total=expected, disable=None) as bar:
+    with ended_by_hand("nothing was changed"), tqdm(desc="verify", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1
             editions.update(filter(None, [verdict.edition]))

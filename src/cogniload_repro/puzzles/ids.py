@@ -1,6 +1,7 @@
 """Ids of whole grids: the committed ones of the default set, the chain's, and order-free ones."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,8 +24,6 @@ def find_manifest(edition: Edition) -> Path:
     """Return the path of the ids of an edition's default set, a file that only the usual orders of keys have."""
     return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv".replace(" ", "_")
 
-
-SCHEMES = ("chain", "spawn", "default")
 
 _HEADER = "N,ratio_pct,d,puzzle_ids"
 
@@ -52,46 +51,65 @@ def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
 
 
 def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterator[int]:
-    """Return ids that depend on nothing but the seed, the cell and the place in it.
+    """Yield ids that depend on nothing but the seed, the cell and the place in it.
 
     For new experiments: adding cells or puzzles leaves all other ids as they are, which the chain does not.
     Each id is 52 bits from a stream of its own (`numpy.random.SeedSequence`), so equal ids within a cell have
     a probability below 1e-11 for 100 puzzles, and programs that keep numbers as doubles keep them whole.
     """
-    puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    seed = check_count("seed", seed, 0)
-    return (_spawn_id(cell, place, seed) for cell in cells for place in range(puzzles_per_cell))
+    for cell in cells:
+        ratio = Fraction(str(cell.ratio_pct))
+        for place in range(puzzles_per_cell):
+            key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d, place)
+            high, low = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
+            yield (int(high) << 20) | (int(low) >> 12)
 
 
-def _spawn_id(cell: Cell, place: int, seed: int) -> int:
-    ratio = Fraction(str(cell.ratio_pct))
-    key = (_STREAM, cell.N, ratio.numerator, ratio.denominator, cell.d, place)
-    high, low = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
-    return (int(high) << 20) | (int(low) >> 12)
+@dataclass(frozen=True)
+class PuzzleSet:
+    """The puzzles of a set: so many of each cell, drawn by an edition from ids that come from a scheme.
 
-
-def known_ids(
-    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, scheme: str = "chain", edition: Edition = PORT
-) -> Iterator[int] | None:
-    """Return the ids of a set, cell by cell; None where they are only found by drawing along the edition's chain.
-
-    The chains of the default sets are committed. The scheme ``default`` takes a part of that set: the first ids of some
-    of its cells. A chain of its own through a few cells would give other puzzles, and may run into a loop.
+    The scheme ``chain`` draws each id from the state that the puzzle before left; the chains of the default sets are
+    committed. ``spawn`` takes `spawn_ids`, ``default`` the first ids of some cells of the default set: a chain through
+    those cells alone would give other puzzles, and may run into a loop.
     """
-    cells, manifest = tuple(cells), find_manifest(edition)
-    if scheme == "spawn":
-        if edition != PORT:
-            raise ValueError(f"edition {edition} has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain")
-        return spawn_ids(cells, puzzles_per_cell, seed)
-    if scheme == "default":
-        known = read_manifest(manifest)
-        if seed != SEED or puzzles_per_cell > PUZZLES_PER_CELL or not set(cells) <= set(known):
+
+    cells: tuple[Cell, ...]
+    puzzles_per_cell: int = PUZZLES_PER_CELL
+    seed: int = SEED
+    scheme: str = "chain"
+    edition: Edition = PORT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", tuple(self.cells))
+        check_count("puzzles_per_cell", self.puzzles_per_cell, 1)
+        check_count("seed", self.seed, 0)
+        if self.scheme not in ("chain", "spawn", "default"):
+            raise ValueError(f"scheme is {self.scheme!r}; choose one of: chain, spawn, default")
+        if self.scheme == "spawn" and self.edition != PORT:
+            reason = f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
+            raise ValueError(f"edition {self.edition} {reason}")
+        whole = self.seed == SEED and self.puzzles_per_cell <= PUZZLES_PER_CELL and set(self.cells) <= set(PAPER_GRID)
+        if self.scheme == "default" and not whole:
             raise ValueError(
                 f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
             )
-        return (one for cell in cells for one in known[cell][:puzzles_per_cell])
-    if scheme != "chain":
-        raise ValueError(f"scheme is {scheme!r}; choose one of: {', '.join(SCHEMES)}")
-    if (cells, puzzles_per_cell, seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED) and manifest.exists():
-        return (one for ids in read_manifest(manifest).values() for one in ids)
-    return None
+
+    def __len__(self) -> int:
+        return len(self.cells) * self.puzzles_per_cell
+
+    @property
+    def rounding(self) -> str:
+        """How the needles of the cells are rounded."""
+        return " ".join(sorted({cell.rounding for cell in self.cells}))
+
+    def ids(self) -> Iterator[int] | None:
+        """Return the ids, cell by cell; None where they are only found by drawing along the edition's chain."""
+        if self.scheme == "spawn":
+            return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
+        manifest = find_manifest(self.edition)
+        is_default = (self.cells, self.puzzles_per_cell, self.seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED)
+        if self.scheme == "chain" and not (is_default and manifest.exists()):
+            return None
+        known = read_manifest(manifest)
+        return (one for cell in self.cells for one in known[cell][: self.puzzles_per_cell])

@@ -15,7 +15,7 @@ from cogniload_repro.grid import Cell
 from cogniload_repro.puzzles.draws import Failure, State
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ids import SEED, known_ids
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.ontology import CATEGORIES
 from cogniload_repro.puzzles.puzzle import Puzzle
 
@@ -56,7 +56,7 @@ class Measures(NamedTuple):
 def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python") -> Measures:
     """Draw and measure the first puzzles of every cell of the paper's grid, of the default set of an edition."""
     cells, resolved = list(cells), resolve_edition(edition)
-    ids = known_ids(cells, per_cell, SEED, "default", resolved) or ()
+    ids = PuzzleSet(tuple(cells), per_cell, scheme="default", edition=resolved).ids() or ()
     planned = [cell for cell in cells for _ in range(per_cell)]
     puzzles, statements, failures = list[tuple](), list[tuple](), list[tuple]()
     for number, (cell, puzzle_id) in enumerate(zip(planned, ids, strict=True)):

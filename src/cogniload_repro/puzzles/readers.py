@@ -72,16 +72,6 @@ def read_set(path: Path) -> Iterator[Item]:
     return _read_parquet(path) if path.suffix == ".parquet" else _read_json(path)
 
 
-def count_set(path: Path) -> int | None:
-    """Return the number of puzzles at one place of `find_sets`; None where it has to be read for that."""
-    if path.is_dir():
-        return sum(1 for _ in (path / "exp").rglob("*.txt"))
-    if path.suffix != ".parquet":
-        return None
-    with open_parquet(path) as file:
-        return file.metadata.num_rows
-
-
 def read_row(fields: Mapping) -> dict:
     """Return an item's fields under the names of the puzzles table: ``name`` and the `COLUMNS` that it has.
 

@@ -16,11 +16,11 @@ import pyarrow as pa
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import write_whole
-from cogniload_repro.grid import OLD_ROUNDINGS, Cell, check_count, renamed
+from cogniload_repro.grid import Cell, check_count, renamed
 from cogniload_repro.puzzles.catalog import parse_name, puzzle_row
-from cogniload_repro.puzzles.editions import OLD_NAMES, PORT, Edition
+from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.generate import Request, draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, known_ids
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import remove_parts, replacing, table_writer
@@ -48,16 +48,7 @@ _CHUNK_STATEMENTS = 20_000
 
 
 def write_set(
-    folder: str | Path,
-    kind: str,
-    cells: Iterable[Cell],
-    puzzles_per_cell: int = PUZZLES_PER_CELL,
-    seed: int = SEED,
-    *,
-    scheme: str = "chain",
-    edition: Edition = PORT,
-    jobs: int = 1,
-    watch: Watch = lambda count: None,
+    folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1, watch: Watch = lambda count: None
 ) -> int:
     """Write a set into a folder without puzzles or with this set; return its number of puzzles.
 
@@ -66,60 +57,56 @@ def write_set(
     ``meta/cogniload/NAME_state.json``, each file is whole at any time, and those that are there are not drawn again.
     ``watch`` is called with the number of puzzles that are there more than before.
     """
-    folder, cells, kind = Path(folder), tuple(cells), renamed("format", kind, OLD_FORMATS)
+    folder, kind = Path(folder), renamed("format", kind, OLD_FORMATS)
     if kind not in FORMATS:
         raise ValueError(f"format is {kind!r}; choose one of: {', '.join(FORMATS)}")
-    _claim(folder, cells, puzzles_per_cell, seed, scheme, edition)
+    _claim(folder, puzzles)
     remove_parts(folder)
+    path, rows = folder / FORMATS[kind], _watched(draw_rows(puzzles, jobs), watch)
     if kind == "release":
-        _write_release(
-            folder, partial(draw_set, _release_files, cells, puzzles_per_cell, seed, scheme, edition, jobs), watch
-        )
-    elif (path := folder / FORMATS[kind]).exists():
-        watch(puzzles_per_cell * len(cells))
+        _write_release(folder, puzzles, jobs, watch)
+    elif path.exists():
+        watch(len(puzzles))
+    elif kind == "jsonl":
+        write_jsonl(path, rows)
     else:
-        drawn = draw_rows(cells, puzzles_per_cell, seed, scheme=scheme, edition=edition, jobs=jobs)
-        rows = (row for row in drawn if not watch(1) or True)
-        if kind == "jsonl":
-            write_jsonl(path, rows)
-        else:
-            write_parquet(path, rows, describe_set(cells, seed, scheme, "cogniload puzzles", edition))
-    return puzzles_per_cell * len(cells)
+        write_parquet(path, rows, describe_set(puzzles, "cogniload puzzles"))
+    return len(puzzles)
 
 
-def _claim(
-    folder: Path, cells: tuple[Cell, ...], puzzles_per_cell: int, seed: int, scheme: str, edition: Edition
-) -> None:
+def _watched(rows: Iterable[T], watch: Watch) -> Iterator[T]:
+    for row in rows:
+        watch(1)
+        yield row
+
+
+def _claim(folder: Path, puzzles: PuzzleSet) -> None:
     """Make sure that a folder holds this set or none, and note which one it is."""
     plan = {
-        "cells": [[cell.N, cell.ratio_pct, cell.d] for cell in cells],
-        "rounding": " ".join(sorted({cell.rounding for cell in cells})),
-        "puzzles_per_cell": check_count("puzzles_per_cell", puzzles_per_cell, 1),
-        "seed": check_count("seed", seed, 0),
-        "scheme": scheme,
-        "edition": str(edition),
+        "cells": [[cell.N, cell.ratio_pct, cell.d] for cell in puzzles.cells],
+        "rounding": puzzles.rounding,
+        "puzzles_per_cell": puzzles.puzzles_per_cell,
+        "seed": puzzles.seed,
+        "scheme": puzzles.scheme,
+        "edition": str(puzzles.edition),
     }
-    known_ids(cells, puzzles_per_cell, seed, scheme, edition)
     note = folder / _NOTE
     if not note.exists():
         for name in (*FORMATS.values(), "meta"):
             if (folder / name).exists():
                 raise ValueError(f"{folder} has {name} of a set that nothing describes; choose another folder")
         write_whole(note, json.dumps(plan) + "\n")
-        return
     try:
         found = dict(json.loads(note.read_bytes()))
     except (ValueError, TypeError):
         raise ValueError(f"{note} is damaged, so the set in {folder} is unknown; choose another folder") from None
-    for key, names in (("rounding", OLD_ROUNDINGS), ("edition", OLD_NAMES)):
-        found[key] = names.get(str(found.get(key)), found.get(key))
     for key, value in plan.items():
         if found.get(key) != value:
             other = "other cells" if key == "cells" else f"{key} {found.get(key)} instead of {value}"
             raise ValueError(f"{folder} holds another set, with {other}; choose another folder")
 
 
-def _write_release(folder: Path, draw: Callable[..., Iterator], watch: Watch) -> None:
+def _write_release(folder: Path, puzzles: PuzzleSet, jobs: int, watch: Watch) -> None:
     """Write the puzzles of which a file is missing."""
     texts, states = folder / "exp" / "cogniload", folder / "meta" / "cogniload"
     remove_parts(texts)
@@ -131,7 +118,7 @@ def _write_release(folder: Path, draw: Callable[..., Iterator], watch: Watch) ->
         watch(request in present)
         return request in present
 
-    for _, (name, text, state) in draw(skip):
+    for _, (name, text, state) in draw_set(_release_files, puzzles, jobs, skip):
         write_whole(states / f"{name}_state.json", state)
         write_whole(texts / f"{name}.txt", text)
         watch(1)
@@ -177,50 +164,35 @@ def release_state(puzzle: Puzzle) -> str:
     return f'{json.dumps(metadata)[:-1]}, "history": {{{", ".join(pasts)}}}}}'
 
 
-def draw_rows(
-    cells: Iterable[Cell],
-    puzzles_per_cell: int = PUZZLES_PER_CELL,
-    seed: int = SEED,
-    *,
-    scheme: str = "chain",
-    edition: Edition = PORT,
-    jobs: int = 1,
-) -> Iterator[dict]:
+def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
     """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
 
-    ``scheme`` is where the ids come from, see `known_ids`. A chain whose ids are not known is drawn by one process.
+    A chain whose ids are not known is drawn by one process.
     """
-    drawn = draw_set(puzzle_row, cells, puzzles_per_cell, seed, scheme, edition, jobs)
-    return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in drawn)
+    return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in draw_set(puzzle_row, puzzles, jobs))
 
 
 def draw_set(
     convert: Callable[[Puzzle], T],
-    cells: Iterable[Cell],
-    puzzles_per_cell: int,
-    seed: int,
-    scheme: str,
-    edition: Edition,
+    puzzles: PuzzleSet,
     jobs: int,
     skip: Callable[[Request], bool] = lambda request: False,
 ) -> Iterator[tuple[Cell, T]]:
     """Draw a set in order; yield each puzzle's cell, and what a function of a module made of it where it was drawn.
 
-    The other arguments are those of `draw_rows`. `skip` is asked with each puzzle's (N, d, needles, puzzle_id), and
-    those for which it is true are left out. A chain that comes back to an id of its own cell goes round from there,
-    which is logged at its end.
+    `skip` is asked with each puzzle's (N, d, needles, puzzle_id), and those for which it is true are left out. A chain
+    that comes back to an id of its own cell goes round from there, which is logged at its end.
     """
-    cells = tuple(cells)
-    ids = known_ids(cells, puzzles_per_cell, seed, scheme, edition)
-    planned = (cell for cell in cells for _ in range(puzzles_per_cell))
+    ids, edition = puzzles.ids(), puzzles.edition
+    planned = (cell for cell in puzzles.cells for _ in range(puzzles.puzzles_per_cell))
     if ids is None:
         seen = set()
-        chain = draw_grid(cells, puzzles_per_cell, seed, edition=edition)
+        chain = draw_grid(puzzles.cells, puzzles.puzzles_per_cell, puzzles.seed, edition=edition)
         for cell, puzzle in zip(planned, chain, strict=True):
             seen.add(request := (cell.N, cell.d, cell.needles, cast("int", puzzle.puzzle_id)))  # drawn: it has one
             if not skip(request):
                 yield cell, convert(puzzle)
-        if repeats := len(cells) * puzzles_per_cell - len(seen):
+        if repeats := len(puzzles) - len(seen):
             _LOG.warning(
                 "The chain of ids ran into a loop: %d puzzles are there again. Scheme spawn has none.", repeats
             )
@@ -234,47 +206,34 @@ def draw_set(
 
 
 def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, str]) -> int:
-    """Write rows of `draw_rows` as a puzzles table, in bounded memory; return their number.
-
-    ``metadata`` are the keys of the file, see `describe_set`; the file appears when it is complete.
-    """
+    """Write rows of `draw_rows` as a puzzles table, in bounded memory; return their number."""
     count = 0
     with table_writer(path, PUZZLES, metadata) as writer:
-        for batch in cut_rows(rows):
+        for batch in cut(rows, BATCH, lambda row: len(row["text"]), BATCH_CHARS):
             writer.write_table(pa.Table.from_pylist(batch, schema=writer.schema))
             count += len(batch)
     return count
 
 
-def write_jsonl(path: str | Path, rows: Iterable[dict]) -> int:
-    """Write rows of `draw_rows` as JSON, one a line; return their number. The file appears when complete."""
-    count = 0
+def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
+    """Write rows as JSON, one a line. The file appears when it is complete."""
     with replacing(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    return count
 
 
-def describe_set(
-    cells: Iterable[Cell], seed: int, scheme: str, command: str, edition: Edition = PORT
-) -> dict[str, str]:
+def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
     """Return the metadata of a drawn set: where its puzzles come from, nothing about the moment."""
     return {
         "provenance": "reconstructed",
         "source": "drawn by cogniload_repro.puzzles.generate",
-        "seed": str(seed),
-        "scheme": scheme,
-        "edition": str(edition),
-        "rounding": " ".join(sorted({cell.rounding for cell in cells})),
+        "seed": str(puzzles.seed),
+        "scheme": puzzles.scheme,
+        "edition": str(puzzles.edition),
+        "rounding": puzzles.rounding,
         "package_version": __version__,
         "command": command,
     }
-
-
-def cut_rows(rows: Iterable[dict]) -> Iterator[list[dict]]:
-    """Cut rows of puzzles into lists that fit into memory."""
-    return cut(rows, BATCH, lambda row: len(row["text"]), BATCH_CHARS)
 
 
 def cut(items: Iterable[T], most: int, weigh: Callable[[T], int], limit: int) -> Iterator[list[T]]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cogniload_repro.endings import CUT, STOPS
+from cogniload_repro.endings import CUT
 from cogniload_repro.frames import check_frame
+from cogniload_repro.models import order_models
 from cogniload_repro.schemas import CELLS, SCORES
-from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS
-from cogniload_repro.statistics.accuracy import order_models
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
 from cogniload_repro.storage import as_place, open_parquet, read_metadata, weakest_provenance, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
@@ -23,34 +24,31 @@ BUCKET_COLUMNS = {
     "wrong_logic_last_sentence": "last_logic",
     "wrong_other": "other",
 }
-#: What a file of scores says of its rows in its footer, and how each of these frames is ordered.
-SUMMARIES = {"cells": ["N", "ratio_pct", "d"], "tokens": ["model", "N", "d"], "endings": ["model"]}
-
 _COUNTS = tuple(dict.fromkeys(BUCKET_COLUMNS.values()))
 _KEYS = ["model", "N", "ratio_pct", "d"]
 _TOKENS = {"prompt": "prompt_tokens", "output": "response_tokens"}
-_WORDS = {"bucket": BUCKETS, "stopped": STOPS}
+_WORDS = ("model", "bucket", "stopped")
+_FLAGS = ("correct", "unclosed_trace", "answer_correct", "unsure")
+_COUNTED = ("N", "ratio_pct", "d", "rho", *_TOKENS.values(), *_FLAGS)
+_ROWS_AT_ONCE = 250_000
 
 
-def lean_frame(table: pa.Table) -> pd.DataFrame:
+def lean_table(scores: pa.Table) -> pa.Table:
     """Return scores without names, windows and answers, in as little memory as counting needs."""
-    frame = table.drop_columns(["name", "window", "answer"]).to_pandas()
-    categories = {name: pd.Categorical(frame[name], words) for name, words in _WORDS.items()}
-    tokens = {name: frame[name].astype("float64") for name in _TOKENS.values()}
-    small = frame.astype({"model": "category", "N": "int32", "d": "int32"})
-    return small.assign(**categories, **tokens)
+    words = {name: scores[name].cast(pa.string()).dictionary_encode() for name in _WORDS}
+    return pa.table({**words, **{name: scores[name] for name in _COUNTED}})
 
 
-def summarise(frames: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return the frames of `SUMMARIES` that scores lead to, and empty the list: of millions of rows one copy is enough.
+def summarise(scores: pa.Table) -> dict[str, pd.DataFrame]:
+    """Return the frames of `SUMMARIES` that a `lean_table` leads to.
 
-    One N at a time is counted, so that little is copied.
+    Of many rows, those of one N and d are counted at a time: pandas takes as much memory again as what it counts.
     """
-    scores = pd.concat(frames, ignore_index=True)
-    frames.clear()
-    parts = (scores[scores["N"] == N] for N in sorted(set(scores["N"])) or [0])
-    cells, tokens = zip(*((count_cells(part), token_stats(part)) for part in parts), strict=True)
-    return {"cells": _gather("cells", cells), "tokens": _gather("tokens", tokens), "endings": count_endings(scores)}
+    points = pc.add(pc.multiply(scores["N"], 100), scores["d"])
+    many = len(scores) > _ROWS_AT_ONCE
+    parts = (scores.filter(pc.equal(points, one)) for one in points.unique()) if many else [scores]
+    counts = [[count(part) for count, _ in SUMMARIES.values()] for part in map(pa.Table.to_pandas, parts)]
+    return {name: _gather(name, frames) for name, frames in zip(SUMMARIES, zip(*counts, strict=True), strict=True)}
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +75,7 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
     tokens = scores[list(_TOKENS.values())].astype("float64")
-    groups = tokens.groupby([scores[key] for key in ("model", "N", "d")])
+    groups = tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)
     columns = {}
     for kind, column in _TOKENS.items():
         columns[f"{kind}_mean"], columns[f"{kind}_p90"] = groups[column].mean(), groups[column].quantile(0.9)
@@ -99,6 +97,14 @@ def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
     counts = groups.sum().astype("int64")
     counts.insert(0, "answers", groups.size())
     return counts.reset_index()
+
+
+#: What a file of scores says of its rows in its footer: how each of these frames is counted, and ordered.
+SUMMARIES = {
+    "cells": (count_cells, ["N", "ratio_pct", "d"]),
+    "tokens": (token_stats, ["model", "N", "d"]),
+    "endings": (count_endings, ["model"]),
+}
 
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
@@ -150,13 +156,15 @@ def _find_summary(path: Path, name: str) -> pd.DataFrame:
     if found is not None:
         return pd.DataFrame(json.loads(found))
     with open_parquet(path) as file:
-        return summarise([lean_frame(file.read())])[name]
+        return summarise(lean_table(file.read()))[name]
 
 
 def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join frames of one of `SUMMARIES` in its order."""
-    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
-    frame = frame.sort_values(SUMMARIES[name], kind="stable", ignore_index=True)
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype({"model": str})
+    if name == "endings":
+        frame = frame.groupby("model", as_index=False).sum()
+    frame = frame.sort_values(SUMMARIES[name][1], kind="stable", ignore_index=True)
     return _by_model(frame) if name == "cells" else frame
 
 

@@ -25,7 +25,7 @@ from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
-from cogniload_repro.scoring.cells import SUMMARIES, lean_frame, summarise
+from cogniload_repro.scoring.cells import SUMMARIES, lean_table, summarise
 from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
     CORRECT_BUCKETS,
@@ -182,12 +182,12 @@ def _read_groups(part: Path) -> Iterator[pa.Table]:
 
 
 def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str]) -> None:
-    frames = []
+    counted = [lean_table(SCORES.empty_table())]
     with table_writer(scores, SCORES, {**made_from, "version": __version__}) as writer:
         for table in tables:
             writer.write_table(table)
-            frames.append(lean_frame(table))
-        counts = summarise(frames or [lean_frame(SCORES.empty_table())])
+            counted.append(lean_table(table))
+        counts = summarise(pa.concat_tables(counted))
         writer.add_key_value_metadata({name: json.dumps(counts[name].to_dict("list")) for name in SUMMARIES})
 
 

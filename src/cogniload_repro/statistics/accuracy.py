@@ -3,22 +3,14 @@
 A cells frame has one row per model and cell: model, N, d, ratio_pct, n, correct and the five error counts.
 """
 
-from collections.abc import Iterable
-
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import order_models
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
 
 _CELL = ("N", "ratio_pct", "d")
-
-
-def order_models(models: Iterable[str]) -> list[str]:
-    """Return each model once: the paper's in printed order, then the others by name."""
-    present = set(models)
-    return [name for name in NAMES if name in present] + sorted(present.difference(NAMES))
 
 
 def evenly_asked(cells: pd.DataFrame) -> pd.DataFrame:
