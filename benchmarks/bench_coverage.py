@@ -21,9 +21,9 @@ from scipy.stats import chi2, norm
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import TIER_OF
 from cogniload_repro.robustness.specifications import FIXED_SUMS
-from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, refit, slope_at
+from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, slope_at
 from cogniload_repro.statistics.capacity import many_points
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.likelihood import maximise, maximise_all
 from cogniload_repro.statistics.regression import fit_glm
 
 TABLES = 4000
@@ -49,7 +49,7 @@ def measure(
     """Return the share of tables, drawn from accuracies, whose intervals cover the points of coefficients."""
     x, n, means = quadratic.x, quadratic.n, quadratic.means
     k = rng.binomial(n.astype(int), accuracy, size=(tables, len(n)))
-    betas = refit(x, n, k, beta)
+    betas = maximise_all(x, np.broadcast_to(n, k.shape), k @ x, beta)[0]
     found = np.isfinite(betas).all(axis=1)
     k, betas = k[found], betas[found]
     spread, loglik = covariances(x, n, betas), log_likelihood(x, k, n, betas)
@@ -65,7 +65,7 @@ def measure(
         row[f"{point} delta"] = (np.abs(values - true) <= norm.ppf((1 + LEVEL) / 2) * se).mean()
         held = x[:, 1:] - place(point, true, means)[1:]
         start = maximise(held, n, held.T @ (n * accuracy))[0]
-        fixed = refit(held, n, k, start)
+        fixed = maximise_all(held, np.broadcast_to(n, k.shape), k @ held, start)[0]
         statistic = 2 * (loglik - log_likelihood(held, k, n, fixed))
         row[f"{point} profile"] = (statistic <= chi2.ppf(LEVEL, 1)).mean()
     return row

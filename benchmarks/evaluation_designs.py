@@ -40,9 +40,10 @@ from cogniload_repro.evaluation.planning import (
 )
 from cogniload_repro.files import write_whole
 from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.uncertainty import place, refit
+from cogniload_repro.robustness.uncertainty import place
 from cogniload_repro.statistics.capacity import many_points
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.regression import fit_glm
 
 SPLINE = "correct ~ bs(d, df=3) + bs(log10_N, df=3) + bs(rho, df=4)"
@@ -106,9 +107,9 @@ def loglik(x: np.ndarray, betas: np.ndarray, asked: np.ndarray, correct: np.ndar
 
 def measure(p: np.ndarray, asked: np.ndarray, correct: np.ndarray) -> dict[str, float]:
     """Fit many tables of one model; return the spread of its points, how often intervals have the right value, ..."""
-    start = refit(CELLS, np.full(len(CELLS), 1e6), 1e6 * p[None], np.zeros(5))[0]
+    start = maximise_all(CELLS, np.full((1, len(CELLS)), 1e6), 1e6 * p[None] @ CELLS)[0][0]
     right = many_points(start[None], MEANS)
-    betas = refit(CELLS, asked, correct, start)
+    betas = maximise_all(CELLS, np.broadcast_to(asked, correct.shape), correct @ CELLS, start)[0]
     points = many_points(betas, MEANS)
     found = np.isfinite(points["ecl50"]) & np.isfinite(points["id50"])
     measured = {"found": found.mean(), "puzzles": asked.sum(axis=1).mean()}
@@ -116,7 +117,7 @@ def measure(p: np.ndarray, asked: np.ndarray, correct: np.ndarray) -> dict[str, 
         own = points[point][found]
         low, high = np.quantile(own, [0.25, 0.75])
         held = CELLS[:, 1:] - place(point, float(right[point][0]), MEANS)[1:]
-        restricted = refit(held, asked[found], correct[found], start[1:])
+        restricted = maximise_all(held, asked[found], correct[found] @ held, start[1:])[0]
         lost = 2 * (
             loglik(CELLS, betas[found], asked[found], correct[found])
             - loglik(held, restricted, asked[found], correct[found])

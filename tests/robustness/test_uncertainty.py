@@ -5,21 +5,25 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import chi2
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.stats.multitest import multipletests
 
 from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import (
     POINTS,
     capacity_intervals,
+    correct_holm,
+    correct_within,
     fit_quadratics,
     place,
     profile_interval,
     profile_statistic,
-    refit,
     standard_error,
     trough_table,
 )
@@ -123,26 +127,6 @@ def test_ratio_without_upper_limit_is_infinite():
     assert np.isfinite(own.loc["Qwen3-32B", "profile_high"])
 
 
-def test_refit_agrees_with_statsmodels():
-    """Many tables at once have the coefficients of one GLM each."""
-    quadratic = quadratics()["gemini-2.5-flash-lite"]
-    tables = np.random.default_rng(1).binomial(quadratic.n.astype(int), quadratic.accuracy, size=(5, 140))
-    betas = refit(quadratic.x, quadratic.n, tables, quadratic.fit.coef)
-    for table, beta in zip(tables, betas, strict=True):
-        counts = np.column_stack([table, quadratic.n - table])
-        assert np.allclose(
-            beta, GLM(counts, quadratic.x, family=Binomial()).fit(tol=1e-12).params, rtol=1e-6, atol=1e-7
-        )
-
-
-def test_refit_without_a_finite_fit_is_nan():
-    """A table of nothing but right answers has no coefficients, and does not disturb its neighbours."""
-    quadratic = quadratics()["QwQ-32B"]
-    betas = refit(quadratic.x, quadratic.n, np.array([quadratic.n, quadratic.k]), quadratic.fit.coef)
-    assert np.isnan(betas[0]).all()
-    assert np.allclose(betas[1], quadratic.fit.coef, rtol=1e-6)
-
-
 def test_separated_models_are_left_out():
     """A model whose fit does not exist has no row, and the others keep theirs."""
     perfect = CELLS["model"] == "QwQ-32B"
@@ -197,3 +181,24 @@ def test_intervals_of_a_part_of_the_grid_are_not_identified():
     assert capacity_intervals(own)["identified"].all()
     assert not capacity_intervals(part)["identified"].any()
     assert capacity_intervals(part.assign(model="mine"))["identified"].all()
+
+
+@settings(max_examples=12, deadline=None)  # the library collects garbage at each call
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_is_that_of_statsmodels(p):
+    """Corrected p-values are those of the library, in the order that they came in."""
+    assert correct_holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_unknown_values_do_not_count():
+    """A test that could not be made neither is corrected nor makes the others stricter."""
+    corrected = correct_holm([0.01, np.nan, 0.04])
+    assert corrected[[0, 2]] == pytest.approx([0.02, 0.04])
+    assert np.isnan(corrected[1])
+    assert len(correct_holm([])) == 0
+
+
+def test_families_are_corrected_apart():
+    """A p-value is corrected for its own family, wherever its rows stand."""
+    table = pd.DataFrame({"term": ["a", "b", "a"], "p": [0.02, 0.02, 0.5]})
+    assert correct_within(table, ["term"]) == pytest.approx([0.04, 0.02, 0.5])

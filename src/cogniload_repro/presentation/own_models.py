@@ -8,8 +8,7 @@ from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
+from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
 from cogniload_repro.statistics.design import GRID
 

@@ -17,8 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import fit_quadratics, standard_error
+from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
 
@@ -89,10 +88,11 @@ def judge(p: float, p_equivalence: float) -> str:
 def limit_models(cells: pd.DataFrame, most: int = MANY) -> pd.DataFrame:
     """Return the cells of the paper's models and of as many others, in their order, as make ``most`` models in all."""
     models = cells["model"].unique()
-    others = [name for name in models if name not in NAMES]
+    if len(models) <= most:
+        return cells
     kept = [name for name in models if name in NAMES]
-    limited = cells[cells["model"].isin([*kept, *others[: max(most - len(kept), 0)]])]
-    return cells if len(models) <= most else limited
+    others = [name for name in models if name not in NAMES]
+    return cells[cells["model"].isin([*kept, *others[: max(most - len(kept), 0)]])]
 
 
 def compare_models(
@@ -360,53 +360,41 @@ def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN)
     return counts, found
 
 
+def _ranked(pairs: pd.DataFrame) -> pd.Index:
+    """Return the models of `compare_pairs`, best first."""
+    return pd.Index(pd.concat([pairs["first"], pairs["second"]]).unique(), name="model")
+
+
 def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return ranks with simultaneous intervals of level 1 - `ALPHA`.
+    """Return ranks with simultaneous intervals of level 1 - `ALPHA`, from what `compare_pairs` returns.
 
     A model ranks below every significantly better model (Holm), and above every significantly worse one.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        As `compare_pairs` returns it.
 
     Returns
     -------
     DataFrame
         One row per model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
     """
-    models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
-    apart = pairs[pairs["p_holm"] <= ALPHA]
-    better, worse = apart["second"].value_counts(), apart["first"].value_counts()
-    rows = [
-        {"model": model, "tier": TIER_OF.get(model, ""), "rank": rank,
-         "best": 1 + int(better.get(model, 0)), "worst": len(models) - int(worse.get(model, 0))}
-        for rank, model in enumerate(models, start=1)
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["model", "tier", "rank", "best", "worst"])
+    models, apart = _ranked(pairs), pairs[pairs["p_holm"] <= ALPHA]
+    better, worse = (apart[side].value_counts().reindex(models, fill_value=0) for side in ("second", "first"))
+    table = pd.DataFrame({"tier": [TIER_OF.get(model, "") for model in models]}, models)
+    table = table.assign(rank=range(1, len(models) + 1), best=1 + better, worst=len(models) - worse)
+    return table.reset_index()
 
 
 def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return the longest runs of neighbours in the ranking within which no two models differ significantly (Holm).
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        As `compare_pairs` returns it.
-
-    Returns
-    -------
-    list of tuple of str
-        Runs of two or more models, best first. Pairs that were not compared count as different.
+    Runs of two or more models, best first. Pairs that were not compared count as different.
     """
-    models = list(pd.unique(pd.concat([pairs["first"], pairs["second"]])))
+    models = list(_ranked(pairs))
     open_pairs = set(pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(index=False, name=None))
     runs, stop = [], 0
     for start in range(len(models)):
         end = start + 1
         while end < len(models) and all((other, models[end]) in open_pairs for other in models[start:end]):
             end += 1
-        if end > start + 1 and end > stop:
+        if end > max(start + 1, stop):
             runs.append(tuple(models[start:end]))
             stop = end
     return runs
@@ -419,26 +407,22 @@ def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per pair of models of different classes that does not differ significantly in the order of the classes:
-        upper and lower (models, by class), upper_tier, lower_tier, difference (upper minus lower), p_holm, and verdict
+        upper, upper_tier, lower, lower_tier (models, by class), difference (upper minus lower), p_holm, and verdict
         ("reversed" if the lower class's model is significantly better, else "not separated").
     """
-    order, rows = list(TIERS), []
-    for pair in pairs.itertuples():
-        if pair.first not in TIER_OF or pair.second not in TIER_OF or TIER_OF[pair.first] == TIER_OF[pair.second]:
-            continue
-        upper, lower = sorted((pair.first, pair.second), key=lambda model: order.index(TIER_OF[model]))
-        significant = pair.p_holm <= ALPHA
-        if significant and upper == pair.first:
-            continue
-        rows.append(
-            {
-                "upper": upper, "upper_tier": TIER_OF[upper], "lower": lower, "lower_tier": TIER_OF[lower],
-                "difference": pair.difference if upper == pair.first else -pair.difference,
-                "p_holm": pair.p_holm, "verdict": "reversed" if significant else "not separated",
-            }
-        )  # fmt: skip
-    columns = ["upper", "upper_tier", "lower", "lower_tier", "difference", "p_holm", "verdict"]
-    return pd.DataFrame(rows, columns=columns)
+    rank = {model: list(TIERS).index(tier) for model, tier in TIER_OF.items()}
+    apart = pairs["first"].map(rank) - pairs["second"].map(rank)  # NaN for a model in no class
+    swapped, significant = apart > 0, pairs["p_holm"] <= ALPHA
+    table = pd.DataFrame({
+        "upper": pairs["first"].where(~swapped, pairs["second"]),
+        "lower": pairs["second"].where(~swapped, pairs["first"]),
+        "difference": pairs["difference"].where(~swapped, -pairs["difference"]),
+        "p_holm": pairs["p_holm"], "verdict": np.where(significant, "reversed", "not separated"),
+    })  # fmt: skip
+    table = table[swapped | ((apart < 0) & ~significant)].reset_index(drop=True)
+    table.insert(1, "upper_tier", table["upper"].map(TIER_OF))
+    table.insert(3, "lower_tier", table["lower"].map(TIER_OF))
+    return table
 
 
 def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -450,24 +434,16 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
         One row per outsider and class: model, tier, better (members significantly worse than the model), tied
         (members that do not differ significantly), worse (members significantly better than the model).
     """
-    rows = []
-    models = pd.unique(pd.concat([pairs["first"], pairs["second"]]))
-    apart = pairs["p_holm"] <= ALPHA
-    for model in (name for name in models if name not in TIER_OF):
-        above, below = pairs["first"] == model, pairs["second"] == model
-        others = pairs["second"].where(above, pairs["first"]).map(TIER_OF)
-        for tier in TIERS:
-            same = others == tier
-            rows.append(
-                {
-                    "model": model,
-                    "tier": tier,
-                    "better": int((above & same & apart).sum()),
-                    "tied": int(((above | below) & same & ~apart).sum()),
-                    "worse": int((below & same & apart).sum()),
-                }
-            )
-    return pd.DataFrame(rows, columns=["model", "tier", "better", "tied", "worse"])
+    swapped = pairs.rename(columns={"first": "second", "second": "first"})
+    both = pd.concat([pairs.assign(verdict="better"), swapped.assign(verdict="worse")])
+    both["verdict"] = both["verdict"].where(both["p_holm"] <= ALPHA, "tied")
+    outsiders = [model for model in _ranked(pairs) if model not in TIER_OF]
+    rows = pd.MultiIndex.from_product([outsiders, TIERS], names=["model", "tier"])
+    counts = both.groupby(["first", both["second"].map(TIER_OF), "verdict"]).size().unstack("verdict")  # noqa: PD010
+    counts = counts.rename_axis(index=["model", "tier"], columns=None).reindex(
+        rows, columns=["better", "tied", "worse"]
+    )
+    return counts.fillna(0).astype(int).reset_index()
 
 
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,6 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, load_claims, load_conclusions, load_table
 from cogniload_repro.robustness.comparisons import TIERS, check_tiers, compare_pairs, dominant_load, place_outsiders
-from cogniload_repro.robustness.families import correct_holm
 from cogniload_repro.robustness.interactions import THIRD, interaction_tests, simple_slopes
 from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
@@ -28,7 +27,7 @@ from cogniload_repro.robustness.specifications import (
     fit_is_identified,
     fit_specifications,
 )
-from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics, trough_table
+from cogniload_repro.robustness.uncertainty import capacity_intervals, correct_holm, fit_quadratics, trough_table
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")
 GEMINI = ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite")

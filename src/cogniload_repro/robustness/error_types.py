@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.robustness.families import correct_within
+from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.likelihood import maximise_multinomial
 
@@ -38,10 +38,9 @@ def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
                 continue
             try:
                 counts = own[[COMMONEST, *kept]].to_numpy(float)
-                beta, covariance, _ = maximise_multinomial(np.column_stack([np.ones(len(x)), x]), counts)
+                beta, ses = maximise_multinomial(np.column_stack([np.ones(len(x)), x]), counts)
             except ValueError:
                 continue
-            ses = np.sqrt(np.diag(covariance)).reshape(beta.shape)
             for kind, slope, se in zip(kept, beta[:, 1], ses[:, 1], strict=True):
                 rows.append((model, load, kind, int(own[kind].sum()), slope, se, 2 * norm.sf(abs(slope / se))))
     table = pd.DataFrame(rows, columns=_COLUMNS)

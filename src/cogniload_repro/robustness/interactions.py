@@ -10,8 +10,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.robustness.families import correct_within
-from cogniload_repro.robustness.uncertainty import POWER
+from cogniload_repro.robustness.uncertainty import POWER, correct_within
 from cogniload_repro.statistics.paper_tables import interactions_table
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm
 

@@ -10,8 +10,7 @@ from scipy.stats import linregress, spearmanr, t
 from statsmodels.stats.meta_analysis import combine_effects
 
 from cogniload_repro.published import ALPHA, load_facts
-from cogniload_repro.robustness.families import correct_holm
-from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics
 from cogniload_repro.statistics.design import GRID
 
 _TERMS = {"d": 1, "N": 2, "rho": 3, "rho2": 4}

@@ -1,4 +1,4 @@
-"""Intervals of the capacity points and of the trough along rho, in the paper's quadratic specification.
+"""Intervals of the capacity points and of the trough along rho, and many tests at once.
 
 A capacity point is the load at which the linear predictor is zero. Held at a value it is one linear constraint on
 the coefficients, so that a profile likelihood needs no more than the same regression without intercept on covariates
@@ -6,9 +6,9 @@ measured from that point.
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,11 @@ from scipy.stats import chi2, norm
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
 from cogniload_repro.statistics.identification import is_identified
-from cogniload_repro.statistics.likelihood import maximise, maximise_all
+from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
 
 POINTS = ("ecl50", "nt50", "id50")
-_INTERVALS = ("model", "point", "se", "estimate", "profile_low", "profile_high", "identified")
-_TROUGHS = ("model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high",
-            "p_u")  # fmt: skip
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
 #: Nominal coverage of all intervals here.
@@ -34,21 +31,20 @@ LEVEL = 1 - ALPHA
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
+_TROUGHS = ("model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high",
+            "p_u")  # fmt: skip
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
-@dataclass(frozen=True)
-class Quadratic:
-    """A model's counts and its fit of the paper's specification.
+class Quadratic(NamedTuple):
+    """A model's fit of the paper's specification.
 
     Attributes
     ----------
-    model : str
     x : ndarray, shape (c, 5)
         1, d, log10 N, rho, rho^2 of the cells with answers.
     k, n : ndarray, shape (c,)
         Correct answers and answers.
-    fit : Fit
     means : dict
         Means over the grid (`capacity.grid_means`).
     """
@@ -70,13 +66,33 @@ class Quadratic:
         """Capacity points, ECL50 as log10; NaN where there is none."""
         return {point: float(values[0]) for point, values in many_points(self.fit.coef[None], self.means).items()}
 
+    def loss(self, x: np.ndarray) -> float:
+        """Return twice the log-likelihood lost with other covariates."""
+        return 2 * (self.fit.loglik - maximise(x, self.n, x.T @ self.k)[1])
+
+
+def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return p-values corrected after Holm: with all below a level, no test is false with that probability.
+
+    Unknown ones stay unknown and do not count. (statsmodels' function collects garbage at each call, 0.1 s.)
+    """
+    p = np.array(p, dtype=float)
+    known = np.flatnonzero(np.isfinite(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    p[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
+    return p
+
+
+def correct_within(table: pd.DataFrame, family: list[str], p: str = "p") -> np.ndarray:
+    """Return a column of p-values corrected within each family, the rows with the same values in some columns."""
+    return table.groupby(family, sort=False)[p].transform(correct_holm).to_numpy(float)
+
 
 def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     """Return the paper's regression of every model whose fit exists, in the order of the cells."""
     found = []
     for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
-        fit = fit_glm(own)
-        if fit.status == "ok":
+        if (fit := fit_glm(own)).status == "ok":
             d, log10_N, rho = own["d"], np.log10(own["N"].astype(float)), own["rho"]
             x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
             k, n = own["correct"].to_numpy(float), own["total"].to_numpy(float)
@@ -125,19 +141,14 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame
                 with np.errstate(over="ignore"):
                     ends = [float(np.float64(10) ** end) for end in ends]
             rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, identified))
-    return pd.DataFrame(rows, columns=_INTERVALS)
+    columns = ["model", "point", "se", "estimate", "profile_low", "profile_high", "identified"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
     """Return 1, d, log10 N, rho, rho^2 where one load has a value and the others are at their means."""
-    d, log10_N, rho = means["d"], means["log10_N"], means["rho"]
-    if point == "ecl50":
-        log10_N = value
-    elif point == "id50":
-        d = value
-    else:
-        rho = value
-    return np.array([1.0, d, log10_N, rho, rho**2])
+    held = means | {{"ecl50": "log10_N", "id50": "d", "nt50": "rho"}[point]: value}
+    return np.array([1.0, held["d"], held["log10_N"], held["rho"], held["rho"] ** 2])
 
 
 def slope_at(point: str, value: float, beta: np.ndarray) -> float:
@@ -154,8 +165,7 @@ def standard_error(quadratic: Quadratic, point: str) -> float:
 
 def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
     """Return twice the log-likelihood lost when a capacity point is held at a value (log10 for ECL50)."""
-    x = quadratic.x[:, 1:] - place(point, value, quadratic.means)[1:]
-    return 2 * (quadratic.fit.loglik - maximise(x, quadratic.n, x.T @ quadratic.k)[1])
+    return quadratic.loss(quadratic.x[:, 1:] - place(point, value, quadratic.means)[1:])
 
 
 def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> tuple[float, float]:
@@ -164,41 +174,26 @@ def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> 
     For NT50 that is the part around the largest root in [0, 1]; an end that is not reached inside the bounds is
     infinite. NaN if the point does not exist.
     """
-    value = quadratic.points[point]
-    if not np.isfinite(value):
+    if not np.isfinite(value := quadratic.points[point]):
         return np.nan, np.nan
-    return _search(lambda at: profile_statistic(quadratic, point, at), value, standard_error(quadratic, point),
-                   _BOUNDS[point], level)  # fmt: skip
+    statistic = partial(profile_statistic, quadratic, point)
+    return _search(statistic, value, standard_error(quadratic, point), _BOUNDS[point], level)
 
 
 def _search(
     statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return the ends of the range around a value in which a statistic stays below the chi-square quantile."""
-    limit, ends = chi2.ppf(level, 1), []
+    limit, ends, statistic = chi2.ppf(level, 1), [], cache(statistic)
     for sign, bound in zip((-1, 1), bounds, strict=True):
-        inner, stride = value, min(step, 1e6)
-        while True:
-            outer = inner + sign * stride
-            if sign * (outer - bound) >= 0:
-                outer = bound
-            if statistic(outer) > limit:
-                ends.append(brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10))
-                break
-            if outer == bound:
-                ends.append(sign * np.inf)
-                break
-            inner, stride = outer, 1.5 * stride
-    return tuple(ends)
-
-
-def refit(x: np.ndarray, n: np.ndarray, tables: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return the coefficients of logistic regressions of many tables of counts, (r, q); NaN where one does not exist.
-
-    The answers n are those of all tables (c,) or of each (r, c).
-    """
-    start = np.broadcast_to(start, (len(tables), x.shape[1]))
-    return maximise_all(x, np.broadcast_to(n, tables.shape), tables @ x, start)[0]
+        inner = outer = value
+        stride = min(step, 1e6)
+        while outer != bound and (outer == value or statistic(outer) <= limit):
+            inner, outer = outer, sign * min(sign * outer + stride, sign * bound)
+            stride *= 1.5
+        inside = statistic(outer) <= limit
+        ends.append(sign * np.inf if inside else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10))
+    return ends[0], ends[1]
 
 
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
@@ -224,33 +219,30 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
     ratios = cells["ratio_pct"].unique() / 100
     within = ratios[(ratios >= stated[0]) & (ratios <= stated[1])]
     without, rows = np.setdiff1d(ratios, within), []
-    for quadratic in fit_quadratics(cells):
-        beta, covariance = quadratic.fit.coef, quadratic.fit.covariance
-        value = -beta[3] / (2 * beta[4])
-        at = np.array([0, 0, 0, 1, 2 * value])
-        step = np.sqrt(at @ covariance @ at) / abs(2 * beta[4])
-        low, high = _search(partial(_trough_statistic, quadratic), value, step, _TROUGH_BOUNDS, LEVEL)
-        ends = np.array([[0, 0, 0, 1, 2 * rho] for rho in _ENDS])
-        slopes = ends @ beta
-        z = slopes / np.sqrt(np.einsum("ei,ij,ej->e", ends, covariance, ends))
-        inside, outside = (min(group, key=partial(_along_rho, beta), default=np.nan) for group in (within, without))
-        apart = np.array([0, 0, 0, inside - outside, inside**2 - outside**2])
-        difference = apart @ beta
+    for one in fit_quadratics(cells):
+        beta, covariance = one.fit.coef[3:], one.fit.covariance[3:, 3:]
+        trough = -beta[0] / (2 * beta[1])
+
+        def along(linear: float, square: float, beta=beta, covariance=covariance) -> tuple[float, float]:
+            at = np.array([linear, square])
+            return at @ beta, np.sqrt(at @ covariance @ at)
+
+        def statistic(rho: float, one=one) -> float:
+            return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
+
+        step = along(1, 2 * trough)[1] / abs(2 * beta[1])
+        low, high = _search(statistic, trough, step, _TROUGH_BOUNDS, LEVEL)
+        (slope_low, se_low), (slope_high, se_high) = (along(1, 2 * rho) for rho in _ENDS)
+        inside, outside = (
+            min(group, key=lambda rho: along(rho, rho**2)[0], default=np.nan) for group in (within, without)
+        )
+        difference, error = along(inside - outside, inside**2 - outside**2)
         rows.append(
             {
-                "model": quadratic.model, "trough": value, "low": low, "high": high,
+                "model": one.model, "trough": trough, "low": low, "high": high,
                 "lowest": outside if difference > 0 else inside, "inside": difference < 0,
-                "p_inside": 2 * norm.sf(abs(difference) / np.sqrt(apart @ covariance @ apart)), "curvature": beta[4],
-                "slope_low": slopes[0], "slope_high": slopes[1], "p_u": max(norm.cdf(z[0]), norm.sf(z[1])),
+                "p_inside": 2 * norm.sf(abs(difference) / error), "curvature": beta[1], "slope_low": slope_low,
+                "slope_high": slope_high, "p_u": max(norm.cdf(slope_low / se_low), norm.sf(slope_high / se_high)),
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=_TROUGHS)
-
-
-def _along_rho(beta: np.ndarray, rho: float) -> float:
-    return float(beta[3] * rho + beta[4] * rho**2)
-
-
-def _trough_statistic(quadratic: Quadratic, value: float) -> float:
-    x = np.column_stack([quadratic.x[:, :3], (quadratic.x[:, 3] - value) ** 2])
-    return 2 * (quadratic.fit.loglik - maximise(x, quadratic.n, x.T @ quadratic.k)[1])

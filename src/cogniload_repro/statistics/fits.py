@@ -175,7 +175,7 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     known = name_covariates(formula)
     single = "reconstruction" in cells.attrs
     models = set(reconstructed_models(cells))
-    frames = []
+    found = []
     for model, group in cells.groupby("model", sort=False, observed=True):
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
@@ -183,9 +183,10 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
         if identified or single:
             fits = [fit_glm(group, formula, family)]
         else:
-            fits = fit_tables(covered, committed_counts(covered), formula, family)
-        frames += [_tabulate(str(model), number, one, identified) for number, one in enumerate(fits)]
-    return pd.concat(frames, ignore_index=True)
+            counts, total = committed_counts(covered), covered["total"].to_numpy(float)
+            fits = fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
+        found += [(str(model), number, one, identified) for number, one in enumerate(fits)]
+    return _tabulate(found)
 
 
 def compare_each(
@@ -244,13 +245,16 @@ def _each_again(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     return each
 
 
-def _tabulate(model: str, number: int, found: Fit, identified: bool) -> pd.DataFrame:
-    """Return a fit as one row per term; a model whose covariates are not known has one row, with an empty term."""
-    columns = {"term": list(found.terms), "coef": found.coef, "se": found.se, "p": found.p}
-    frame = pd.DataFrame(columns if found.terms else {"term": [""], "coef": np.nan, "se": np.nan, "p": np.nan})
-    frame.insert(0, "model", model)
-    frame.insert(1, "reconstruction", number)
-    return frame.assign(**{name: getattr(found, name) for name in _OF_MODEL}, identified=identified)
+def _tabulate(found: list[tuple[str, int, Fit, bool]]) -> pd.DataFrame:
+    """Return fits as one row per term; a model whose covariates are not known has one row, with an empty term."""
+    fits = [one for _, _, one, _ in found]
+    whole = [(*row[:2], *(getattr(row[2], name) for name in _OF_MODEL), row[3]) for row in found]
+    frame = pd.DataFrame(whole, columns=["model", "reconstruction", *_OF_MODEL, "identified"])
+    frame = frame.loc[frame.index.repeat([max(len(one.terms), 1) for one in fits])].reset_index(drop=True)
+    frame.insert(2, "term", [term for one in fits for term in one.terms or ("",)])
+    for place, name in enumerate(("coef", "se", "p")):
+        frame.insert(3 + place, name, np.concatenate([getattr(one, name) if one.terms else [np.nan] for one in fits]))
+    return frame
 
 
 def _summarise(each: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import math
 import re
 import warnings
 from functools import lru_cache
-from typing import TypeGuard
 
 import formulaic
 import numpy as np
@@ -29,14 +28,13 @@ FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
     "np.log", "np.log2", "np.log10", "np.log1p", "np.sqrt", "np.exp", "np.abs", "np.minimum", "np.maximum",
 )  # fmt: skip
-#: What the splines take beside an expression: numbers of columns, knots, switches and words.
+#: What the splines take beside an expression.
 _SPLINES = {
     "bs": ("df", "degree", "knots", "include_intercept", "extrapolation"),
     "cr": ("df", "knots", "constraints", "extrapolation"),
     "cc": ("df", "knots", "constraints", "extrapolation"),
     "poly": ("degree", "raw"),
 }
-_WORDS = {"constraints": ("center",), "extrapolation": ("raise", "clip", "zero", "extend")}
 _OPERATORS = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.UAdd, ast.USub,
     ast.Invert, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
@@ -99,92 +97,89 @@ def _parts(parsed: SimpleFormula) -> list[str]:
 
 def _check(node: ast.expr, *, outermost: bool = False) -> None:
     """Allow covariates, numbers, arithmetic and known calls; splines and factors are no part of anything else."""
+    said = ast.unparse(node)
+    if said in COVARIATES or (outermost and said in [f"C({factor})" for factor in FACTORS]):
+        return
+    if _is_number(node):
+        return
     if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) in FUNCTIONS:
         if not outermost and name in ("C", *_SPLINES):
             raise _FormulaError(f"has {name}() inside of something else; let it stand for itself")
-        if ast.unparse(node) not in [f"C({factor})" for factor in FACTORS]:
-            _check_arguments(name, node)
+        children = _check_arguments(name, node)
     elif isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
-        operators = node.ops if isinstance(node, ast.Compare) else [node.op]
-        if not all(isinstance(operator, _OPERATORS) for operator in operators):
-            raise _FormulaError(f"says {ast.unparse(node)!r}, which is no arithmetic that formulas know")
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        if not all(isinstance(operator, _OPERATORS) for operator in getattr(node, "ops", [getattr(node, "op", None)])):
+            raise _FormulaError(f"says {said!r}, which is no arithmetic that formulas know")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            constant = not any(isinstance(part, ast.Name) and part.id in COVARIATES for part in ast.walk(node.left))
             power = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-            if not (isinstance(power, ast.Constant) and _is_number(power.value) and power.value <= _LARGEST_POWER):
-                raise _FormulaError(f"has a power that is not a number up to {_LARGEST_POWER}; change it")
-            if not any(isinstance(part, ast.Name) and part.id in COVARIATES for part in ast.walk(node.left)):
-                raise _FormulaError(f"has a power of a constant, {ast.unparse(node)!r}; write the number")
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                _check(child)
-    elif not (isinstance(node, ast.Constant) and _is_number(node.value)) and ast.unparse(node) not in COVARIATES:
+            if constant or not _is_number(power, _LARGEST_POWER):
+                raise _FormulaError(f"has {said!r}: a power is a covariate's, by a number up to {_LARGEST_POWER}")
+    else:
         raise _FormulaError(
             f"says {ast.unparse(getattr(node, 'func', node))!r}, which is neither a covariate "
             f"({', '.join(COVARIATES)}) nor a call of a known function ({', '.join(FUNCTIONS)}) nor a number"
         )
+    for child in children:
+        _check(child)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return type(value) in (int, float)
+def _is_number(node: ast.expr, most: float = math.inf) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, int | float) and not isinstance(value, bool) and value <= most
 
 
-def _check_arguments(name: str, call: ast.Call) -> None:
-    """Allow one expression (two for a minimum or maximum), and options of splines that are written out."""
+def _check_arguments(name: str, call: ast.Call) -> list[ast.expr]:
+    """Return what a function is of: one expression, two for a minimum or maximum; allow options that it takes."""
     takes, known = 2 if name in ("np.minimum", "np.maximum") else 1, _SPLINES.get(name, ())
     options = [(keyword.arg, keyword.value) for keyword in call.keywords]
     if known and len(call.args) == 2:
         options.append((known[0], call.args[1]))
     elif len(call.args) != takes:
         raise _FormulaError(f"gives {name}() {len(call.args)} arguments; it takes {takes}")
-    for argument in call.args[:takes]:
-        _check(argument)
     for word, value in options:
-        if word not in known:
+        if word not in known or not _is_option(word, value):
             raise _FormulaError(
-                f"gives {name}() {ast.unparse(ast.keyword(word, value))!r}, which it does not take here"
+                f"gives {name}() {ast.unparse(ast.keyword(word, value))!r}, which it does not take here; it takes "
+                f"{', '.join(known) or 'no options'}: write whole numbers from 1 to {_LARGEST_DF}, lists of numbers, "
+                "True or False, or a known word"
             )
-        _check_option(name, word, value)
+    return call.args[:takes]
 
 
-def _check_option(name: str, word: str, value: ast.expr) -> None:
-    """Allow what is written out: whole numbers above 0, lists of numbers, True and False, and known words."""
-    said = f"gives {name}() {word}={ast.unparse(value)}"
+def _is_option(word: str, value: ast.expr) -> bool:
+    """Return whether an option is written out and of its kind."""
     try:
         content = ast.literal_eval(value)
     except ValueError:  # an expression
-        content = None
+        return False
     if word in ("df", "degree"):
-        if type(content) is not int or content < 1:
-            raise _FormulaError(f"{said}; write a whole number above 0")
-    elif word == "knots":
-        if not isinstance(content, list | tuple) or not all(map(_is_number, content)):
-            raise _FormulaError(f"{said}; write a list of numbers")
-        content = len(content)
-    elif content not in _WORDS.get(word, (True, False)) or _is_number(content):
-        raise _FormulaError(f"{said}, which it does not take here")
-    if _is_number(content) and content > _LARGEST_DF:
-        raise _FormulaError(f"asks {name}() for more than {_LARGEST_DF} columns; use fewer")
+        return type(content) is int and 1 <= content <= _LARGEST_DF
+    if word == "knots":
+        numbers = isinstance(content, list | tuple) and all(type(knot) in (int, float) for knot in content)
+        return numbers and len(content) <= _LARGEST_DF
+    words = {"constraints": ("center",), "extrapolation": ("raise", "clip", "zero", "extend")}.get(word)
+    return content in words if words else isinstance(content, bool)
 
 
 def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame) -> None:
-    """Refuse a formula whose factors and splines, multiplied out, have too many columns."""
-    widths = {part: _count_columns(part, covariates) for part in _parts(parsed)}
+    """Refuse a formula whose splines (up to `_LARGEST_DF` columns, twice with knots) and factors have too many columns.
+
+    They are counted as they multiply out, before they do.
+    """
+    widths = dict.fromkeys(_parts(parsed), 1)
+    for part in widths:
+        tree = ast.parse(part, mode="eval").body
+        name = ast.unparse(tree.func) if isinstance(tree, ast.Call) else ""
+        if name in _SPLINES:
+            widths[part] = _LARGEST_DF * (2 if "knots" in part else 1)
+        elif name == "C":
+            named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & set(covariates)
+            widths[part] = max(1, len(covariates[list(named)].drop_duplicates()))
     columns = sum(math.prod(widths[factor.expr] for factor in term.factors) for term in parsed)
     most = min(_MOST_COLUMNS, _MOST_CELLS // max(len(covariates), 1))
     if columns > most:
         raise ValueError(f"formula {formula!r} asks for up to {columns:,} columns; use at most {most:,}")
-
-
-def _count_columns(part: str, covariates: pd.DataFrame) -> int:
-    """Return at most how many columns a part has: those of a spline, the levels of a factor, or one."""
-    tree = ast.parse(part, mode="eval").body
-    name = ast.unparse(tree.func) if isinstance(tree, ast.Call) else ""
-    if name in _SPLINES:
-        return 2 * _LARGEST_DF if "knots" in part else _LARGEST_DF
-    if name == "C":
-        named = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in covariates]
-        return max(1, len(covariates[named].drop_duplicates()))
-    return 1
 
 
 @lru_cache(maxsize=256)
@@ -210,15 +205,12 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
 def _build_design(
     formula: str, values: tuple[tuple[str, bytes | tuple[str, ...]], ...], rows: int
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells: half the time of a fit goes into it.
+    """Build a design once for all models with the same cells: most of the time of a fit goes into it.
 
     Whole numbers are covariates as floats: a power of theirs may be larger than integers can be.
     """
-    covariates = pd.DataFrame(
-        {name: np.frombuffer(content) if isinstance(content, bytes) else list(content) for name, content in values},
-        index=range(rows),
-    )
-    parsed = read_formula(formula)
+    columns = {name: np.frombuffer(held) if isinstance(held, bytes) else list(held) for name, held in values}
+    covariates, parsed = pd.DataFrame(columns, index=range(rows)), read_formula(formula)
     _check_columns(parsed, formula, covariates)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():  # what is not finite is refused below

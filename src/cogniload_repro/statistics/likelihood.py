@@ -1,117 +1,163 @@
-"""Logistic fits from sufficient statistics alone: what a set of sums says, without the answers behind it."""
+"""Maximum likelihood for many tables of counts at once, from the answers or from a set of sums alone."""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit, log_ndtr
+from scipy.stats import norm
+
+_NONE = "the statistics admit no finite maximum-likelihood fit; check the published tables"
+#: Value, gradient and information of some rows (second argument) at their coefficients.
+_Evaluate = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-def maximise(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0, start: np.ndarray | None = None
-) -> tuple[np.ndarray, float]:
-    """Maximise the concave dual b't - sum n log(1 + exp(x'b + offset)) by damped Newton steps.
+class Link(NamedTuple):
+    """Logarithms of p, 1 - p and p' as functions of the linear predictor, and p'' / p'."""
+
+    log_p: Callable[[np.ndarray], np.ndarray]
+    log_q: Callable[[np.ndarray], np.ndarray]
+    log_slope: Callable[[np.ndarray], np.ndarray]
+    bend: Callable[[np.ndarray], np.ndarray]
+
+
+QUASI = "quasi-binomial"
+_LOGIT = Link(
+    log_expit,
+    lambda eta: log_expit(-eta),
+    lambda eta: log_expit(eta) + log_expit(-eta),
+    lambda eta: -np.tanh(eta / 2),
+)
+#: Families by the name of their link. All are binomial; quasi-binomial is logit with standard errors widened by the
+#: observed scatter.
+FAMILIES = {
+    "logit": _LOGIT,
+    "probit": Link(log_ndtr, lambda eta: log_ndtr(-eta), norm.logpdf, lambda eta: -eta),
+    "cloglog": Link(
+        lambda eta: np.log(-np.expm1(-np.exp(eta))),
+        lambda eta: -np.exp(eta),
+        lambda eta: eta - np.exp(eta),
+        lambda eta: 1 - np.exp(eta),
+    ),
+    QUASI: _LOGIT,
+}
+
+
+def _climb(evaluate: _Evaluate, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise a function of each row by damped Newton steps: rows and values; NaN where there is no maximum."""
+    best, values = np.full(b.shape, np.nan), np.full(len(b), np.nan)
+    active = np.flatnonzero(np.isfinite(b).all(axis=1))
+    b = b[active]
+    current, gradient, information = evaluate(b, active)
+    for _ in range(100):
+        going = np.linalg.slogdet(information)[0] > 0  # elsewhere all accuracies have run to 0 or 1
+        active, b, current, gradient = active[going], b[going], current[going], gradient[going]
+        step = np.linalg.solve(information[going], gradient[:, :, None])[:, :, 0]
+        decrement = (gradient * step).sum(axis=1)
+        if (done := decrement < 1e-14 * np.abs(current)).any():
+            best[active[done]] = (b + step)[done]
+            values[active[done]] = evaluate((b + step)[done], active[done])[0]
+            active, b, current, step, decrement = (part[~done] for part in (active, b, current, step, decrement))
+        if not len(active):
+            break
+        length, new = np.ones(len(active)), evaluate(b + step, active)
+        while len(short := np.flatnonzero(~(new[0] > current) & (length > 1e-6))):
+            length[short] /= 2
+            shorter = evaluate(b[short] + length[short, None] * step[short], active[short])
+            for whole, part in zip(new, shorter, strict=True):
+                whole[short] = part
+        stuck = length <= 1e-6
+        hidden = stuck & (decrement < 1e-9)  # rounding hides any further gain
+        best[active[hidden]], values[active[hidden]] = b[hidden], current[hidden]
+        b = b + length[:, None] * step
+        active, b, current, gradient, information = (part[~stuck] for part in (active, b, *new))
+    return best, values
+
+
+def _pairs(x: np.ndarray) -> np.ndarray:
+    """Return the products of all pairs of columns."""
+    return (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+
+
+def maximise_all(
+    x: np.ndarray, n: np.ndarray, t: np.ndarray, start: np.ndarray | float = 0.0, offset: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit logistic regressions from sums: maximise the concave t'b - sum n log(1 + exp(x'b + offset)) for each row.
 
     Parameters
     ----------
     x : ndarray, shape (140, q)
         Covariates of the cells.
-    n : ndarray, shape (140,)
+    n : ndarray, shape (m, 140)
         Puzzles per cell.
-    t : ndarray, shape (q,)
+    t : ndarray, shape (m, q)
         x'y.
+    start : ndarray, shape (m, q) or (q,)
+        Coefficients near the maximum.
     offset : ndarray, shape (140,)
         Part of the log-odds that is given.
-    start : ndarray, shape (q,)
-        Coefficients near the maximum, where some are known; zeros by default.
-
-    Returns
-    -------
-    coefficients : ndarray, shape (q,)
-    loglik : float
-        The Bernoulli log-likelihood at the maximum; with an offset, less the sum of the offset over the answers.
-
-    Raises
-    ------
-    ValueError
-        If no maximum is found: the statistics lie on or outside the edge of what n allows.
-    """
-    # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
-    x, triangle = np.linalg.qr(x)
-    t = np.linalg.solve(triangle.T, t)
-    b = np.zeros(x.shape[1]) if start is None else triangle @ start
-
-    def value(b):
-        return b @ t - n @ np.logaddexp(0, x @ b + offset)
-
-    current = value(b)
-    for _ in range(100):
-        p = expit(x @ b + offset)
-        gradient = t - x.T @ (n * p)
-        try:
-            step = np.linalg.solve(x.T @ (x * (n * p * (1 - p))[:, None]), gradient)
-        except np.linalg.LinAlgError:  # all accuracies have run to 0 or 1
-            break
-        decrement, length = gradient @ step, 1.0
-        if decrement < 1e-14 * abs(current):
-            return np.linalg.solve(triangle, b + step), float(value(b + step))
-        while not (new := value(b + length * step)) > current and length > 1e-6:
-            length /= 2
-        if length <= 1e-6:
-            if decrement < 1e-9:  # rounding hides any further gain
-                return np.linalg.solve(triangle, b), float(current)
-            break
-        b, current = b + length * step, new
-    raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
-
-
-def maximise_all(
-    x: np.ndarray, n: np.ndarray, t: np.ndarray, start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise many such duals at once: each row is what `maximise` finds, or NaN where it finds none.
-
-    Parameters
-    ----------
-    x : ndarray, shape (140, q)
-    n : ndarray, shape (m, 140)
-    t, start : ndarray, shape (m, q)
 
     Returns
     -------
     coefficients : ndarray, shape (m, q)
     logliks : ndarray, shape (m,)
+        Bernoulli log-likelihoods, less the sum of the offset over the answers. NaN where no maximum is found: the
+        statistics lie on or outside the edge of what n allows.
     """
+    # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
-    size = x.shape[1]
-    products = (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    size, products = x.shape[1], _pairs(x)
     t = np.linalg.solve(triangle.T, t.T).T
-    b = np.zeros(t.shape) if start is None else start @ triangle.T
-    best, logliks = np.full(t.shape, np.nan), np.full(len(t), np.nan)
-    active = np.flatnonzero(np.isfinite(t).all(axis=1))
-    b, n, t = b[active], n[active], t[active]
 
-    def value(b, n, t):
-        return (b * t).sum(axis=1) - (n * np.logaddexp(0, b @ x.T)).sum(axis=1)
+    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        eta = b @ x.T + offset
+        p = expit(eta)
+        value = (b * t[rows]).sum(axis=1) - (n[rows] * np.logaddexp(0, eta)).sum(axis=1)
+        information = ((n[rows] * p * (1 - p)) @ products).reshape(-1, size, size)
+        return value, t[rows] - (n[rows] * p) @ x, information
 
-    current = value(b, n, t)
-    for _ in range(100):
-        if not len(active):
-            break
-        p = expit(b @ x.T)
-        gradient = t - (n * p) @ x
-        hessian = ((n * p * (1 - p)) @ products).reshape(-1, size, size)
-        going = np.linalg.slogdet(hessian)[0] > 0  # elsewhere all accuracies have run to 0 or 1
-        step = np.zeros(b.shape)
-        step[going] = np.linalg.solve(hessian[going], gradient[going, :, None])[:, :, 0]
-        decrement, length = (gradient * step).sum(axis=1), np.ones(len(b))
-        done = going & (decrement < 1e-14 * np.abs(current))
-        best[active[done]], logliks[active[done]] = (b + step)[done], value(b + step, n, t)[done]
-        going &= ~done
-        new = np.where(going, value(b + step, n, t), current)
-        while len(short := np.flatnonzero(going & ~(new > current) & (length > 1e-6))):
-            length[short] /= 2
-            new[short] = value(b[short] + length[short, None] * step[short], n[short], t[short])
-        hidden = going & (length <= 1e-6) & (decrement < 1e-9)  # rounding hides any further gain
-        best[active[hidden]], logliks[active[hidden]] = b[hidden], current[hidden]
-        going &= length > 1e-6
-        active, b, n, t, current = active[going], (b + length[:, None] * step)[going], n[going], t[going], new[going]
+    first = np.where(np.isfinite(t), np.broadcast_to(start, t.shape) @ triangle.T, np.nan)
+    best, logliks = _climb(evaluate, first)
+    return np.linalg.solve(triangle, best.T).T, logliks
+
+
+def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
+    """Fit one logistic regression as `maximise_all` does; ValueError where there is no finite fit."""
+    (b,), (loglik,) = maximise_all(x, n[None], t[None], offset=offset)
+    if np.isnan(loglik):
+        raise ValueError(_NONE)
+    return b, float(loglik)
+
+
+def maximise_counts(
+    x: np.ndarray,
+    n: np.ndarray,
+    k: np.ndarray,
+    family: str = "logit",
+    start: np.ndarray | float = 0.0,
+    ceiling: np.ndarray | float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit correct answers k of n, both (m, c), with another link or with ceilings below one (m); as `maximise_all`."""
+    ceiling = np.broadcast_to(ceiling, len(k))[:, None]
+    whole = bool((ceiling == 1).all())
+    if whole and FAMILIES[family] is _LOGIT:
+        return maximise_all(x, n, k @ x)
+    x, triangle = np.linalg.qr(x)
+    link, size, products = FAMILIES[family], x.shape[1], _pairs(x)
+
+    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
+        with np.errstate(all="ignore"):
+            log_p = link.log_p(eta) + np.log(ceiling[rows])
+            log_q = link.log_q(eta) if whole else np.log1p(-np.exp(log_p))
+            log_slope, bend = link.log_slope(eta) + np.log(ceiling[rows]), link.bend(eta)
+            up, down = np.exp(log_slope - log_p), np.exp(log_slope - log_q)
+            value = (np.where(right > 0, right * log_p, 0) + np.where(wrong > 0, wrong * log_q, 0)).sum(axis=1)
+            # with a ceiling the likelihood is not concave: the expected information
+            weights = right * up * (up - bend) + wrong * down * (down + bend) if whole else n[rows] * up * down
+        return value, (right * up - wrong * down) @ x, (weights @ products).reshape(-1, size, size)
+
+    best, logliks = _climb(evaluate, np.broadcast_to(start, (len(k), size)) @ triangle.T)
     return np.linalg.solve(triangle, best.T).T, logliks
 
 
@@ -153,7 +199,8 @@ def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start
     Tangents of a concave curve end beyond the root, and from there come ever nearer to it.
     """
     last, roots = start.copy(), np.full(len(start), np.nan)
-    active, b = np.flatnonzero(np.isfinite(start)), None
+    active = np.flatnonzero(np.isfinite(start))
+    b = np.zeros((len(active), x.shape[1]))
     for _ in range(60):
         if not len(active):
             break
@@ -167,51 +214,23 @@ def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start
     return roots
 
 
-def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Fit a multinomial logit to counts of outcomes by Newton's method.
+def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a multinomial logit to counts of outcomes (c, j), the first of which the others are compared with.
 
-    Parameters
-    ----------
-    x : ndarray, shape (c, q)
-        Covariates of the cells.
-    counts : ndarray, shape (c, j)
-        Answers of each outcome; the first outcome is the one that the others are compared with.
-
-    Returns
-    -------
-    coefficients : ndarray, shape (j - 1, q)
-        Log-odds of each other outcome against the first.
-    covariance : ndarray, shape ((j - 1) q, (j - 1) q)
-    loglik : float
-        Of single answers.
-
-    Raises
-    ------
-    ValueError
-        If there is no finite maximum, as where an outcome occurs at one end of a covariate only.
+    Returns coefficients (j - 1, q) and their standard errors. ValueError without a finite maximum, as where an outcome
+    occurs at one end of a covariate only.
     """
-    outcomes, terms = counts.shape[1] - 1, x.shape[1]
-    n, beta, last, current = counts.sum(axis=1), np.zeros((outcomes, terms)), np.zeros((outcomes, terms)), -np.inf
-    for _ in range(50):
-        eta = np.hstack([np.zeros((len(x), 1)), x @ beta.T])
+    n, shape = counts.sum(axis=1), (counts.shape[1] - 1, x.shape[1])
+
+    def evaluate(b: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        eta = np.hstack([np.zeros((len(x), 1)), x @ b.reshape(shape).T])
         log_p = eta - np.logaddexp.reduce(eta, axis=1, keepdims=True)
-        loglik, p = float((counts * log_p).sum()), np.exp(log_p[:, 1:])
-        gradient = (counts[:, 1:] - n[:, None] * p).T @ x
-        weight = n[:, None, None] * (p[:, :, None] * np.eye(outcomes) - p[:, :, None] * p[:, None, :])
-        hessian = np.einsum("cjk,ca,cb->jakb", weight, x, x).reshape((outcomes * terms,) * 2)
-        try:
-            step = np.linalg.solve(hessian, gradient.ravel())
-        except np.linalg.LinAlgError:
-            break
-        decrement = gradient.ravel() @ step
-        if decrement < 1e-18 * (1 + abs(loglik)):
-            if np.abs(x @ step.reshape(beta.shape).T).max() > 1e-3:  # still on its way to infinity, ever more slowly
-                break
-            return beta + step.reshape(beta.shape), np.linalg.inv(hessian), loglik
-        if loglik < current - 1e-9 * abs(current):  # too far: half the way back
-            beta = beta - last / 2
-            last = last / 2
-            continue
-        current, last = loglik, step.reshape(beta.shape)
-        beta = beta + last
-    raise ValueError("an outcome occurs at one end of a load only, so that no finite fit exists; leave it out")
+        p = np.exp(log_p[:, 1:])
+        weight = n[:, None, None] * (p[:, :, None] * np.eye(shape[0]) - p[:, :, None] * p[:, None, :])
+        information = np.einsum("cjk,ca,cb->jakb", weight, x, x).reshape(1, b.size, b.size)
+        return np.array([(counts * log_p).sum()]), ((counts[:, 1:] - n[:, None] * p).T @ x).reshape(1, -1), information
+
+    b, _ = _climb(evaluate, np.zeros((1, shape[0] * shape[1])))
+    if not np.abs(x @ b.reshape(shape).T).max() < 20:  # else still on its way to infinity, ever more slowly
+        raise ValueError("an outcome occurs at one end of a load only, so that no finite fit exists; leave it out")
+    return b.reshape(shape), np.sqrt(np.diag(np.linalg.inv(evaluate(b, b)[2][0]))).reshape(shape)
