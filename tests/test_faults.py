@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -357,7 +358,7 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of its own with room for a megabyte; a function that makes it larger."""
+    """A file system of its own with room for a megabyte; a function that mounts it otherwise."""
     folder = tmp_path / "disk"
     folder.mkdir()
 
@@ -366,13 +367,13 @@ def small_disk(tmp_path):
 
     if os.name != "posix" or os.geteuid() != 0 or mount("size=1m") != 0:
         pytest.skip("only root can mount a small file system, and not everywhere")
-    yield folder, lambda: mount("remount,size=64m")
+    yield folder, mount
     subprocess.run(["umount", folder], check=True)
 
 
 def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, small_disk):
-    """The message says that the disk is full; with more room the same command succeeds."""
-    disk, enlarge = small_disk
+    """The message names a file and the remedy, also where nothing may be written; with room it succeeds."""
+    disk, mount = small_disk
     build, noise = disk / "build", random.Random(1)
     old, new = write_source(tmp_path / "old.jsonl"), tmp_path / "new.jsonl"
     rows = [{"model": m, "name": name, "response": noise.randbytes(200_000).hex()} for m in "abcd" for name in NAMES]
@@ -380,9 +381,12 @@ def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, smal
     assert run("download-outputs", "--build", build, "--source", old)[0] == 0
     before = contents(build)
     code, message = run("download-outputs", "--build", build, "--source", new)
-    assert (code, "No space left" in message) == (2, True)
+    assert code == 2
+    assert re.search(rf"^Error: {build}/.*\.parquet: No space left on device; make room .* same command", message, re.M)
+    mount("remount,ro")
+    assert re.search("/.lock: Read-only file system; give yourself the right", run("score", "--build", build)[1])
     assert contents(build) == before
-    enlarge()
+    mount("remount,rw,size=64m")
     assert run("download-outputs", "--build", build, "--source", new)[0] == 0
     assert sorted(path.name for path in (build / "outputs").iterdir()) == [f"{m}.parquet" for m in "abcd"]
 

@@ -7,6 +7,7 @@ import click
 from cogniload_repro import __version__
 from cogniload_repro.commands import book, chain, comparison, evaluation, puzzles, reproduce, sources
 from cogniload_repro.escapes import for_terminal
+from cogniload_repro.files import describe_error
 
 
 class _Group(click.Group):
@@ -18,7 +19,7 @@ class _Group(click.Group):
         except BrokenPipeError:
             raise  # whoever reads has enough, as `head`; click ends without a word
         except (ValueError, OSError) as error:
-            raise _Refusal(for_terminal(str(error))) from error
+            raise _Refusal(for_terminal(describe_error(error))) from error
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
         try:

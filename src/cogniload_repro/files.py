@@ -3,6 +3,7 @@
 Standard library alone: `make` asks for these before every build, also where nothing is to be done.
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -12,6 +13,30 @@ from pathlib import Path
 
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
+_ROOM, _RIGHTS = "make room and run the same command again", "give yourself the right to, or choose another folder"
+#: What to do where the system refuses.
+_REMEDIES = {
+    errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM,
+    errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS,
+}  # fmt: skip
+
+
+def describe_error(error: Exception) -> str:
+    """Return an error as one sentence; where the system refuses, with the file and the remedy."""
+    if not (isinstance(error, OSError) and error.errno in _REMEDIES):
+        return str(error)
+    return f"{error.filename or 'a file'}: {os.strerror(error.errno)}; {_REMEDIES[error.errno]}"
+
+
+@contextmanager
+def naming(path: str | Path, part: str | Path | None = None) -> Iterator[None]:
+    """Let a system's error name the file that was to be written where it names none, or the part beside it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and (error.filename is None or str(error.filename) == str(part)):
+            error.filename = str(path)
+        raise
 
 
 def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:
@@ -21,15 +46,16 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
     the file from its first byte on.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        if mode is not None:
-            part.touch(mode)
-        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with naming(path, part):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if mode is not None:
+                part.touch(mode)
+            part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
     return path
 
 

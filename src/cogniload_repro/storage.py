@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import naming, write_whole
 from cogniload_repro.schemas import PROVENANCE
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -63,13 +63,14 @@ def move(part: Path, path: Path) -> None:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary path beside `path`, which takes its place when the block ends without an error."""
     path = as_place(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    try:
-        yield part
-        move(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with naming(path, part):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield part
+            move(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def remove_parts(folder: str | Path) -> None:
@@ -100,7 +101,7 @@ def part_writer(part: Path, schema: pa.Schema, metadata: Mapping[str, str]) -> I
     if metadata.get("provenance") not in PROVENANCE:
         raise ValueError(f"{part}: provenance {metadata.get('provenance')!r} is not one of: {', '.join(PROVENANCE)}")
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
-    with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with naming(part), part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield writer
 
 

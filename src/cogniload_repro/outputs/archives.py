@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
+from cogniload_repro.files import naming
 from cogniload_repro.outputs.layout import ARCHIVES
 from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
 from cogniload_repro.records import UNREADABLE, Refusal, open_stream, open_zip, over_limit, unpacked_limit
@@ -107,7 +108,7 @@ def _extract(member: _Member, folder: Path, taken: set[str]) -> Refusal | None:
         if member.name.casefold() in taken or path.exists():
             return UNREADABLE, "the archive holds it twice, perhaps in capitals"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with member.open() as stream, part.open("wb") as file:  # type: ignore[union-attr]  # a plain file has a content
+        with member.open() as stream, naming(path, part), part.open("wb") as file:  # type: ignore[union-attr]
             shutil.copyfileobj(stream, file)
         part.rename(path)
         taken.add(member.name.casefold())

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
 from cogniload_repro.escapes import without_queries, without_secrets
+from cogniload_repro.files import naming
 from cogniload_repro.outputs.archives import is_archive, unpack
 from cogniload_repro.outputs.layout import CONTAINERS, answer_name, walk
 from cogniload_repro.outputs.rows import Rejected
@@ -202,6 +203,7 @@ def _fetch_rest(session: requests.Session, url: str, part: Path, mark: Path, tim
 def _append(response: requests.Response, part: Path, size: int, total: int | None) -> None:
     limit = unpacked_limit()
     with (
+        naming(part),
         part.open("r+b" if size else "wb") as file,
         tqdm(total=total, initial=size, desc="download", unit="B", unit_scale=True, disable=None) as progress,
     ):

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from cogniload_repro.files import describe_error
 from cogniload_repro.presentation import kernels
 
 #: Runs one notebook; imported by the processes that do, while the kernels of these import what they need.
@@ -127,7 +128,7 @@ def _run_and_tell(run: Run, sender: Connection) -> None:
         with kernels.forked_kernel() if kernels.AVAILABLE else nullcontext():
             importlib.import_module(_RUNNER).run_notebook(run.source, run.target, run.parameters)
     except (ValueError, OSError) as error:
-        sender.send(str(error))
+        sender.send(describe_error(error))
     else:
         sender.send(None)
 

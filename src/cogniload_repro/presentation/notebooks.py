@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from cogniload_repro.files import write_whole
 from cogniload_repro.presentation.chapters import portable
 
 _PREFIX = "cogniload-notebook-"
@@ -174,9 +175,7 @@ def _translate(value: object) -> str:
 
 
 def _write(notebook: NotebookNode, target: Path) -> None:
-    part = target.with_name(f".{target.name}.part")
-    part.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-    os.replace(part, target)
+    write_whole(target, nbformat.writes(notebook) + "\n")
 
 
 def _failure(

@@ -21,6 +21,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__, endings
+from cogniload_repro.files import describe_error
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
@@ -117,7 +118,8 @@ def score_dataset(
         errors = _run(jobs, workers, puzzles_path, reading, made_from)
     remove_parts(scores_dir)  # of files with errors, or of a worker that was killed and another has done its work
     if errors:
-        raise ValueError("; ".join(sorted(errors)))
+        more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+        raise ValueError("; ".join(sorted(errors)[:3]) + more)
     for job in jobs:
         if not job.scores.exists():
             raise ValueError(f"{job.scores.name} was scored, but is not in {scores_dir}; {_REMEDY}")
@@ -316,4 +318,5 @@ def _finish(tasks: Mapping[Future, _Job], errors: set[str]) -> Iterator[_Job]:
             future.result()
             yield job
         except (ValueError, OSError, ImportError) as error:
-            errors.add(str(error) if job.outputs.name in str(error) else f"{job.outputs.name}: {error}")
+            text = describe_error(error)
+            errors.add(text if job.outputs.name in text else f"{job.outputs.name}: {text}")
