@@ -9,7 +9,7 @@ import pytest
 from samples import GPT5, counts_like, table_of
 
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.presentation import fragments
+from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
 from cogniload_repro.scoring.readings import OTHERS
@@ -30,7 +30,7 @@ def read(name, kind):
 def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
     kept, space = {}, {}
-    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
         space |= parameters
@@ -115,7 +115,7 @@ def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_p
         counts = counts_like(GPT5, "o200k")
         write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "imported"})
     pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
-    monkeypatch.setattr(fragments, "glue", lambda key, value, display: kept.update({key: value}))
+    monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
     space = {"build": tmp_path}
     for cell in ("page", "compare", "compare-figure", "agreement", "verdict-facts"):
         exec(cells[cell], space)  # our own notebook

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: Declared packages that nothing imports: the file that needs them, and the words in it that do.
 WITHOUT_IMPORT = {
-    "jinja2": ("src/cogniload_repro/presentation/table_text.py", ".style"),
+    "jinja2": ("src/cogniload_repro/presentation/tables.py", ".style"),
     "jupyter-book": ("src/cogniload_repro/presentation/book.py", "jupyter_book"),
     "ipykernel": ("src/cogniload_repro/presentation/notebooks.py", "kernel"),
     "fsspec": ("src/cogniload_repro/storage.py", "from upath import UPath"),

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, find_text_faults, pens, plain_label, save_figure
+from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.cell_tables import load_cells
@@ -105,7 +108,12 @@ def test_words_do_not_overlap(name, own):
     """No two words of a figure touch, and none leaves the picture, with the 22 models or with more."""
     strangers = [rename_model(CELLS, NAMES[i], f"checkpoint-{i:07d}") for i in (1, 2, 3)] if own else []
     figure = PaperFigure(name, pd.concat([CELLS, *strangers]), "reconstructed").draw()
-    assert find_text_faults(figure) == []
+    FigureCanvasAgg(figure).draw()
+    texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    boxes, page = [(text.get_text(), text.get_window_extent()) for text in texts], figure.bbox.padded(0.01)
+    assert {text for text, box in boxes if not (page.contains(*box.min) and page.contains(*box.max))} == set()
+    inner = [(text, box.padded(-0.5)) for text, box in boxes if min(box.size) > 1]
+    assert [(a, b) for (a, one), (b, two) in combinations(inner, 2) if one.overlaps(two)] == []
     assert {model.label for model in MODELS} <= set(words(figure))
 
 

@@ -4,17 +4,11 @@ import pandas as pd
 from docutils import nodes
 from docutils.core import publish_doctree
 from hypothesis import example, given
-from hypothesis import strategies as st
+from markup import HOSTILE
 from myst_parser.docutils_ import Parser
 
 from cogniload_repro.presentation import markdown
 
-#: Text that tries to break out: markup, directives, roles, links, fences, comments, quotes, control characters.
-HOSTILE = st.one_of(
-    st.text(max_size=60),
-    st.text(alphabet="`:{}[]()<>*_#|\\$~!&;=-+.\"'\n\t 1aé", max_size=60),
-    st.sampled_from(["#1", "a #b", "$$", "`x`", ":::\n# x", "```\n# x", "1. a", "&lt;", "<script>", "{raw}`x`", "'\""]),
-)
 _SETTINGS = {"myst_enable_extensions": ["dollarmath", "colon_fence", "attrs_inline"], "report_level": 5}
 
 

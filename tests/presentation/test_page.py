@@ -1,23 +1,28 @@
-"""A page's figures and tables: evidence in words, in the exported image and in the caption."""
+"""A page's figures, tables and texts: evidence in words, in the exported image and in the caption; what is escaped."""
+
+import json
+import re
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from hypothesis import given
+from markup import HOSTILE, render
 from matplotlib.figure import Figure
 
 import cogniload_repro as cl
-from cogniload_repro.presentation.page import MAX_COLUMNS, Page
-from cogniload_repro.presentation.style import find_text_faults
+from cogniload_repro.presentation.page import MAX_COLUMNS, Fragment, Page
 from cogniload_repro.storage import write_table
 
 CELLS = cl.load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+PLAIN = {"name": "t", "caption": "C.", "evidence": ""}
 
 
 @pytest.fixture
 def build(tmp_path):
     """A function that writes a build's cells and returns its page."""
 
-    def write(cells, provenance):
+    def write(cells=CELLS, provenance="reconstructed"):
         write_table(tmp_path / "cells.parquet", cells, {"provenance": provenance})
         return Page(tmp_path)
 
@@ -43,24 +48,19 @@ def test_evidence_is_what_the_build_has(build, cells, provenance, evidence, badg
 
 
 def test_another_table_of_counts_is_named(build, tmp_path):
-    """What replaces the build's cells on a page is not said to be theirs."""
-    page = build(CELLS, "reconstructed")
+    """What replaces the build's cells on a page is not said to be theirs; a misspelt word is no evidence."""
+    page = build()
+    with pytest.raises(KeyError):
+        page.badge("identifed")
     CELLS.to_csv(tmp_path / "mine_1.csv", index=False)
     page.cells = cl.load_cells(tmp_path / "mine_1.csv")
     assert "`another table` Counts of mine\\_1\\.csv, whose origin is not recorded" in page.badge("identified")
     assert "mine" not in page.badge("published")
 
 
-def test_an_unknown_kind_of_evidence_is_refused(build):
-    """A misspelt word does not pass as no evidence."""
-    with pytest.raises(KeyError):
-        build(CELLS, "reconstructed").badge("identifed")
-
-
 def test_the_exported_image_states_the_evidence(build):
     """The line is a strip below the figure: the same picture is taller, and the file says so."""
-    page = build(CELLS, "reconstructed")
-    heights = []
+    page, heights = build(), []
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
         figure.subplots().plot([0, 1])
@@ -70,24 +70,64 @@ def test_the_exported_image_states_the_evidence(build):
     assert any(text.get_gid() == "source" for text in figure.texts)
 
 
-def test_texts_that_are_cut_or_overprinted_are_found():
-    """A label beyond the edge and two at one place are named; a plain figure has no fault."""
-    figure = Figure(figsize=(4, 3))
-    axes = figure.subplots()
-    assert find_text_faults(figure) == []
-    axes.text(0.5, 0.5, "one"), axes.text(0.52, 0.5, "two")
-    axes.text(1.5, 0.5, "outside of the figure")
-    faults = find_text_faults(figure)
-    assert "overlap: one / two" in faults
-    assert any(fault.startswith("cut off: outside") for fault in faults)
+def test_a_name_cannot_end_the_script_of_a_figure(build):
+    """The block has one script, whose text is JSON again, name and all; its fence is the only row of back quotes."""
+    data = {"models": [{"name": "</script><b>`mine`"}]}
+    figure = build().figure(Figure(), "figure4", caption="C.", alt="a", evidence="", data=data).markdown
+    block = figure[figure.index("```") :]
+    assert block.count("</script>") == 1
+    assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
+    assert block.count("```") == 2
 
 
 def test_wide_tables_go_into_the_csv(build):
     """More columns than a page shows are refused; csv=True offers the whole frame."""
-    page = build(CELLS, "reconstructed")
+    page = build()
     wide = pd.DataFrame([range(MAX_COLUMNS + 1)], columns=[f"c{n}" for n in range(MAX_COLUMNS + 1)])
     with pytest.raises(ValueError, match="offer csv=True"):
-        page.table(wide, "wide", caption="C.", evidence="")
-    shown = page.table(wide, "wide", caption="C.", evidence="", columns={"c0": ("First", 0)}, csv=True)
-    assert "tables/wide.csv" in shown.markdown
-    assert pd.read_csv(page.build / "tables" / "wide.csv").shape == wide.shape
+        page.table(wide, **PLAIN)
+    shown = page.table(wide, **PLAIN, columns={"c0": ("First", 0)}, csv=True)
+    assert "tables/t.csv" in shown.markdown
+    assert pd.read_csv(page.build / "tables" / "t.csv").shape == wide.shape
+
+
+@given(HOSTILE)
+def test_shown_text_stays_inside_its_block(text):
+    """Text of a puzzle or model ends up in one code block, whole, and in escaped HTML."""
+    fragment = Page("nowhere").text(text, "A title")
+    *_, block = render(fragment.markdown)
+    assert block.type == "fence"
+    shown = re.sub(r"\r\n?", "\n", text.replace("\0", "\ufffd") + "\n")
+    assert block.content.split("\n", 2)[2] == shown
+    assert "<" not in re.sub(r"^<p><strong>A title</strong></p><pre>|</pre>$", "", fragment.html)
+
+
+def test_fragment_gives_both_forms_and_no_address():
+    """Jupyter gets HTML, the book Markdown, and the plain form does not change from run to run."""
+    fragment = Fragment("*a*", "<em>a</em>") + Fragment("b", "b")
+    assert fragment._repr_mimebundle_() == {"text/markdown": "*a*\n\nb", "text/html": "<em>a</em>b"}
+    assert repr(fragment) == "Fragment"
+
+
+def test_tables_escape_cells_and_set_numbers_to_the_right():
+    """Headers may hold math. Numbers have stars, units or are intervals; a column with words stands to the left."""
+    page = Page("nowhere")
+    frame = pd.DataFrame({
+        "$d$ of *": ["a|b", "<b>"], "Coefficient": ["-0.012***", "--"], "95%": ["-1.0 to 2e-05", "1.0 to no limit"],
+        "Share": ["3 of 4", "1%"], "Mixed": ["1", "separation"], "total": [1, 2],
+    })  # fmt: skip
+    head, rule, *rows = page.table(frame, **PLAIN).markdown.splitlines()[3:]
+    assert head.startswith("| $d$ of \\* | Coefficient |")
+    assert rule == "| :-- | --: | --: | --: | :-- | --: |"
+    assert [row.split(" | ")[0] for row in rows[:2]] == ["| a\\|b", "| \\<b\\>"]
+    assert "| --: | --: |" in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
+    assert page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
+
+
+def test_what_is_folded_up_is_there():
+    """A fold has its title and all of its content, however many colons this has."""
+    page = Page("nowhere")
+    inner = page.table(pd.DataFrame({"a": ["x"]}), **PLAIN)
+    outer = page.fold(page.fold(inner, "Inner"), "Outer").markdown
+    assert outer.startswith(":::::{dropdown} Outer")
+    assert inner.markdown in outer

@@ -1,15 +1,23 @@
-"""The paper's tables in printed form."""
+"""The paper's tables in printed form, and as CSV, LaTeX and MyST."""
 
+import html
+import io
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
+from hypothesis import given
+from hypothesis import strategies as st
+from markup import PARSER
 
+from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import tables
+from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.scoring.cells import token_stats
 from cogniload_repro.statistics.cell_tables import load_cells
@@ -26,20 +34,21 @@ def published_glm():
     return glm.assign(**{f"p_{beta[5:]}": glm[f"{beta}_stars"].map(P_OF) for beta in BETAS})
 
 
-def published_interactions():
-    """The numbers of Table 3 as fits."""
-    return load_table("table3").assign(status="ok")
-
-
-def published_aic():
-    """The numbers of Table 6 as fits."""
-    return load_table("table6").assign(status="ok")
+GLM, INTERACTIONS, AIC = (
+    published_glm(),
+    load_table("table3").assign(status="ok"),
+    load_table("table6").assign(status="ok"),
+)
+ALL = [
+    tables.table1(), tables.table2(GLM), tables.table3(INTERACTIONS), tables.table4(CELLS), tables.table5(CELLS),
+    tables.table6(AIC), tables.token_table(load_table("tokens"), 250),
+]  # fmt: skip
 
 
 def test_table2_is_a_fixed_point():
     """Numbers and stars of the printed Table 2 print as they stand, in its order and with its short names."""
     printed = load_printed("table2")
-    frame = tables.table2(published_glm(), order=printed["model"]).frame
+    frame = tables.table2(GLM, order=printed["model"]).frame
     for beta in BETAS:
         assert frame[beta].tolist() == (printed[beta] + printed[f"{beta}_stars"]).tolist()
     for point in ("ecl50", "nt50", "id50"):
@@ -52,7 +61,7 @@ def test_table2_is_a_fixed_point():
 
 def test_table2_without_order_keeps_every_model():
     """Models that the order does not name follow in the order of the other tables."""
-    glm = pd.concat([published_glm(), published_glm().head(1).assign(model="own")])
+    glm = pd.concat([GLM, GLM.head(1).assign(model="own")])
     frame = tables.table2(glm, order=["QwQ-32B", "not fitted"]).frame
     assert frame["model"].tolist()[:2] == ["QwQ-32B", "DS-R1-0528"]
     assert frame["model"].tolist()[-1] == "own"
@@ -72,7 +81,7 @@ def test_table2_prints_other_formulas():
 def test_table3_is_a_fixed_point():
     """Coefficients, p-values and stars of the printed Table 3 print as they stand."""
     printed = load_printed("table3")
-    frame = tables.table3(published_interactions()).frame
+    frame = tables.table3(INTERACTIONS).frame
     for term in ("dN", "drho", "Nrho", "dNrho"):
         assert frame[f"beta_{term}"].tolist() == printed[f"beta_{term}"].tolist()
         assert frame[f"p_{term}"].tolist() == (printed[f"p_{term}"] + printed[f"p_{term}_stars"]).tolist()
@@ -98,7 +107,7 @@ def test_error_tables_show_what_is_there():
 
 def test_table6_is_a_fixed_point():
     """AICs and p-values print as they stand; bold where the paper's p is below 0.05: 18 models."""
-    table = tables.table6(published_aic())
+    table = tables.table6(AIC)
     pd.testing.assert_frame_equal(table.frame, load_printed("table6"), check_dtype=False)
     assert table.bold["p_lr"].sum() == 18
     assert (table.bold["p_lr"] == table.bold["aic_quadratic"]).all()
@@ -107,12 +116,11 @@ def test_table6_is_a_fixed_point():
 
 @pytest.mark.parametrize("status", ["separation", "not converged", "not identified"])
 @pytest.mark.parametrize(
-    ("make", "results"),
-    [(tables.table2, published_glm), (tables.table3, published_interactions), (tables.table6, published_aic)],
+    ("make", "good"),
+    [(tables.table2, GLM), (tables.table3, INTERACTIONS), (tables.table6, AIC)],
 )
-def test_failed_fits_print_their_status(make, results, status):
+def test_failed_fits_print_their_status(make, good, status):
     """A model whose fit failed shows why and not one digit; the others are as before."""
-    good = results()
     bad = good.copy()
     bad.loc[2, "status"] = status
     shown, before = make(bad), make(good)
@@ -124,7 +132,7 @@ def test_failed_fits_print_their_status(make, results, status):
 
 def test_number_missing_from_a_good_fit_is_an_error():
     """A status of ok without a number is not printed but refused, by the model's name."""
-    aic = published_aic()
+    aic = AIC.copy()
     aic.loc[0, "aic_linear"] = math.nan
     with pytest.raises(ValueError, match=r"model 'DeepSeek-R1-0528': an AIC is nan; .* status"):
         tables.table6(aic)
@@ -172,19 +180,6 @@ def test_token_stats():
     assert tables.token_table(stats, 30).name == "tokens_N30"
 
 
-def test_cells_hold_strings_only():
-    """Whatever the table, its frame holds text and no missing value."""
-    made = [
-        tables.table1(), tables.table2(published_glm()), tables.table3(published_interactions()),
-        tables.table4(CELLS), tables.table5(CELLS), tables.table6(published_aic()),
-        tables.token_table(load_table("tokens"), 20),
-    ]  # fmt: skip
-    for table in made:
-        assert table.frame.map(lambda cell: isinstance(cell, str)).to_numpy().all(), table.name
-        assert table.frame.index.tolist() == list(range(len(table.frame)))
-    assert set(tables.table4(CELLS).frame["model"]) == set(BY_NAME)
-
-
 @pytest.mark.parametrize("make", [tables.table4, tables.table5])
 def test_error_tables_say_where_the_context_limit_was_not_tested(make):
     """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
@@ -227,3 +222,94 @@ def test_a_frame_is_printed_column_by_column():
     })  # fmt: skip
     assert shown.columns.tolist() == ["X", "Range", "Both", "P"]
     assert shown.to_numpy().tolist() == [["4e-03", "1.0 to no limit", "a=1.0", "100.0%"], ["--", "--", "b=nan", "--"]]
+
+
+# ---- as text -------------------------------------------------------------------------------------------------------
+NOTE = "Reconstructed from the paper's tables, not raw outputs"
+#: Anybody's text, ordinary letters and markup more often than chance would have it.
+ANY_NAME = st.one_of(st.text(min_size=1), st.text("ab \\[]{}()*_`$&%#^~|<>!:-+=.\"'\n\r\t\u2028", min_size=1))
+HOSTILE = r"[50%_\input{x}] a&b $m$ #1 ~^ {c} | `d` <script>"
+
+GOLDEN_LATEX = r"""\begin{table}
+\caption{Two fits in $\rho$. Reconstructed from the paper's tables, not raw outputs.}
+\label{tab:table6}
+\begin{tabular}{lrr}
+\toprule
+Model & $p_{LR}$ & $\mathrm{ECL}_{50}$ \\
+\midrule
+{}[50\%\_\textbackslash input\{x\}] a\&b \$m\$ \#1 \textasciitilde \textasciicircum \space \{c\} | `d` <script> & \bfseries 0.041 & $-$0.3 \\
+QwQ-32B & separation &  \\
+\bottomrule
+\end{tabular}
+\end{table}
+"""  # noqa: E501
+
+GOLDEN_MYST = r""":::{table} Two fits in $\rho$\.
+:name: table6
+
+| Model | $p_{LR}$ | $\mathrm{ECL}_{50}$ |
+| :-- | --: | --: |
+| \[50\%\_\\input\{x\}\] a\&b \$m\$ \#1 \~\^ \{c\} \| \`d\` \<script\> | **0\.041** | \-0\.3 |
+| QwQ\-32B | separation |  |
+:::"""
+
+
+def small_table(name=HOSTILE):
+    """A table with a name that means harm."""
+    rows = [(format_name(name), "0.041", "-0.3"), ("QwQ-32B", "separation", "")]
+    frame = pd.DataFrame(rows, columns=["model", "p_lr", "ecl50"], dtype="str")
+    bold = pd.DataFrame([[False, True, False], [False] * 3], columns=frame.columns)
+    return Table("table6", r"Two fits in $\rho$.", frame, bold)
+
+
+def rendered_cells(text):
+    """Render a MyST table as the book does and return the text of its body cells, row by row."""
+    rows = re.findall(r"<tr>(.*?)</tr>", PARSER.render("\n".join(text.splitlines()[3:-1])), flags=re.DOTALL)
+    return [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows[1:]]
+
+
+def test_names_are_escaped_and_math_is_kept(tmp_path):
+    """A hostile name stays text, symbols stay math, minus signs are set as such, bold as bold; files have the same."""
+    table = small_table()
+    assert table.to_latex(NOTE) == GOLDEN_LATEX
+    assert table.to_myst() == GOLDEN_MYST
+    files = table.save(tmp_path, NOTE)
+    assert [file.read_text("utf-8") for file in files] == [table.to_csv(), GOLDEN_LATEX]
+    assert [file.name for file in files] == ["table6.csv", "table6.tex"]
+
+
+@given(ANY_NAME)
+def test_any_name_is_shown_as_it_is(name):
+    """Whatever a model is called, page, LaTeX and CSV have that name in one cell, as text; a formula is guarded."""
+    table = small_table(name)
+    rows = rendered_cells(table.to_myst())
+    assert rows == [[format_name(name), "<strong>0.041</strong>", "-0.3"], ["QwQ-32B", "separation", ""]]
+    row = table.to_latex().split("\\midrule\n")[1].split("QwQ-32B &")[0]
+    assert len(re.findall(r"(?<!\\)&", row)) == 2
+    commands = {r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\space", r"\bfseries"}
+    assert set(re.findall(r"\\[a-z]+", row)) <= commands
+    back = pd.read_csv(io.StringIO(table.to_csv()), dtype="str", keep_default_na=False)
+    back["model"] = back["model"].str.replace(r"^'(?=\s*[=+@-]|[\t\r\n'])", "", regex=True)
+    pd.testing.assert_frame_equal(back, table.frame)
+
+
+@pytest.mark.parametrize("table", ALL, ids=lambda table: table.name)
+def test_every_table_in_every_form(table):
+    """Text without missing values; each row once in CSV, LaTeX and MyST; captions need no escaping outside math."""
+    frame, rows = table.frame, len(table.frame)
+    assert frame.map(lambda cell: isinstance(cell, str)).to_numpy().all()
+    assert frame.index.tolist() == list(range(rows))
+    assert table.to_csv().count("\n") == rows + 1
+    assert table.to_latex(NOTE).split(r"\midrule")[-1].count(r"\\") == rows
+    assert f"{table.caption} {NOTE}.".strip() in table.to_latex(NOTE)
+    cells = rendered_cells(table.to_myst())
+    assert len(cells) == rows
+    assert [row[0] for row in cells if "math" not in row[0]] == [name for name in frame.iloc[:, 0] if "$" not in name]
+    assert re.findall(r"[%#&_\\^~]", re.sub(r"\$[^$]*\$", "", table.caption)) == []
+
+
+def test_a_table_that_is_offered_holds_no_formula():
+    """A spreadsheet that opens it computes nothing: names are guarded, printed numbers stay."""
+    frame = pd.DataFrame({"model": ["=cmd|' /C calc'!A0", "+1+1", "@SUM(1)"], "beta_d": ["-0.51***", "--", "0.10"]})
+    text = Table("table2", "Caption.", frame).to_csv()
+    assert text == "model,beta_d\n'=cmd|' /C calc'!A0,-0.51***\n'+1+1,--\n'@SUM(1),0.10\n"

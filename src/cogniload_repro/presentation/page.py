@@ -1,25 +1,27 @@
 """One page of the book: what its cells show, with captions, evidence and downloads."""
 
+import html
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
+from myst_nb import glue
 
 from cogniload_repro.escapes import for_spreadsheet
 from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.presentation import fragments, markdown
+from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figures import PaperFigure
-from cogniload_repro.presentation.fragments import Fragment
 from cogniload_repro.presentation.page_data import write_json
-from cogniload_repro.presentation.style import STYLE, find_text_faults, save_figure, write_source
-from cogniload_repro.presentation.table_text import save_table, to_myst
+from cogniload_repro.presentation.style import STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.presentation.terminal import NOT_AVERAGED
+from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.accuracy import coverage, evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
@@ -47,19 +49,37 @@ EVIDENCE = {
     "counts": ("info", "another table", "Counts of another table"),
 }
 MAX_COLUMNS = 8
+#: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
+_NUMBERS = r"(?:[-+−–<>±\d.,e%*/() ]|to|of|no limit|nan)*"
+_KINDS = {".csv": "CSV", ".tex": "LaTeX", ".png": "PNG", ".svg": "SVG"}
+
+
+@dataclass(frozen=True, repr=False)
+class Fragment:
+    """Something to show at the end of a cell: the book takes the Markdown, Jupyter the HTML."""
+
+    markdown: str
+    html: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/markdown": self.markdown, "text/html": self.html}
+
+    def __repr__(self) -> str:
+        return "Fragment"
+
+    def __add__(self, other: "Fragment") -> "Fragment":
+        return Fragment(f"{self.markdown}\n\n{other.markdown}", self.html + other.html)
 
 
 class Page:
     """The page of one notebook over a build.
 
+    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure.
+
     Parameters
     ----------
     build : path
         The build folder, where ``cells.parquet``, ``fidelity.parquet``, ``figures/`` and ``tables/`` are.
-
-    Notes
-    -----
-    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure.
     """
 
     def __init__(self, build: str | Path):
@@ -82,13 +102,19 @@ class Page:
         """Return whether the counts of the paper's models are a reconstruction."""
         return self.cells.attrs.get("provenance") == "reconstructed"
 
+    @property
+    def note(self) -> str:
+        """Return the line that says where the build's counts come from and how much of the grid they cover."""
+        return describe_cells(self.cells)
+
     def facts(self, **facts: object) -> None:
         """Keep values, formatted by the caller, for ``{glue:text}`` in the page's sentences."""
-        fragments.glue_facts(**facts)
+        for key, value in facts.items():
+            glue(key, str(value), display=False)
 
     def claims(self) -> None:
         """Keep every number that the paper's prose states, under its id in ``claims.csv``, for ``{glue:text}``."""
-        fragments.glue_claims()
+        self.facts(**load_claims().set_index("id")["value"])
 
     def badge(self, evidence: str) -> str:
         """Return the badge of a figure or table as Markdown, with the name of a table that replaces the build's cells.
@@ -120,19 +146,13 @@ class Page:
         data : mapping, optional
             What the figure shows (`PaperFigure.data`), for the figure that the page draws in its place.
         """
-        figure, known = figure.figure, self._evidence(evidence)
-        write_source(figure, EVIDENCE[known][2] if known else "")
-        png, svg = save_figure(figure, self.build / "figures" / name)
-        faults, report = find_text_faults(figure), png.with_suffix(".faults.txt")
-        if faults:
-            write_whole(report, "\n".join(faults) + "\n")
-        else:
-            report.unlink(missing_ok=True)
-        caption = " ".join(filter(None, [self.badge(evidence), caption]))
-        directive = markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt)
-        live = f"\n\n{_leave_data(name, data)}" if data else ""
-        shown = fragments.show_image(svg, caption, alt)
-        return Fragment(f"{directive}\n\n{fragments.list_downloads('figures', png.name, svg.name)}{live}", shown)
+        png, svg = save_figure(figure.figure, self.build / "figures" / name, self._source(evidence))
+        caption = f"{self.badge(evidence)} {caption}".strip()
+        parts = [markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt), _list_downloads(png, svg)]
+        shown = html.escape(markdown.unescape(caption))
+        image = f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
+        parts += [_leave_data(name, data)] if data else []
+        return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
 
     def table(
         self,
@@ -167,9 +187,14 @@ class Page:
         shown = frame if columns is None else format_frame(frame, columns)
         if len(shown.columns) > MAX_COLUMNS:
             raise ValueError(f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True")
-        caption = " ".join(filter(None, [self.badge(evidence), caption]))
-        fragment = fragments.show_frame(shown, caption=caption, empty=empty, name=name)
-        return fragment + self.csv(frame, name, "the whole table") if csv and len(frame) else fragment
+        if shown.empty:
+            return self.sentence(empty, name)
+        caption = f"{self.badge(evidence)} {caption}".strip()
+        texts = [shown.iloc[:, place].astype("str").str for place in range(shown.shape[1])]  # names may repeat
+        right = [name for name, text in zip(shown.columns, texts, strict=True) if text.fullmatch(_NUMBERS).all()]
+        source = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
+        fragment = Fragment(markdown.table(shown, caption, name=name, right=right), source)
+        return fragment + self.csv(frame, name, "the whole table") if csv else fragment
 
     def paper_figure(
         self, name: str, cells: pd.DataFrame | None = None, *, evidence: str, live: bool = True
@@ -178,7 +203,7 @@ class Page:
         cells = self.cells if cells is None else cells
         number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
         if evenly_asked(cells).empty:
-            return fragments.show_sentence(f"Figure {number} averages accuracies; here all {NOT_AVERAGED}.", name)
+            return self.sentence(f"Figure {number} averages accuracies; here all {NOT_AVERAGED}.", name)
         shown = PaperFigure(name, cells, origin)
         return self.figure(
             shown.draw(noted=False),
@@ -191,30 +216,42 @@ class Page:
 
     def paper_table(self, table: Table, *, evidence: str) -> Fragment:
         """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
-        known = self._evidence(evidence)
-        files = save_table(table, self.build / "tables", EVIDENCE[known][2] if known else "")
-        number = f"Table {table.name.removeprefix('table')}, recomputed."
-        caption = " ".join(filter(None, [self.badge(evidence), number]))
-        body = to_myst(replace(table, caption=table.caption), prefix=caption)
-        downloads = fragments.list_downloads("tables", *(file.name for file in files))
-        return Fragment(f"{body}\n\n{downloads}", table.frame.to_html(index=False))
+        files = table.save(self.build / "tables", self._source(evidence))
+        caption = f"{self.badge(evidence)} Table {table.name.removeprefix('table')}, recomputed.".strip()
+        return Fragment(f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}", table.frame.to_html(index=False))
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
         """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
-        return fragments.show_download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+        return self.download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+
+    def download(self, file: Path, what: str) -> Fragment:
+        """Return a link to a table of the build that the book carries along."""
+        link = f"Download {what}: {{download}}`{file.name} <../tables/{file.name}>`"
+        return Fragment(link, f"<p>{html.escape(str(file))}</p>")
 
     def sentence(self, text: str, name: str = "") -> Fragment:
-        """Return a plain sentence, escaped; ``name`` is a label where it stands in place of a figure or table."""
-        return fragments.show_sentence(text, name)
+        """Return a plain sentence, escaped, its first letter a capital.
+
+        ``name`` is a label where it stands in place of a figure or table.
+        """
+        text = text[:1].upper() + text[1:]
+        label = f"({name})=\n\n" if name else ""
+        return Fragment(label + markdown.escape(text), f"<p>{html.escape(text)}</p>")
 
     def text(self, text: str, title: str) -> Fragment:
         """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
-        return fragments.show_text(text, title)
+        marks = markdown.fence(text, "`")
+        block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
+        return Fragment(block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>")
 
     def fold(self, fragment: Fragment, title: str) -> Fragment:
-        """Return a fragment that shows only its title until it is opened."""
-        return fragments.fold(fragment, title)
+        """Return a fragment that shows only its title, our text, until it is opened."""
+        marks = markdown.fence(fragment.markdown, ":")
+        return Fragment(
+            f"{marks}{{dropdown}} {title}\n{fragment.markdown}\n{marks}",
+            f"<details><summary>{html.escape(title)}</summary>{fragment.html}</details>",
+        )
 
     def _evidence(self, evidence: str) -> str:
         """Return the evidence as this build has it: scored outputs identify nothing, a partial grid less."""
@@ -225,10 +262,16 @@ class Page:
         partial = coverage(self.cells)[0] < len(PAPER_GRID)
         return "one reconstruction" if partial and evidence == "identified" else evidence
 
-    @property
-    def note(self) -> str:
-        """Return the line that says where the build's counts come from and how much of the grid they cover."""
-        return describe_cells(self.cells)
+    def _source(self, evidence: str) -> str:
+        """Return the line on the evidence in exported files; "" where there are no data of models."""
+        known = self._evidence(evidence)
+        return EVIDENCE[known][2] if known else ""
+
+
+def _list_downloads(*files: Path) -> str:
+    """Return links to files of the build, named by their kind."""
+    links = [f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files]
+    return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"
 
 
 def _leave_data(name: str, data: Mapping[str, Any]) -> str:

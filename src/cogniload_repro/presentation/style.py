@@ -1,7 +1,4 @@
-"""What all pictures share: fonts and lines, how each model is drawn, the note on where data come from, the files.
-
-A model's colour is its family's, with marker and dashes of its own within it; a reader's own models are black.
-"""
+"""What all pictures share: fonts and lines, how each model is drawn, the files."""
 
 import io
 from dataclasses import dataclass
@@ -9,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.style import library
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from cogniload_repro.files import write_whole
@@ -83,45 +78,32 @@ class Pen:
 
     def line(self) -> dict:
         """Return matplotlib's properties for the line between the points."""
-        return {
-            "color": self.color,
-            "linestyle": self.dashes,
-            "linewidth": 2.2 if self.own else 1.1,
-            "zorder": 6 if self.own else 3,
-        }
+        width, order = (2.2, 6) if self.own else (1.1, 3)
+        return {"color": self.color, "linestyle": self.dashes, "linewidth": width, "zorder": order}
 
     def dots(self) -> dict:
-        """Return matplotlib's properties for the points themselves."""
-        small = 4.6 if self.marker in "^v" else 3.8  # a triangle looks smaller than a disc
-        return {
-            "color": self.color,
-            "linestyle": "",
-            "marker": self.marker,
-            "markersize": 7.5 if self.own else small,
-            "markeredgecolor": "white",
-            "markeredgewidth": 0.4,
-            "zorder": 8 if self.own else 4,
-        }
+        """Return matplotlib's properties for the points themselves; a triangle looks smaller than a disc."""
+        size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
+        look = {"color": self.color, "linestyle": "", "marker": self.marker, "markersize": size, "zorder": order}
+        return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 def pens(models: list[str]) -> dict[str, Pen]:
-    """Return a pen a model: colour by family, marker and dashes by place in the family; strangers in black.
+    """Return a pen for each model: colour by family, marker and dashes by place in the family; strangers in black.
 
     A model of the paper has the same pen in every figure, whatever other models are there.
     """
     families = {family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS}
-    chosen, strangers = {}, 0
+    strangers = [name for name in models if name not in BY_NAME]
+    chosen = {}
     for name in models:
-        if name in BY_NAME:
-            family = BY_NAME[name].family
-            place = families[family].index(name)
-            chosen[name] = Pen(BY_NAME[name].label, family, FAMILY_COLORS[family],
-                               _MARKERS[place], _DASHES[place], own=False)  # fmt: skip
+        if model := BY_NAME.get(name):
+            place = families[model.family].index(name)
+            look = (model.label, model.family, FAMILY_COLORS[model.family], _MARKERS[place], _DASHES[place])
         else:
-            place = strangers % len(_OTHER_MARKERS)
-            chosen[name] = Pen(plain_label(name), OTHERS, OTHERS_COLOR,
-                               _OTHER_MARKERS[place], _DASHES[place], own=True)  # fmt: skip
-            strangers += 1
+            place = strangers.index(name) % len(_OTHER_MARKERS)
+            look = (plain_label(name), OTHERS, OTHERS_COLOR, _OTHER_MARKERS[place], _DASHES[place])
+        chosen[name] = Pen(*look, own=model is None)
     return chosen
 
 
@@ -133,48 +115,16 @@ def plain_label(name: str, longest: int = 18) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def write_source(figure: Figure, source: str) -> None:
-    """Write a line on the evidence into a strip below the figure, which `save_figure` adds to it."""
-    if source:
-        height = figure.get_size_inches()[1]
-        figure.text(0.012, -0.62 * _STRIP_IN / height, source, size=7.5, style="italic", color="0.35", gid="source")
-
-
-def find_text_faults(figure: Figure) -> list[str]:
-    """Return what is wrong with a figure's texts: cut by its edge, or printed over one another."""
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw(renderer)
-    outside = {
-        label
-        for axes in figure.axes
-        for axis in (axes.xaxis, axes.yaxis)
-        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
-        for label in (tick.label1, tick.label2)
-    }
-    texts = [one for one in figure.findobj(Text) if one not in outside]
-    shown = [one for one in texts if one.get_visible() and one.get_text().strip()]
-    boxes = [(" ".join(one.get_text().split()), one.get_window_extent(renderer)) for one in shown]
-    boxes = [(text, box) for text, box in boxes if box.width > 0]
-    whole, strip = figure.bbox, _STRIP_IN * figure.dpi
-    faults = [
-        f"cut off: {text}"
-        for text, box in boxes
-        if box.x0 < whole.x0 - 1 or box.x1 > whole.x1 + 1 or box.y0 < whole.y0 - strip - 1 or box.y1 > whole.y1 + 1
-    ]
-    for place, (text, box) in enumerate(boxes):
-        inner = box.padded(-1.5)
-        faults += [f"overlap: {text} / {other}" for other, at in boxes[place + 1 :] if inner.overlaps(at.padded(-1.5))]
-    return faults
-
-
-def save_figure(figure: Figure, stem: str | Path) -> tuple[Path, Path]:
+def save_figure(figure: Figure, stem: str | Path, source: str = "") -> tuple[Path, Path]:
     """Write ``STEM.png`` and ``STEM.svg``, each whole or not at all; the same figure gives the same bytes.
 
-    A line on the evidence (`write_source`) lies in a strip that is added below the figure.
+    A line on the evidence, if there is one, lies in a strip that is added below the figure.
     """
     stem, (width, height) = Path(stem), figure.get_size_inches()
-    strip = _STRIP_IN if any(text.get_gid() == "source" for text in figure.texts) else 0
+    strip = _STRIP_IN if source else 0
+    if source:
+        at = (0.012, -0.62 * _STRIP_IN / height)
+        figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
     area = Bbox.from_extents(0, -strip, width, height)
     options: dict[str, dict[str, Any]] = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
                "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip

@@ -1,13 +1,14 @@
-"""Tables in printed form: frames of strings, the paper's with their captions.
+"""Tables in printed form: frames of strings, the paper's with their captions."""
 
-Columns keep the names of ``data/published``; `table_text` writes the tables out.
-"""
-
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.escapes import for_spreadsheet
+from cogniload_repro.files import write_whole
 from cogniload_repro.formats import (
     NONE,
     format_aic,
@@ -29,6 +30,7 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.presentation import markdown
 from cogniload_repro.published import ALPHA, STAR_LEVELS, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by, order_models
@@ -36,15 +38,35 @@ from cogniload_repro.statistics.fits import PAPER_TERMS
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
-#: Tables 7 to 10, one a task length.
-
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
 
+_INTERACTION = {"dN": r"d \times N", "drho": r"d \times \rho", "Nrho": r"N \times \rho"}
+_INTERACTION["dNrho"] = r"d \times N \times \rho"
+#: Columns of words, which stand to the left.
+_WORDS = ("model", "symbol", "name", "levels", "definition", "load")
+#: What LaTeX and MyST show for a column name.
+HEADINGS = {
+    "model": "Model", "d": "$d$", "N": "$N$", "samples": "Samples", "acc_pct": "Acc [%]",
+    "valid_logic": "valid-logic", "poi_logic": "poi-logic", "last_logic": "last-logic",
+    "beta_0": r"$\beta_0$", "beta_d": r"$\beta_d$", "beta_N": r"$\beta_N$", "beta_rho": r"$\beta_{\rho}$",
+    "beta_rho2": r"$\beta_{\rho^2}$", "ecl50": r"$\mathrm{ECL}_{50}$", "nt50": r"$\mathrm{NT}_{50}$",
+    "id50": r"$\mathrm{ID}_{50}$", "p_lr": r"$p_{LR}$", "aic_linear": r"$\mathrm{AIC}_{linear}$",
+    "aic_quadratic": r"$\mathrm{AIC}_{quad}$", "symbol": "Symbol", "name": "Name", "levels": "Levels",
+    "definition": "Definition", "load": "Cognitive load",
+    **{f"beta_{key}": rf"$\beta_{{{symbol}}}$" for key, symbol in _INTERACTION.items()},
+    **{f"p_{key}": rf"$p_{{LR}}({symbol})$" for key, symbol in _INTERACTION.items()},
+}  # fmt: skip
+_PAGE_ROWS = 40  # more rows do not fit on one printed page
+
+
 @dataclass(frozen=True)
 class Table:
-    """One table in printed form.
+    """One table in printed form, and as text: CSV for data, LaTeX for papers, MyST for the book's pages.
+
+    CSV keeps the column names of ``data/published``; LaTeX and MyST show the paper's symbols. Model names are other
+    people's text and are escaped whole; every other cell is ours and may hold math between dollar signs.
 
     Attributes
     ----------
@@ -62,6 +84,45 @@ class Table:
     caption: str
     frame: pd.DataFrame
     bold: pd.DataFrame | None = None
+
+    def to_csv(self) -> str:
+        """Return the table as CSV text."""
+        return for_spreadsheet(self.frame).to_csv(index=False, lineterminator="\n")
+
+    def to_latex(self, note: str = "") -> str:
+        """Return the table as LaTeX text with caption, note and label ``tab:NAME``; needs booktabs and longtable."""
+        shown = self.frame.rename(columns=HEADINGS)
+        style = shown.style.hide(axis="index").format_index(axis="columns", escape="latex-math")
+        numbers = [column for column in shown.columns if column != "Model"]
+        style = style.format(lambda text: re.sub(r"^-(?=\d)", "$-$", text), escape="latex-math", subset=numbers)
+        if "Model" in shown.columns:  # a name such as "[x]" would be read as an option of the line break before it
+            guard = lambda name: "{}" + name if name.startswith(("[", "*")) else name  # noqa: E731
+            style = style.format(guard, escape="latex", subset=["Model"])
+        if self.bold is not None:
+            weights = self.bold.rename(columns=HEADINGS).replace({True: "font-weight: bold", False: ""})
+            style = style.apply(lambda _: weights, axis=None)
+        return style.to_latex(
+            hrules=True, convert_css=True, caption=f"{self.caption} {note}." if note else self.caption,
+            label=f"tab:{self.name}", environment="longtable" if len(shown) > _PAGE_ROWS else None,
+            column_format="".join("l" if column in _WORDS else "r" for column in self.frame.columns),
+        )  # fmt: skip
+
+    def to_myst(self, prefix: str = "") -> str:
+        """Return the table as a MyST ``table`` directive named NAME; ``prefix``, Markdown, opens its caption."""
+        shown = self.frame.rename(columns=HEADINGS)
+        return markdown.table(
+            shown,
+            f"{prefix} {markdown.escape(self.caption, math=True)}".strip(),
+            name=self.name,
+            right=[HEADINGS.get(column, column) for column in self.frame.columns if column not in _WORDS],
+            math=[column for column in shown.columns if column != HEADINGS["model"]],
+            bold=self.bold,
+        )
+
+    def save(self, folder: str | Path, note: str = "") -> tuple[Path, Path]:
+        """Write ``NAME.csv`` and ``NAME.tex`` into a folder, each whole or not at all; returns the two paths."""
+        csv = write_whole(Path(folder) / f"{self.name}.csv", self.to_csv())
+        return csv, write_whole(Path(folder) / f"{self.name}.tex", self.to_latex(note))
 
 
 def table1() -> Table:
@@ -320,14 +381,11 @@ def _print_errors(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 def _describe_untested(cells: pd.DataFrame) -> str:
     """Return a sentence on the answers of cells without token counts; of cells with some, nobody knows how many."""
-    if not {"prompt_mean", "output_mean"} <= set(cells.columns):
-        return ""
-    total, untested = (
-        cells["total"].sum(),
-        cells.loc[cells[["prompt_mean", "output_mean"]].isna().any(axis=1), "total"].sum(),
-    )
+    counts = cells.columns.intersection(["prompt_mean", "output_mean"])
+    untested = cells.loc[cells[counts].isna().any(axis=1), "total"].sum() if len(counts) == 2 else 0
     if not untested:
         return ""
+    total = cells["total"].sum()
     share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
     return f" {share} answers lack token counts; the context limit was not tested for these."
 
