@@ -54,19 +54,13 @@ def test_ten_rows_are_shown_and_the_rest_on_request(glm):
 
 
 @pytest.mark.parametrize("words", ["qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"])
-def test_rows_are_filtered_by_any_name_and_copied_as_csv(glm, words):
-    """Full and short names leave the rows that have either; CSV holds these; nothing left is said."""
+def test_rows_are_filtered_by_any_name(glm, words):
+    """Full and short names leave the rows that have either; nothing left is said."""
     box = glm.find_element(By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]")
     box.find_element(By.TAG_NAME, "input").send_keys(words)
     names = [name for name, _ in glm.execute_script(_ROWS, 1)]
-    if words == "nobody":
-        assert names == []
-        assert "no row has these words" in box.text
-        return
+    assert ("no row has these words" in box.text) == (words == "nobody") == (names == [])
     assert len(names) == 1 or all("Qwen3" in name for name in names)
-    lines = glm.execute_script("return cogniload.tables.writeCsv(document.getElementById('table2'))").splitlines()
-    assert len(lines) == 1 + len(names)
-    assert len({line.count(",") for line in lines}) == 1
 
 
 @pytest.mark.parametrize("address", ["table2-QwQ-32B-beta_d", "TABLE2-qwq-32b-Beta_D"])

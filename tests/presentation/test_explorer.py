@@ -1,6 +1,7 @@
 """Puzzles and judged answers for the page that steps through them."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -54,14 +55,12 @@ def test_a_puzzle_in_numbers_replays_to_its_solution():
         told = describe_puzzle(puzzle)
         rows, needles = [list(row) for row in told["start"]], 0
         for move in told["moves"]:
-            pairs = [
-                [(int(a, 36), int(b, 36)) for a, b in zip(side[::2], side[1::2], strict=True)]
-                for side in move.split("|")
-            ]
-            met = [all(row[category] == value for category, value in pairs[0]) for row in rows]
+            conditions, updates = ([(int(a, 36), int(b, 36)) for a, b in re.findall("(.)(.)", side)]
+                                   for side in move.split("|"))  # fmt: skip
+            met = [all(row[category] == value for category, value in conditions) for row in rows]
             needles += met[told["poi"]]
-            for row, meets in zip(rows, met, strict=True):
-                for category, value in pairs[1] if meets else ():
+            for row in (row for row, meets in zip(rows, met, strict=True) if meets):
+                for category, value in updates:
                     row[category] = value
         names = list(told["domains"])
         end = told["domains"][told["category"]][rows[told["poi"]][names.index(told["category"])]]
@@ -71,12 +70,8 @@ def test_a_puzzle_in_numbers_replays_to_its_solution():
 def test_prepared_answers_are_judged_by_the_scorer():
     """Each has the scorer's bucket, deciding window and values; together they show five of the eight buckets."""
     puzzle = draw_puzzle(20, 5, 10, 654_321)
-    asked = {
-        "poi": puzzle.poi,
-        "gold": puzzle.solution,
-        "domain": puzzle.domains[puzzle.category],
-        "category": puzzle.category,
-    }
+    asked = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
+    asked["domain"] = puzzle.domains[puzzle.category]
     found = {}
     for text, more in prepare_answers(puzzle, asked):
         judged = judge_answer(text, asked, **more)

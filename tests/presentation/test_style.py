@@ -12,16 +12,10 @@ from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, OTHERS_COL
 #: Machado, Oliveira and Fernandes (2009), severity 1: what linear RGB turns into for each deficiency.
 VISION = {
     "normal": [1, 0, 0, 0, 1, 0, 0, 0, 1],
-    "protanopia": [
-        0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998,
-    ],
-    "deuteranopia": [
-        0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881,
-    ],
-    "tritanopia": [
-        1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900,
-    ],
-}  # fmt: skip
+    "protanopia": [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+    "deuteranopia": [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881],
+    "tritanopia": [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900],
+}
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 COLORS = [*FAMILY_COLORS.values(), OTHERS_COLOR]
 
@@ -52,15 +46,11 @@ def test_colours_stand_out_from_white():
 
 
 def test_no_two_models_look_alike():
-    """The 22 models have a colour for every family, and differ in marker and dashes within it."""
+    """The 22 models differ in colour, or in marker and dashes, and each looks the same alone and among others."""
     drawn = pens(list(NAMES))
     assert {model.family for model in MODELS} == set(FAMILY_COLORS)
     assert len({(pen.color, pen.marker) for pen in drawn.values()}) == len(NAMES)
     assert len({(pen.color, str(pen.dashes)) for pen in drawn.values()}) == len(NAMES)
-
-
-def test_pen_does_not_depend_on_the_company():
-    """A model of the paper looks the same alone and among others."""
     together = pens([*NAMES, "own"])
     assert all(pens([name])[name] == together[name] for name in NAMES)
 
@@ -74,10 +64,16 @@ def test_own_models_are_black_and_differ():
     assert own[0].line()["linewidth"] > drawn[NAMES[0]].line()["linewidth"]
 
 
-def test_labels_are_one_short_line():
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("a\nb\tc\x00", "a b c"),
+        (" \n", "unnamed"),
+        ("x" * 50, "x" * 17 + "…"),
+        ("openai-api/local/strong-1", "strong-1"),
+        ("local/strong-1", "local/strong-1"),
+    ],
+)
+def test_labels_are_one_short_line(name, label):
     """Control characters and length cannot disturb the picture."""
-    assert plain_label("a\nb\tc\x00") == "a b c"
-    assert plain_label(" \n") == "unnamed"
-    assert plain_label("x" * 50) == "x" * 17 + "…"
-    assert plain_label("openai-api/local/strong-1") == "strong-1"
-    assert plain_label("local/strong-1") == "local/strong-1"
+    assert plain_label(name) == label

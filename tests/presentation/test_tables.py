@@ -59,17 +59,11 @@ def test_table2_is_a_fixed_point():
     assert frame["model"].tolist()[15] == "Phi-4-mini-reasoning"
 
 
-def test_table2_without_order_keeps_every_model():
-    """Models that the order does not name follow in the order of the other tables."""
+def test_table2_prints_other_models_and_formulas():
+    """Models that the order does not name follow; other terms get a column each, absent capacity points none."""
     glm = pd.concat([GLM, GLM.head(1).assign(model="own")])
-    frame = tables.table2(glm, order=["QwQ-32B", "not fitted"]).frame
-    assert frame["model"].tolist()[:2] == ["QwQ-32B", "DS-R1-0528"]
-    assert frame["model"].tolist()[-1] == "own"
-    assert len(frame) == 23
-
-
-def test_table2_prints_other_formulas():
-    """Terms that the paper does not have get a column each; absent capacity points none."""
+    names = tables.table2(glm, order=["QwQ-32B", "not fitted"]).frame["model"].tolist()
+    assert (names[:2], names[-1], len(names)) == (["QwQ-32B", "DS-R1-0528"], "own", 23)
     glm = pd.DataFrame(
         {"model": ["own"], "status": ["ok"], "beta_0": [1.0], "p_0": [0.2], "beta_sqrt(N)": [-2.0],
          "p_sqrt(N)": [0.001], "se_0": [3.0]}
@@ -166,13 +160,8 @@ def test_token_stats():
         {"model": "m", "N": [20] * 11 + [50], "d": 1, "prompt_tokens": [*range(11), 7],
          "response_tokens": pd.array([None, *range(100, 1100, 100), None], dtype="Int64")}
     )  # fmt: skip
-    stats = token_stats(scores)
-    assert stats.iloc[0, 3:].tolist() == [
-        5.0,
-        9.0,
-        550.0,
-        pytest.approx(np.quantile(range(100, 1100, 100), 0.9)),
-    ]
+    stats, p90 = token_stats(scores), np.quantile(range(100, 1100, 100), 0.9)
+    assert stats.iloc[0, 3:].tolist() == [5.0, 9.0, 550.0, pytest.approx(p90)]
     assert stats.iloc[1, 3:5].tolist() == [7.0, 7.0]
     assert stats.iloc[1, 5:].isna().all()
     assert tables.token_table(stats, 20).frame.iloc[0].tolist() == ["m", "P5[9]—O550[910]"]

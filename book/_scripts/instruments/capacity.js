@@ -8,8 +8,7 @@
 globalThis.cogniload ??= {};
 
 cogniload.capacity = (() => {
-  const { dot, mean } = cogniload.math;
-  const { LINKS, maximise, raise, combine } = cogniload.regression;
+  const { dot, mean, LINKS, maximise, raise, combine } = cogniload.regression;
   /** Load of each point; the range searched, ECL50 as log10 of statements; where a fall is looked for first. */
   const POINTS = {
     ecl50: { load: "N", bounds: [-30, 30], scan: [0, 7], usual: 1.85 },
@@ -23,36 +22,26 @@ cogniload.capacity = (() => {
   const isOf = (factor, load) => factor.variable === load || factor.variable === `log10_${load}`;
   const times = (factors, at) => factors.reduce((product, one) => product * raise(one, at), 1);
 
-  /** Of each column the factors of a point's load, and the average over the cells, with rho at its mean, of what they multiply. */
-  function designParts({ columns, cells }, point) {
+  /** The design's columns along a load, as a function of its value: the other loads averaged over the cells, rho at its mean. */
+  function designCurve({ columns, cells }, point) {
     const { load } = POINTS[point], usual = { rho: mean(cells.map((cell) => cell.rho)) };
-    return columns.map(({ factors, of }) => {
+    const parts = columns.map(({ factors, of }) => {
       if (factors[0].levels) return { rest: mean(cells.map(of)), moving: [] };
       const still = factors.filter((factor) => !isOf(factor, load)), isRho = ({ variable }) => variable === "rho";
       const others = still.filter((factor) => !isRho(factor));
       const rest = times(still.filter(isRho), usual) * (others.length ? mean(cells.map((cell) => times(others, cell))) : 1);
-      return { moving: factors.filter((factor) => isOf(factor, load)), rest };
+      return { rest, moving: factors.filter((factor) => isOf(factor, load)) };
     });
-  }
-
-  /** The design's columns along a load, as a function of its value. */
-  function designCurve(design, point) {
-    const parts = designParts(design, point), { load } = POINTS[point];
     return (at) => {
       const there = { [load]: point === "ecl50" ? 10 ** at : at };
       return parts.map(({ rest, moving }) => rest * times(moving, there));
     };
   }
 
-  /** The linear predictor along a load, less that of one half; what does not move is added up once. */
+  /** The linear predictor along a load, less that of one half. */
   function linearPredictor({ coef, link, design }, point) {
-    const parts = designParts(design, point).map((part, j) => ({ ...part, weight: part.rest * coef[j + 1] })), { load } = POINTS[point];
-    const moving = parts.filter((part) => part.moving.length);
-    const foot = parts.filter((part) => !part.moving.length).reduce((sum, { weight }) => sum + weight, coef[0] - LINKS[link].half);
-    return (at) => {
-      const there = { [load]: point === "ecl50" ? 10 ** at : at };
-      return moving.reduce((sum, part) => sum + part.weight * times(part.moving, there), foot);
-    };
+    const curve = designCurve(design, point), [constant, ...slopes] = coef;
+    return (at) => constant - LINKS[link].half + dot(slopes, curve(at));
   }
 
   /** Where fitted accuracy passes one half: the largest ratio, or the fall nearest to the usual loads; NaN for none. */
@@ -69,11 +58,11 @@ cogniload.capacity = (() => {
       return (point === "nt50" ? root >= 0 && root <= 1 : slope < 0) ? root : NaN;
     }
     const roots = [], width = (to - from) / SCAN_STEPS;
-    let left = from, above = height(left);
+    let left = from, before = height(left);
     for (let step = 1; step <= SCAN_STEPS; step++) {
-      const right = from + step * width, next = height(right);
-      if (point === "nt50" ? above * next <= 0 : above > 0 && next <= 0) roots.push(bisect(height, left, right));
-      [left, above] = [right, next];
+      const right = from + step * width, next = height(right), sign = before > 0 ? -1 : 1;
+      if (point === "nt50" ? before * next <= 0 : before > 0 && next <= 0) roots.push(findRoot((at) => sign * height(at), left, sign * before, right, sign * next, 1e-14));
+      [left, before] = [right, next];
     }
     if (!roots.length) return NaN;
     if (point === "nt50") return Math.max(...roots);
@@ -87,17 +76,6 @@ cogniload.capacity = (() => {
     if (!(Math.abs(first - 2 * second + last) <= small) || !(Math.abs(quarter - (0.75 * first + 0.25 * last)) <= small)) return null;
     const slope = (last - first) / (high - low);
     return [first - slope * low, slope];
-  }
-
-  /** Halve a range in which a function changes sign until nothing is left of it. */
-  function bisect(height, low, high) {
-    const sign = Math.sign(height(low));
-    for (let step = 0; step < 60; step++) {
-      const middle = (low + high) / 2;
-      if (Math.sign(height(middle)) === sign) low = middle;
-      else high = middle;
-    }
-    return (low + high) / 2;
   }
 
   /** [low, high]: what the likelihood ratio does not reject, infinite where it sets no limit. */
@@ -136,11 +114,11 @@ cogniload.capacity = (() => {
   }
 
   /** The root between two values of different sign: the Illinois variant of the rule of false position. */
-  function findRoot(height, low, below, high, above) {
-    for (let step = 0, kept = 0; step < 80 && Math.abs(high - low) > 1e-9 * (1 + Math.abs(low)); step++) {
+  function findRoot(height, low, below, high, above, tolerance = 1e-9) {
+    for (let step = 0, kept = 0; step < 80 && Math.abs(high - low) > tolerance * (1 + Math.abs(low)); step++) {
       const share = Number.isFinite(above) ? below / (below - above) : 0.5, middle = low + share * (high - low);
       const value = height(middle);
-      if (Math.abs(value) < 1e-9) return middle;
+      if (Math.abs(value) < tolerance) return middle;
       if (value < 0) {
         [low, below] = [middle, value];
         if (kept === 1) above /= 2;

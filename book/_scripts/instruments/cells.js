@@ -55,17 +55,16 @@ cogniload.cells = (() => {
 
   /** Read a table of cells, or of scores (model, name, bucket), into models; throws an Error whose message is a sentence. */
   function readTable(text, fileName) {
-    if (text.length > MOST_BYTES) throw new Error(`${fileName} is larger than 64 MB; count it with \`make score\` first.`);
+    const refuse = (why) => { throw new Error(`${fileName} ${why}.`); };
+    if (text.length > MOST_BYTES) refuse("is larger than 64 MB; count it with `make score` first");
     const { rows: [head, ...rows], comma } = readCsv(text);
-    if (!head) throw new Error(`${fileName} is empty; expected is a cells.csv or a table of scores.`);
-    if (rows.length > MOST_ROWS) throw new Error(`${fileName} has more than 500,000 rows; count it with \`make score\` first.`);
+    if (!head) refuse("is empty; expected is a cells.csv or a table of scores");
+    if (rows.length > MOST_ROWS) refuse("has more than 500,000 rows; count it with `make score` first");
     const names = head.map((name) => name.trim()), column = (name) => names.indexOf(name === "total" && !names.includes("total") ? "n" : name);
     const isScores = ["model", "name", "bucket"].every((name) => column(name) >= 0);
     const missing = ["model", "N", "d", "total", "correct"].filter((name) => column(name) < 0);
     if (column("rho") < 0 && column("ratio_pct") < 0) missing.push("rho (or ratio_pct)");
-    if (!isScores && missing.length) {
-      throw new Error(`${fileName} lacks the columns ${missing.join(", ")}; a table of cells has model, N, d, rho, total and correct, a table of scores model, name and bucket.`);
-    }
+    if (!isScores && missing.length) refuse(`lacks the columns ${missing.join(", ")}; a table of cells has model, N, d, rho, total and correct, a table of scores model, name and bucket`);
     const models = new Map(), seen = new Set(), read = isScores ? readScore : readCell;
     rows.forEach((fields, at) => {
       const fail = (why) => { throw new Error(`${fileName}, row ${at + 1}: ${why}.`); };
@@ -83,7 +82,7 @@ cogniload.cells = (() => {
       if (!sum) cells.set(place, cell);
       else for (const name of ["n", "k", ...Object.keys(ERRORS)]) sum[name] += cell[name];
     });
-    if (!models.size) throw new Error(`${fileName} has no row below its header.`);
+    if (!models.size) refuse("has no row below its header");
     return [...models].map(([name, cells]) => ({ name, family: "Your models", color: null, paper: false, mine: true, cells: [...cells.values()].filter(({ n }) => n) }));
   }
 

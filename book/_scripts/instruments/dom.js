@@ -51,17 +51,15 @@ cogniload.dom = (() => {
     return found.length || !squash(wanted) ? found : having(squash);
   }
 
-  /** A button that copies what `read` returns, and says whether that was possible. */
-  function copyButton(read, text, label = text) {
+  /** Make a line of code with a button that copies it, and says whether that was possible. */
+  function copyLine(text, what) {
     const said = el("span", { class: "said", role: "status" });
     const copy = async () => {
-      said.textContent = (await copyText(read())) ? "copied" : "could not be copied";
+      said.textContent = (await copyText(text)) ? "copied" : "could not be copied";
       setTimeout(() => { said.textContent = ""; }, 3000);
     };
-    return [el("button", { type: "button", onclick: copy, "aria-label": label }, text), said];
+    return el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), el("button", { type: "button", onclick: copy, "aria-label": `Copy ${what}` }, "Copy"), said);
   }
-  /** Make a line of code with a button that copies it. */
-  const copyLine = (text, what) => el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), copyButton(() => text, "Copy", `Copy ${what}`));
 
   /** Copy text; from a file's address the clipboard may be closed, and an older way is tried. */
   async function copyText(text) {
@@ -86,5 +84,5 @@ cogniload.dom = (() => {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
-  return { el, svg, number, stars, table, callNames, findCalled, copyButton, copyLine, saveText };
+  return { el, svg, number, stars, table, callNames, findCalled, copyLine, saveText };
 })();

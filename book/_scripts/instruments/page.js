@@ -1,4 +1,5 @@
-/* Page: one switch for the code of a page, and small repairs of what the theme leaves open for readers with a keyboard or a screen reader. */
+/* Page: one switch for the code of a page; small repairs of what the theme leaves open for readers with a keyboard or a screen reader, and
+ * of its search, in which the page with exactly the words of the query as its title comes first. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -35,3 +36,14 @@ document.addEventListener("DOMContentLoaded", () => {
   watchAll();
   addEventListener("load", watchAll);
 });
+
+if (typeof Search !== "undefined") {
+  Scorer.score = ([, title, anchor, , score]) => {
+    const words = (new URLSearchParams(location.search).get("q") ?? "").trim().toLowerCase(), name = title.toLowerCase();
+    if (!words || anchor) return score;
+    return score + (name === words ? 200 : name.startsWith(words) ? 40 : name.includes(words) ? 20 : 0);
+  };
+  // words that every object of the language has, such as __proto__, are in no index
+  const { performTermsSearch } = Search;
+  Search.performTermsSearch = (words, excluded) => performTermsSearch(new Set([...words].filter((word) => !(word in Object.prototype))), excluded);
+}

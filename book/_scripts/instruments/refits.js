@@ -8,8 +8,7 @@
 globalThis.cogniload ??= {};
 
 cogniload.refits = (() => {
-  const { chiSquared1, twoSided, mean, median } = cogniload.math;
-  const { readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;
+  const { chiSquared1, twoSided, mean, median, readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;
   const { findPoint, findInterval } = cogniload.capacity;
   const { page, paperTerms, writeFormula } = cogniload.choices;
   const POINTS = { ecl50: "ECL50", nt50: "NT50", id50: "ID50" };

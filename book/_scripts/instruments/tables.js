@@ -1,4 +1,4 @@
-/* Tables: rows sorted by a column, filtered by words, the first ten shown, and the table copied as CSV; on every page of the book.
+/* Tables: rows sorted by a column, filtered by words, the first ten shown; on every page of the book.
  *
  * Only tables of four rows and more get buttons. Order and filter are what the reader sees, nothing else changes.
  */
@@ -6,7 +6,7 @@
 globalThis.cogniload ??= {};
 
 cogniload.tables = (() => {
-  const { el, copyButton, findCalled } = cogniload.dom;
+  const { el, findCalled } = cogniload.dom;
   const LEAST_ROWS = 4, LEAST_TO_FILTER = 8, SHOWN = 10, LEAST_TO_FOLD = 14, LONG = 30;
   const textOf = (cell) => (cell?.querySelector(".estimate")?.firstChild ?? cell)?.textContent.trim().replace(/\s+/g, " ") ?? "";
 
@@ -52,20 +52,6 @@ cogniload.tables = (() => {
     return matching.length;
   }
 
-  /** The rows that match, as CSV; no text of it is taken for a formula by a spreadsheet. */
-  function writeCsv(table) {
-    const guard = (text) => (/^[=+@\t]|^-(?![\d.–-]*$)/.test(text) && Number.isNaN(numberOf(text)) ? `'${text}` : text);
-    const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const cellText = (cell) => {
-      const copy = cell.cloneNode(true);
-      copy.querySelectorAll("mjx-assistive-mml, small + small").forEach((node) => node.remove());
-      copy.querySelectorAll("small").forEach((node) => { node.textContent = ` (${node.textContent})`; });
-      return (cell.dataset.plain ?? copy.textContent).trim().replace(/\s+/g, " ").replace(/^−/, "-");
-    };
-    const rows = [table.tHead.rows[0], ...[...table.tBodies[0].rows].filter((row) => !row.hidden)];
-    return `${rows.map((row) => [...row.cells].map((cell) => quote(guard(cellText(cell)))).join(",")).join("\n")}\n`;
-  }
-
   /** Give a table its buttons; a table that has them already stays as it is. */
   function enhance(table) {
     const body = table?.tBodies[0];
@@ -73,10 +59,7 @@ cogniload.tables = (() => {
     table.dataset.enhanced = "yes";
     const isText = (column) => [...body.rows].filter((row) => Number.isNaN(numberOf(textOf(row.cells[column])))).length > body.rows.length / 2;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const name = head.textContent.trim();
-      if (!name) return;
-      // formulas are drawn later, and must not be drawn twice: the name is kept for CSV
-      head.dataset.plain = name.replace(/\\\(|\\\)|\\mathrm|[{}]/g, "");
+      if (!head.textContent.trim()) return;
       const turn = () => sort(table, column, { descending: 1, ascending: -1 }[head.getAttribute("aria-sort")] ?? (isText(column) ? 1 : -1));
       head.append(el("button", { type: "button", class: "sort", title: "Sort by this column", onclick: turn }, [...head.childNodes]));
     });
@@ -90,7 +73,7 @@ cogniload.tables = (() => {
       more.hidden = all || count <= SHOWN;
       more.textContent = `Show all ${count} rows`;
     };
-    box.before(el("div", { class: "table-tools" }, said, body.rows.length >= LEAST_TO_FILTER && field, copyButton(() => writeCsv(table), "Copy as CSV")));
+    box.before(el("div", { class: "table-tools" }, said, body.rows.length >= LEAST_TO_FILTER && field));
     box.after(more);
     table.addEventListener("rows", show);
     show();
@@ -103,7 +86,7 @@ cogniload.tables = (() => {
     for (const cell of cells) if (columns.has(cell.cellIndex)) cell.classList.add("prose");
   }
 
-  return { enhance, markProse, numberOf, writeCsv };
+  return { enhance, markProse, numberOf };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {

@@ -1,4 +1,4 @@
-/* Views: what the workbench shows of its refits: sentences, tables, curves, commands, and the places of a reader's own models.
+/* Views: what the workbench shows of its refits: sentences, tables, curves and commands.
  *
  * What the printed tables do not identify is shown as the median and range over the reconstructions, without p-value or verdict.
  */
@@ -6,7 +6,7 @@
 globalThis.cogniload ??= {};
 
 cogniload.views = (() => {
-  const { el, number, stars, table, copyLine, saveText } = cogniload.dom;
+  const { el, svg, number, stars, table, copyLine, saveText } = cogniload.dom;
   const { writeTable, accuracy } = cogniload.cells;
   const { page, spelledFormula } = cogniload.choices;
   const { POINTS, chooseCells, answer, overTables, summarise, at } = cogniload.refits;
@@ -122,6 +122,32 @@ cogniload.views = (() => {
       copyLine(shell, "the command"), el("p", {}, "and in a notebook:"), copyLine(python, "the lines of Python"));
   }
 
+  /** Draw accuracy against one load: points with intervals, and lines {name, kind, values} of {middle, low, high}. */
+  function drawCurve({ title, label, levels, points, dots, lines }) {
+    const [width, height, left, bottom, top, right] = [300, 220, 34, 34, 20, 8];
+    const x = (at) => left + ((at + 0.5) / levels.length) * (width - left - right);
+    const y = (p) => top + (1 - p) * (height - top - bottom);
+    const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((p) => [
+      svg("line", { class: p === 0.5 ? "half" : "grid", x1: left, x2: width - right, y1: y(p), y2: y(p) }),
+      svg("text", { x: left - 5, y: y(p) + 3.5, "text-anchor": "end" }, p === 0 || p === 1 ? p : p.toString().slice(1)),
+    ]);
+    const names = levels.map((level, at) => svg("text", { x: x(at), y: height - bottom + 14, "text-anchor": "middle" }, level));
+    const cloud = dots.map(({ at, p, shift, text }) =>
+      svg("circle", { class: "dot", cx: x(at + 0.34 * shift), cy: y(p), r: 2 }, svg("title", {}, text)));
+    const whiskers = points.map(({ at, low, high, range }) =>
+      svg("line", { class: range ? "whisker range" : "whisker", x1: x(at), x2: x(at), y1: y(low), y2: y(high) }));
+    const marks = points.map(({ at, p, text }) =>
+      svg("circle", { class: "mark", cx: x(at), cy: y(p), r: 4 }, svg("title", {}, text)));
+    const path = (values) => values.map(([p, at]) => `${x(at)},${y(p)}`).join(" ");
+    const courses = lines.flatMap(({ name, kind, values }) => [
+      svg("polygon", { class: kind, points: path([...values.map(({ low }, at) => [low, at]), ...values.map(({ high }, at) => [high, at]).reverse()]) }),
+      svg("polyline", { class: kind, points: path(values.map(({ middle }, at) => [middle, at])) }, svg("title", {}, name)),
+    ]);
+    return svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title },
+      svg("title", {}, title), ticks, names, cloud, courses, whiskers, marks,
+      svg("text", { x: (left + width - right) / 2, y: height - 5, "text-anchor": "middle" }, label));
+  }
+
   function showCurves() {
     const named = (test) => page.results.find(({ model }) => test(model));
     const row = named(({ name }) => name === page.state.show) ?? named(({ mine }) => mine) ?? named(({ name }) => name === "QwQ-32B") ?? page.results[0];
@@ -146,40 +172,9 @@ cogniload.views = (() => {
         const courses = fits.filter(({ status }) => status === "ok").map(pooled);
         return courses.length ? [{ kind, name: kind === "own" ? "your formula" : "the paper's formula", values: levels.map((_, place) => summarise(courses.map((one) => one[place]))) }] : [];
       });
-      return cogniload.plots.curve({ title: `${model.name}: accuracy by ${label}`, label, levels, points, dots, lines });
+      return drawCurve({ title: `${model.name}: accuracy by ${label}`, label, levels, points, dots, lines });
     }));
   }
 
-  /** Best and worst place that an interval leaves open among others, and of how many. */
-  function findPlace(own, others) {
-    const rated = others.filter(({ low, high }) => Number.isFinite(low) || Number.isFinite(high));
-    return [rated.filter(({ low }) => low > own.high).length + 1, rated.length + 1 - rated.filter(({ high }) => high < own.low).length, rated.length + 1];
-  }
-
-  function showPlaces() {
-    const rows = page.mine.flatMap((model) => {
-      const mine = page.results.find((row) => row.model === model), others = page.results.filter((row) => !row.model.mine), { z } = page.data;
-      const covered = new Set(model.cells.map((cell) => `${cell.N} ${cell.d} ${cell.ratio_pct}`));
-      const rate = ({ model: one }) => {
-        const all = (one.tables ?? [undefined]).map((counts) => accuracy(chooseCells(one, { omit: [] }, counts).filter((cell) => covered.has(`${cell.N} ${cell.d} ${cell.ratio_pct}`)), z));
-        return all[0].n ? { estimate: all[0].estimate, low: Math.min(...all.map(({ low }) => low)), high: Math.max(...all.map(({ high }) => high)) } : null;
-      };
-      const quantities = { Accuracy: rate };
-      for (const [point, title] of Object.entries(POINTS)) {
-        quantities[title] = ({ points: { [point]: { values, ends } } }) => (ends && Number.isFinite(values[0]) ? { estimate: values[0], low: ends[0], high: ends[1] } : null);
-      }
-      return Object.entries(quantities).map(([title, read]) => {
-        const own = read(mine), digits = title === "Accuracy" ? 3 : DECIMALS[title.toLowerCase()], [{ status }] = mine.own.fits;
-        if (!own) return [model.name, title, status === "ok" ? (page.timing.intervals ? "none" : "…") : status, "–", "–"];
-        const [best, worst, of] = findPlace(own, others.map(read).filter(Boolean));
-        return [model.name, title, number(own.estimate, digits), interval(own.low, own.high, digits), title === "NT50" || of === 1 ? "–" : best === worst ? `${best} of ${of}` : `${best} to ${worst} of ${of}`];
-      });
-    });
-    page.parts.places.replaceChildren(...(rows.length ? [table({
-      caption: "Your model among the others: the places that its 95% interval leaves open. Accuracies are compared on the configurations of your file, over all reconstructions of the others.",
-      columns: ["Model", "Quantity", "Estimate", "95% interval", "Place"], rows, left: ["Quantity"],
-    })] : []));
-  }
-
-  return { SHOWN, showConclusions, showFits, showSummary, showCommands, showCurves, showPlaces };
+  return { SHOWN, showConclusions, showFits, showSummary, showCommands, showCurves };
 })();

@@ -11,7 +11,7 @@ cogniload.workbench = (() => {
   const { unpack, decode, readTable, accuracy } = cogniload.cells;
   const { page, writeAddress, readAddress, spelledFormula } = cogniload.choices;
   const { refit, judgePaper, findIntervals, answer, overTables } = cogniload.refits;
-  const { showConclusions, showFits, showSummary, showCommands, showCurves, showPlaces } = cogniload.views;
+  const { showConclusions, showFits, showSummary, showCommands, showCurves } = cogniload.views;
   const { showControls } = cogniload.controls;
 
   const placeOf = (cell) => `${cell.N} ${cell.d} ${cell.ratio_pct}`;
@@ -68,8 +68,7 @@ cogniload.workbench = (() => {
     if (turn !== page.round) return;
     showCurves();
     showFits();
-    showPlaces();
-    setTimeout(findIntervals, 0, turn, () => { showFits(); showPlaces(); });
+    setTimeout(findIntervals, 0, turn, showFits);
   }
 
   function start(container) {
@@ -79,7 +78,7 @@ cogniload.workbench = (() => {
     page.state = readAddress(location.hash);
     page.base = judgePaper();
     const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
-    page.parts = Object.fromEntries(["controls", "summary", "conclusions", "coefficients", "capacity", "curves", "commands", "places", "mine"].map((name) =>
+    page.parts = Object.fromEntries(["controls", "summary", "conclusions", "coefficients", "capacity", "curves", "commands", "mine"].map((name) =>
       [name, el("div", { class: name === "curves" ? "plots" : `workbench-${name}` })]));
     page.parts.show = el("select", { id: "workbench-show", onchange: (event) => change({ show: event.target.value }) });
     page.parts.summary.setAttribute("role", "status");
@@ -92,7 +91,7 @@ cogniload.workbench = (() => {
     document.addEventListener("drop", (event) => { stop(event); [...event.dataTransfer.files].forEach(take); });
     container.replaceChildren(
       part("Regression", page.parts.controls, page.parts.summary, page.parts.commands), part("The paper's sentences", page.parts.conclusions),
-      part("Your own model", zone, page.parts.mine, page.parts.places),
+      part("Your own model", zone, page.parts.mine),
       part("Curves of one model", el("p", {}, el("label", { for: "workbench-show" }, "Model: "), page.parts.show), page.parts.curves,
         el("p", { class: "note" }, "Points: all answers at a level, with 95% Wilson intervals; dashed bars: range over the reconstructions, where the level is not identified. ",
           "Solid: your formula, averaged over the same answers, with its range where it is not identified. Dashed: the paper's.")),

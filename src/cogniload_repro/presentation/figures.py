@@ -211,11 +211,10 @@ class PaperFigure:
         ]
         panels = []
         for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
-            shares = accuracy.reindex(columns=["accuracy", "low", "high", "lowest", "highest"]).astype(float).round(4)
-            shares = shares.astype(object).where(shares.notna(), None).to_numpy().tolist()
-            counts = accuracy[["model", panel.across, "total", "correct"]].assign(model=accuracy["model"].map(places))
+            columns = ["model", panel.across, "total", "correct", "accuracy", "low", "high", "lowest", "highest"]
             rows = [
-                [*count, *share] for count, share in zip(counts.astype(object).to_numpy().tolist(), shares, strict=True)
+                [places[model], level, n, k, *(None if pd.isna(share) else round(share, 4) for share in shares)]
+                for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(index=False)
             ]
             title = f"{AXES[panel.at][0].strip('$')} = {panel.level}".replace(r"\rho", "ρ") if panel.at else ""
             fixed, label = {panel.at: panel.level} if panel.at else {}, AXES[panel.across][2]
