@@ -17,7 +17,7 @@ from typing import Any, cast
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 #: What nearly every chapter imports, slowest first.
-LIBRARIES = ("cogniload_repro.presentation.page", "statsmodels.api", "ipykernel.kernelapp")
+LIBRARIES = ("cogniload_repro.presentation.page", "seaborn", "ipykernel.kernelapp")
 AVAILABLE = sys.platform == "linux"
 
 
