@@ -14,7 +14,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.presentation import tables
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.statistics.cell_tables import source_note
 from cogniload_repro.storage import read_metadata
 
 O3 = "o3-2025-04-16"

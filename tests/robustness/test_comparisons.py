@@ -31,7 +31,6 @@ from cogniload_repro.robustness.comparisons import (
 )
 from cogniload_repro.robustness.uncertainty import fit_quadratics
 from cogniload_repro.statistics.accuracy import accuracy_by
-from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()
@@ -64,15 +63,6 @@ def test_every_pair_once_with_corrected_p(quantity):
     assert (table["difference"] >= 0).all()
     by_hand = np.minimum(np.maximum.accumulate(table["p"].to_numpy() * np.arange(231, 0, -1)), 1)
     assert np.allclose(table["p_holm"], by_hand)
-
-
-def test_one_question_has_one_answer():
-    """The table of pairs and the comparison of two models agree, and gpt-5 and o3 differ in both."""
-    row = pairs("accuracy").set_index(["first", "second"]).loc[(GPT5, O3)]
-    (one,) = compare_models(CELLS, GPT5, O3).itertuples()
-    assert row["difference"] == pytest.approx(one.difference)
-    assert row["p"] == pytest.approx(one.p)
-    assert row["verdict"] == one.verdict == VERDICTS[0]
 
 
 def test_every_reconstruction_gives_the_same_pairs():
@@ -114,19 +104,12 @@ def test_intervals_cover_as_they_say(n, m, base):
     truth, sizes = (p - q).mean(), np.where(np.arange(20) % 2, n, 2 * n)
     # each drawn table is the level of one N
     rows = [
-        {
-            "model": model,
-            "N": number,
-            "d": d,
-            "ratio_pct": 50.0,
-            "rho": 0.5,
-            "total": size,
-            "correct": rng.binomial(size, share),
-        }
+        {"model": model, "N": number, "d": d, "ratio_pct": 50.0, "rho": 0.5, "total": size,
+         "correct": rng.binomial(size, share)}
         for number in range(1, 401)
         for d in range(20)
         for model, size, share in (("a", sizes[d], p[d]), ("b", m, q[d]))
-    ]
+    ]  # fmt: skip
     found = compare_models(pd.DataFrame(rows), "a", "b", ["N"])
     assert ((found["ci95_low"] <= truth) & (truth <= found["ci95_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
 
@@ -158,6 +141,7 @@ def test_all_pairs_are_the_single_comparisons():
     assert len(table) == 3
     for pair in table.itertuples():
         (one,) = compare_models(few, pair.first, pair.second).itertuples()
+        assert (pair.verdict, pair.p_holm) == (one.verdict, one.p_holm)
         assert np.allclose(
             [pair.difference, pair.ci95_low, pair.ci95_high, pair.p],
             [one.difference, one.ci95_low, one.ci95_high, one.p],
@@ -231,7 +215,7 @@ def test_a_small_difference_may_be_significant(p, p_equivalence, place):
 
 def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
     """A model whose puzzles were chosen by what they tell is in no pair, and refused by name."""
-    cells = load_cells(models=["QwQ-32B", "Qwen3-32B", "Qwen3-8B"])
+    cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "Qwen3-8B"])]
     marked = cells.assign(chosen=(cells["model"] == "Qwen3-8B").astype(int))
     assert set(compare_pairs(marked)["first"]) | set(compare_pairs(marked)["second"]) == {"QwQ-32B", "Qwen3-32B"}
     assert compare_pairs(cells.assign(chosen=1)).empty
@@ -256,12 +240,6 @@ def test_rank_intervals_hold_the_rank_and_follow_the_pairs(quantity):
     for model, row in table.iterrows():
         assert row["best"] == 1 + (apart["second"] == model).sum()
         assert row["worst"] == 22 - (apart["first"] == model).sum()
-
-
-def test_classes_are_the_papers():
-    """Nineteen of the 22 models are in one class each; three in none."""
-    assert len(TIER_OF) == 19
-    assert set(NAMES) - set(TIER_OF) == {"EXAONE-Deep-32B", "gemini-2.5-flash", "gemini-2.5-flash-lite"}
 
 
 def test_classes_out_of_order_are_reported():

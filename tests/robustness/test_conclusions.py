@@ -42,17 +42,8 @@ def judged():
 def verdict(rule, **changed):
     """The verdict of one rule, with some of the analyses replaced."""
     found = Analyses(CELLS)
-    for name in (
-        "intervals",
-        "troughs",
-        "ecl50_pairs",
-        "loads",
-        "slopes",
-        "dispersion",
-        "heterogeneity",
-        "tests",
-        "spans",
-    ):
+    names = "intervals troughs ecl50_pairs loads slopes dispersion heterogeneity tests spans"
+    for name in names.split():
         setattr(found, name, changed.get(name, getattr(analyses(), name)))
     return RULES[rule].judge(found)[0]
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
+from cogniload_repro.statistics.capacity import capacity_points, many_points
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
@@ -56,11 +55,3 @@ def test_single_fit_agrees_with_many():
     assert np.allclose(many["ecl50"], np.log10(one["ecl50"]))
     assert (many["nt50"] == one["nt50"]).all()
     assert (many["id50"] == one["id50"]).all()
-
-
-def test_empty_cells_do_not_move_the_means():
-    """Cells without answers are no part of the grid."""
-    cells = load_counts()
-    own = cells[cells["model"] == "QwQ-32B"]
-    emptied = own.assign(total=own["total"].where(own["N"] < 250, 0))
-    assert grid_means(emptied) == grid_means(own[own["N"] < 250])

@@ -1,11 +1,22 @@
-"""Tables of cells from a reader's file."""
+"""Tables of cells from a reader's file, and the line that says where shown data come from."""
 
 import pandas as pd
 import pytest
+from fixtures.provisional import mini_cells, provisional_cells, rename_model
 
-from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, plain_name, read_cell_table, read_origin
+from cogniload_repro.grid import MINI_GRID, PAPER_GRID
+from cogniload_repro.statistics.cell_tables import (
+    describe_cells,
+    load_cells,
+    origin_note,
+    plain_name,
+    read_cell_table,
+    read_origin,
+    source_note,
+)
 from cogniload_repro.storage import RECONSTRUCTED, write_table
 
+PROVISIONAL = provisional_cells()
 FEW = load_cells().query("model == 'QwQ-32B'").head(6)[["model", "N", "d", "ratio_pct", "rho", "total", "correct"]]
 
 
@@ -109,3 +120,25 @@ def test_a_build_without_cells_names_the_step_that_makes_them(tmp_path):
     for build in (tmp_path, tmp_path / "none"):
         with pytest.raises(ValueError, match=r"cells\.parquet is missing; make it with `make score`"):
             load_cells(build)
+
+
+def test_reconstructed_data_say_so():
+    """Reconstructed cells carry the label, imported ones do not."""
+    assert source_note(PROVISIONAL, "reconstructed") == "Reconstructed from the paper's tables, not raw outputs"
+    assert source_note(PROVISIONAL, "imported") == ""
+
+
+def test_partial_grid_is_counted():
+    """A grid with fewer cells than the paper's says how many there are, by model where that differs."""
+    assert source_note(mini_cells(), "imported") == (
+        f"Partial grid: {len(MINI_GRID)} of the paper's {len(PAPER_GRID)} cells"
+    )
+    own = rename_model(mini_cells(), "QwQ-32B", "own")
+    assert source_note(pd.concat([PROVISIONAL, own]), "reconstructed").startswith("The paper's models: reconstructed")
+    assert source_note(pd.concat([PROVISIONAL, own]), "reconstructed").endswith("18 to 140 of the paper's 140 cells")
+
+
+def test_unknown_word_is_refused():
+    """Only the three words of the data contract are taken."""
+    with pytest.raises(ValueError, match=r"'raw' is not one of: reconstructed, imported"):
+        origin_note("raw")

@@ -14,13 +14,8 @@ from scipy.stats import norm
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
-from cogniload_repro.statistics.regression import (
-    INTERACTIONS,
-    LINEAR,
-    QUADRATIC,
-    fit_glm,
-)
+from cogniload_repro.statistics.capacity import grid_means
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_glm, fit_tables
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -97,27 +92,6 @@ def test_rows_without_counts_are_single_answers():
     assert by_rows.total == by_counts.total == 2800
 
 
-@pytest.mark.parametrize("formula", [LINEAR, QUADRATIC])
-def test_a_second_implementation_agrees(formula):
-    """Minimising the negative log-likelihood with scipy gives the same maximum and the same curvature."""
-    cells = draw(50, 7)
-    x, n, k = design(cells, formula), cells["total"].to_numpy(), cells["correct"].to_numpy()
-    centred = np.column_stack([np.ones(len(x)), (x[:, 1:] - x[:, 1:].mean(axis=0)) / x[:, 1:].std(axis=0)])
-
-    def cost(b):
-        eta = centred @ b
-        return n @ np.logaddexp(0, eta) - k @ eta, centred.T @ (n / (1 + np.exp(-eta)) - k)
-
-    best = minimize(cost, np.zeros(x.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-7})
-    slopes = best.x[1:] / x[:, 1:].std(axis=0)
-    fit = fit_glm(cells, formula)
-    np.testing.assert_allclose(fit.coef, [best.x[0] - slopes @ x[:, 1:].mean(axis=0), *slopes], atol=1e-6)
-    assert fit.loglik == pytest.approx(-best.fun, abs=1e-8)
-    p = 1 / (1 + np.exp(-x @ fit.coef))
-    information = x.T @ (x * (n * p * (1 - p))[:, None])
-    np.testing.assert_allclose(fit.se, np.sqrt(np.diag(np.linalg.inv(information))), rtol=1e-6)
-
-
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
 def test_links_agree_with_scipy(link):
     """Coefficients, standard errors and log-likelihood are those of scipy's optimum of the likelihood of answers."""
@@ -139,7 +113,7 @@ def test_links_agree_with_scipy(link):
     assert np.allclose(fit.accuracy, inverse(fit.eta))
 
 
-def test_scoring_that_circles_is_finished_by_newton():
+def test_a_fit_around_which_scoring_circles_is_found():
     """gemini-2.5-pro's complementary log-log fit, around which Fisher scoring circles, is at scipy's optimum."""
     own = load_counts().query("model == 'gemini-2.5-pro'")
     x, k, n = design(own), own["correct"].to_numpy(float), own["total"].to_numpy(float)
@@ -157,6 +131,20 @@ def test_scoring_that_circles_is_finished_by_newton():
     odds = np.exp(fit.eta)  # standard errors are of the expected information, however the optimum was reached
     information = x.T @ (x * (n * odds**2 / np.expm1(odds))[:, None])
     assert fit.se == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "cloglog"])
+def test_many_tables_at_once_are_those_of_statsmodels(family):
+    """Each drawn table has the fit that statsmodels gives it, and one without a fit leaves the others alone."""
+    links = {"logit": sm.families.links.Logit, "probit": sm.families.links.Probit, "cloglog": sm.families.links.CLogLog}
+    tables = np.array([draw(30, seed)["correct"] for seed in range(4)] + [np.full(len(GRID), 30)], dtype=float)
+    fits = fit_tables(GRID, tables, np.full(tables.shape, 30.0), QUADRATIC, family)
+    assert [fit.status for fit in fits] == ["ok"] * 4 + ["separation"]
+    for k, fit in zip(tables[:4], fits[:4], strict=True):
+        model = sm.GLM(np.column_stack([k, 30 - k]), design(GRID), family=sm.families.Binomial(links[family]()))
+        result = model.fit(tol=1e-12, tol_criterion="params")
+        np.testing.assert_allclose(fit.coef, result.params, rtol=1e-6)
+        np.testing.assert_allclose(fit.se, result.bse, rtol=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
@@ -315,50 +303,6 @@ def test_other_formulas_are_fitted(formula):
     fit = fit_glm(draw(100, 5), formula)
     assert fit.status == "ok"
     assert len(fit.terms) == len(fit.coef) == len(fit.se)
-
-
-negative = st.floats(-10, -0.05)
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    b0=st.floats(-5, 25), bd=negative, bN=negative, br=st.floats(-10, 10),
-    br2=st.floats(-10, 10).filter(lambda b: abs(b) > 1e-3),
-    d=st.floats(1, 10), log_n=st.floats(1, 3), rho=st.floats(0.05, 0.95),
-)  # fmt: skip
-def test_capacity_points_are_where_accuracy_is_one_half(b0, bd, bN, br, br2, d, log_n, rho):
-    """The logit is zero at ECL50, at ID50 and at NT50 with the other loads at their means."""
-
-    def logit(d=d, log_n=log_n, rho=rho):
-        return b0 + bd * d + bN * log_n + br * rho + br2 * rho**2
-
-    points = capacity_points(np.array([b0, bd, bN, br, br2]), {"d": d, "log10_N": log_n, "rho": rho})
-    assert logit(d=points["id50"]) == pytest.approx(0, abs=1e-9)
-    if np.finfo(float).tiny < points["ecl50"] < np.inf:  # below, digits are lost
-        assert logit(log_n=np.log10(points["ecl50"])) == pytest.approx(0, abs=1e-9)
-    along = np.linspace(0, 1, 2001)
-    signs = np.sign(logit(rho=along))
-    if not np.isnan(points["nt50"]):
-        assert 0 <= points["nt50"] <= 1
-        assert logit(rho=points["nt50"]) == pytest.approx(0, abs=1e-6)
-        assert len(set(signs[along > points["nt50"] + 1e-6])) <= 1  # no root beyond it
-    else:
-        assert (signs[:-1] * signs[1:] >= 0).all()
-
-
-def test_needle_threshold_is_the_largest_root_inside():
-    """Of two roots in [0, 1] the larger, of two outside none, of one inside that one."""
-    means = {"d": 0.0, "log10_N": 0.0, "rho": 0.5}
-
-    def nt50(first, second, scale=2.0):
-        beta = np.array([scale * first * second, -1, -1, -scale * (first + second), scale])
-        return capacity_points(beta, means)["nt50"]
-
-    assert nt50(0.2, 0.7) == pytest.approx(0.7)
-    assert nt50(0.2, 1.7) == pytest.approx(0.2)
-    assert nt50(-0.2, 0.9) == pytest.approx(0.9)
-    assert np.isnan(nt50(-0.5, 1.5))
-    assert np.isnan(capacity_points(np.array([1, -1, -1, 0, 1.0]), means)["nt50"])
 
 
 def test_grid_means_count_every_cell_once():

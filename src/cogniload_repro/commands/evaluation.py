@@ -40,7 +40,7 @@ def plan(
     """
     from cogniload_repro.evaluation.planning import count_needed, separate
     from cogniload_repro.models import NAMES, find_model
-    from cogniload_repro.statistics.provenance import origin_note
+    from cogniload_repro.statistics.cell_tables import origin_note
 
     if width is not None and within is not None:
         raise click.UsageError("--width and --within say the same in two ways; give one of them")

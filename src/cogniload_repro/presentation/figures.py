@@ -23,7 +23,7 @@ from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
-from cogniload_repro.statistics.provenance import source_note
+from cogniload_repro.statistics.cell_tables import source_note
 
 #: Of each dimension of the grid: symbol, axis label, the same in plain letters, its name in words, unit.
 AXES = {

@@ -50,16 +50,10 @@ TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 
 
 class Difference(NamedTuple):
-    """A difference of two accuracies (fractions), first minus second.
+    """A difference of two accuracies (fractions), first minus second, with Newcombe's 95% interval.
 
-    Attributes
-    ----------
-    difference, ci95_low, ci95_high : float
-        With Newcombe's 95% interval.
-    p : float
-        Two-sided, of no difference.
-    p_equivalence : float
-        Of a difference as large as the margin or larger, in either direction (two one-sided tests).
+    p is of no difference, p_equivalence of one as large as the margin or larger in either direction (two one-sided
+    tests); both are two-sided.
     """
 
     difference: float
@@ -98,16 +92,10 @@ def limit_models(cells: pd.DataFrame, most: int = MANY) -> pd.DataFrame:
 def compare_models(
     cells: pd.DataFrame, first: str, second: str, by: Sequence[str] = (), margin: float = MARGIN
 ) -> pd.DataFrame:
-    """Compare the accuracies of two models, overall or at each level of some columns.
+    """Compare the accuracies of two models, overall or at each level of some columns (all three loads: single cells).
 
     Parameters
     ----------
-    cells : DataFrame
-        Cells frame.
-    first, second : str
-        Models of it.
-    by : sequence of str
-        Columns whose levels are compared one by one, such as ``["N"]``, or all three loads for single cells.
     margin : float
         Differences (fraction) below it are negligible.
 
@@ -119,11 +107,6 @@ def compare_models(
         of the models in the cells, as `compare_pairs` has it); verdict (of `VERDICTS`, both p-values Holm-adjusted);
         identified, difference_min, difference_max. What the printed tables do not identify (levels of the ratio, single
         cells) has the median difference and its range over the reconstructions, but no interval, p or verdict.
-
-    Raises
-    ------
-    ValueError
-        If a model is unknown, both are the same, they have no cell in common, or the margin is not between 0 and 1.
     """
     if not 0 < margin < 1:
         raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
@@ -150,12 +133,14 @@ def compare_models(
 def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[str], margin: float) -> pd.DataFrame:
     models, index, side = _lay_out(pair)
     one, other = models.index(first), models.index(second)
-    shared = (side.answers[[one, other]] > 0).all(axis=0)
+    shared = (side.answers[one] > 0) & (side.answers[other] > 0)
     if not shared.any():
         raise ValueError(f"{first} and {second} have no cell of the grid in common")
-    keys = index[list(by)].apply(tuple, axis=1) if by else pd.Series([()] * len(index))
-    levels = sorted(set(keys[shared]))
-    masks = np.array([shared & np.array([key == level for key in keys]) for level in levels])
+    groups = index[shared].groupby(list(by)).indices if by else {(): np.arange(shared.sum())}
+    masks = np.zeros((len(groups), len(index)), dtype=bool)
+    for mask, rows in zip(masks, groups.values(), strict=True):
+        mask[np.flatnonzero(shared)[rows]] = True
+    levels = [level if isinstance(level, tuple) else (level,) for level in groups]
     rows = pd.DataFrame(levels, columns=list(by), index=range(len(levels))).assign(cells=masks.sum(axis=1))
     for word, at in (("first", one), ("second", other)):
         rows[f"answers_{word}"] = masks @ side.answers[at]
@@ -165,16 +150,7 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
 
 
 def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
-    """Compare every pair of models; of more than `MANY` models, the paper's and each other's nearest neighbours.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame.
-    quantity : str
-        One of `QUANTITIES`.
-    margin : float
-        As for `compare_models`.
+    """Compare every pair of models by one of `QUANTITIES`; of more than `MANY` models, neighbours and the paper's.
 
     Returns
     -------
@@ -182,11 +158,6 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
         One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50),
         ci95_low, ci95_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and
         significant_N (after Holm over the levels of the pair). Models without the quantity are left out.
-
-    Raises
-    ------
-    ValueError
-        If there is no such quantity.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
@@ -213,9 +184,9 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
 def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare models by log10 ECL50, with the standard errors of the delta method."""
     found = [(one.model, one.points["ecl50"], standard_error(one, "ecl50")) for one in fit_quadratics(cells)]
-    found = [one for one in found if np.isfinite(one[1:]).all()]
-    names = np.array([model for model, _, _ in found], dtype=object)
-    value, se = np.array([ends for _, *ends in found], dtype=float).reshape(-1, 2).T
+    table = pd.DataFrame(found, columns=["model", "value", "se"]).astype({"value": float, "se": float})
+    table = table[np.isfinite(table[["value", "se"]]).all(axis=1)]
+    names, value, se = table["model"].to_numpy(object), table["value"].to_numpy(), table["se"].to_numpy()
     first, second = _choose_pairs(names, value)
     difference, error = value[first] - value[second], np.hypot(se[first], se[second])
     reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
@@ -277,9 +248,7 @@ def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.n
         variance = (side.variance[models] * masks).sum(axis=1) / cells**2
         within = (side.expected[models] * (1 - side.expected[models]) * masks).sum(axis=1) / cells
         observed, fitted = mean * (1 - mean), expected * (1 - expected)
-        variance = variance * np.maximum(
-            1, (observed - fitted + within) / within
-        )  # the fit is too high or too low here
+        variance = variance * np.maximum(1, (observed - fitted + within) / within)  # the fit misses the mean here
         answers = np.maximum(observed, fitted) / variance
         ends.append(proportion_confint(mean * answers, answers, ALPHA, "wilson"))
         means.append(mean)
@@ -317,37 +286,23 @@ def _check_pair(cells: pd.DataFrame, first: str, second: str) -> None:
 
 
 def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
-    """Compare two models on the puzzles that both have answered, answer by answer.
+    """Compare two models on the puzzles that both have answered, whether each answer is correct by puzzle name.
 
     The test is McNemar's, exact: only puzzles that one model alone answered correctly count. The interval
     is Bonett and Price's adjusted one (2012), and equivalence is tested with its standard error.
-
-    Parameters
-    ----------
-    first, second : Series of bool
-        Whether each answer is correct, by the puzzle's name.
-    margin : float
-        As for `compare_models`.
 
     Returns
     -------
     counts : Series
         Puzzles by who solved them: both, first_alone, second_alone, neither.
     difference : Difference
-
-    Raises
-    ------
-    ValueError
-        If no puzzle was answered by both.
     """
     pair = pd.concat([first.rename("first"), second.rename("second")], axis=1, join="inner").astype(bool)
     if pair.empty:
         raise ValueError("no puzzle was answered by both models; compare them by cell")
-    one, other = pair["first"], pair["second"]
-    counts = pd.Series({
-        "both": (one & other).sum(), "first_alone": (one & ~other).sum(),
-        "second_alone": (~one & other).sum(), "neither": (~one & ~other).sum(),
-    })  # fmt: skip
+    solved = (2 * pair["first"] + pair["second"]).value_counts()
+    names = {3: "both", 2: "first_alone", 1: "second_alone", 0: "neither"}
+    counts = solved.reindex(list(names), fill_value=0).rename(names)
     alone, against = int(counts["first_alone"]), int(counts["second_alone"])
     p = binomtest(alone, alone + against).pvalue if alone + against else 1.0
     shares = np.array([alone + 1, against + 1]) / (len(pair) + 2)

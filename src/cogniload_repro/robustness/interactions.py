@@ -31,15 +31,13 @@ def interaction_tests(cells: pd.DataFrame) -> pd.DataFrame:
         One row per model with a finite fit of Appendix B's regression, and product: model, term (dN, drho, Nrho,
         dNrho), beta_paper, p_paper (likelihood ratio), holm_paper (p after Holm over the models).
     """
-    wide = interactions_table(cells)
-    wide = wide[wide["status"] == "ok"]
-    parts = [
-        pd.DataFrame(
-            {"model": wide["model"], "term": term, "beta_paper": wide[f"beta_{term}"], "p_paper": wide[f"p_{term}"]}
-        )
+    wide = interactions_table(cells).query("status == 'ok'")
+    kinds = {"beta_paper": "beta", "p_paper": "p"}
+    tests = pd.concat(
+        wide[["model"]].assign(term=term, **{name: wide[f"{kind}_{term}"] for name, kind in kinds.items()})
         for term in TERMS
-    ]
-    tests = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+    )
+    tests = tests.sort_index(kind="stable").reset_index(drop=True)
     return tests.assign(holm_paper=correct_within(tests, ["term"], "p_paper"))
 
 
@@ -68,26 +66,10 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
             slope = fit.coef[pair] + load * fit.coef[triple]
             variance = fit.covariance[pair, pair] + load**2 * fit.covariance[triple, triple]
             se = np.sqrt(variance + 2 * load * fit.covariance[pair, triple])
-            tested = np.arange(len(at)) > 0
-            rows.append(
-                pd.DataFrame(
-                    {
-                        "model": model,
-                        "term": term,
-                        "third": third,
-                        "level": at,
-                        "tested": tested,
-                        "slope": slope,
-                        "se": se,
-                    }
-                )
-            )
-    columns = ["model", *_LEVEL, "slope", "se"]
-    table = (
-        pd.concat(rows, ignore_index=True)
-        if rows
-        else pd.DataFrame(columns=columns).astype({"slope": float, "se": float})
-    )
+            frame = pd.DataFrame({"model": model, "term": term, "third": third, "level": at})
+            rows.append(frame.assign(tested=frame.index > 0, slope=slope, se=se))
+    empty = pd.DataFrame(columns=["model", *_LEVEL, "slope", "se"]).astype({"slope": float, "se": float})
+    table = pd.concat(rows or [empty], ignore_index=True)
     table["p"] = 2 * norm.sf(np.abs(table["slope"] / table["se"]))
     table["p_holm"] = correct_within(table, ["term", "level"])
     return table.assign(detectable=(norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)) * table["se"])

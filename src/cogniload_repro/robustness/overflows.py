@@ -1,4 +1,4 @@
-"""Answers that ran out of context: how many, where, and what the tables say of the answers that were finished.
+"""Kinds of errors by load; answers that ran out of context, and what the tables say of those that were finished.
 
 Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by rho, so accuracy among
 finished answers is bounded, not identified: a model that only finishes easy puzzles looks good when levels of d are
@@ -12,12 +12,14 @@ import pandas as pd
 from scipy.linalg import block_diag
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.special import expit
+from scipy.stats import norm
 
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
@@ -28,6 +30,11 @@ _OUTCOMES = ("correct", *ERRORS)
 _CORRECT, _CTX = _OUTCOMES.index("correct"), _OUTCOMES.index("ctx")
 _POINTS = ("beta_N", "ecl50")
 _STARTS, _STEPS = 3, 60
+#: The reference type, and the types compared with it.
+COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
+#: Fewest errors of a type that a slope is fitted to.
+FEWEST = 20
+_SLOPES = ["model", "load", "type", "errors", "slope", "se", "p"]
 
 
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
@@ -284,3 +291,34 @@ class _Division:
             A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
         )  # fmt: skip
         return found.x[len(weights) :]
+
+
+def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how the mix of error types changes with d and with log10 N, by multinomial logits on the margins.
+
+    Tables 4 and 5 identify these fits. The reference is the commonest type, a valid sentence with the wrong value;
+    answers that ran out of context are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers),
+        slope (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p
+        (two-sided Wald), p_holm (over the models, by load and type). Models without a finite fit are left out.
+    """
+    rows = []
+    for load in ("d", "N"):
+        for model, own in errors_by(cells, load).groupby("model", sort=False):
+            x = own[load].to_numpy(float) if load == "d" else np.log10(own[load].to_numpy(float))
+            kept = [kind for kind in TYPES if own[kind].sum() >= FEWEST]
+            if len(np.unique(x)) < 2 or own[COMMONEST].sum() < FEWEST or not kept:
+                continue
+            try:
+                counts = own[[COMMONEST, *kept]].to_numpy(float)
+                beta, ses = maximise_multinomial(np.column_stack([np.ones(len(x)), x]), counts)
+            except ValueError:
+                continue
+            for kind, slope, se in zip(kept, beta[:, 1], ses[:, 1], strict=True):
+                rows.append((model, load, kind, int(own[kind].sum()), slope, se, 2 * norm.sf(abs(slope / se))))
+    table = pd.DataFrame(rows, columns=_SLOPES)
+    return table.assign(p_holm=correct_within(table, ["load", "type"]))

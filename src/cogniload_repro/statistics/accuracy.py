@@ -21,23 +21,8 @@ def evenly_asked(cells: pd.DataFrame) -> pd.DataFrame:
 def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     """Pool the puzzles of a cells frame over everything but the named columns; `evenly_asked` ones, unless in cells.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame.
-    *dims : str
-        Columns to keep apart, such as ``"model", "d"``; models come in printed order, numbers ascending.
-
-    Returns
-    -------
-    DataFrame
-        One row a combination that has puzzles: the dims, n and correct (puzzles), accuracy (fraction),
-        low and high (90% Wilson interval; paper, Appendix C).
-
-    Raises
-    ------
-    ValueError
-        If no column or an unknown one is named.
+    Returns one row per combination that has puzzles, models in printed order and numbers ascending: the columns, total
+    and correct (puzzles), accuracy (fraction), low and high (90% Wilson interval; paper, Appendix C).
     """
     counts = _sum_by(cells, dims, ["total", "correct"]).query("total > 0").reset_index(drop=True)
     low, high = proportion_confint(counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson")
@@ -45,13 +30,9 @@ def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
 
 
 def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """Count samples and error types of every model by one dimension (paper, Tables 4 and 5).
+    """Count samples, acc_pct (accuracy in %, halves to even) and errors of each type by model and one dimension.
 
-    Returns
-    -------
-    DataFrame
-        Whole numbers: model, the dimension, samples, acc_pct (accuracy in %, halves to even), ctx,
-        valid_logic, poi_logic, last_logic, other (wrong answers of each type).
+    These are Tables 4 and 5 of the paper.
     """
     counts = _sum_by(cells, ("model", dimension), ["total", "correct", *ERRORS]).query("total > 0")
     acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["total"], strict=True)]
@@ -60,10 +41,7 @@ def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 
 def percent(correct: int, n: int) -> int:
-    """Return an accuracy in whole percent, halves to even as in Tables 4 and 5.
-
-    Whole numbers decide, so that a tie such as 273 of 280 cannot be missed by a rounding error.
-    """
+    """Return an accuracy in whole percent, halves to even as in Tables 4 and 5; whole numbers decide ties."""
     whole, rest = divmod(100 * int(correct), int(n))
     return whole + (2 * rest > n or (2 * rest == n and whole % 2 == 1))
 

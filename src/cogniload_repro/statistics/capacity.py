@@ -30,42 +30,28 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
 
 
 def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, float]:
-    """Return ECL50, NT50 and ID50 of a quadratic fit (paper, section 3.1.3).
-
-    Parameters
-    ----------
-    beta : ndarray, shape (5,)
-        Coefficients of 1, d, log10 N, rho, rho^2.
-    means : dict
-        Means of d, log10_N and rho to hold the other loads at.
-
-    Returns
-    -------
-    dict
-        ecl50 (statements), nt50 (fraction, the largest root in [0, 1]), id50 (units of d); NaN for one that does
-        not exist.
-    """
+    """Return ecl50, nt50 and id50 of one quadratic fit as `many_points` does, but ECL50 in statements."""
     points = many_points(np.asarray(beta, dtype=float)[None], means)
     with np.errstate(over="ignore"):
-        ecl50 = float(10 ** points["ecl50"][0])
-    return {"ecl50": ecl50, "nt50": float(points["nt50"][0]), "id50": float(points["id50"][0])}
+        points["ecl50"] = 10 ** points["ecl50"]
+    return {point: float(value[0]) for point, value in points.items()}
 
 
 def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
-    """Return the capacity points of many quadratic fits at once, ECL50 as its decimal logarithm.
+    """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), ECL50 as decimal logarithm.
 
     Parameters
     ----------
     betas : ndarray, shape (r, 5)
         Coefficients of 1, d, log10 N, rho, rho^2, one fit a row.
     means : dict
-        Means of d, log10_N and rho.
+        Means of d, log10_N and rho to hold the other loads at.
 
     Returns
     -------
     dict of ndarray, shape (r,)
-        ecl50 (log10 of statements, NaN where accuracy does not fall with N), nt50 (fraction, NaN where no root lies
-        in [0, 1]), id50 (units of d, NaN where accuracy does not fall with d).
+        ecl50 (log10 of statements, NaN where accuracy does not fall with N), nt50 (fraction, the largest root in
+        [0, 1], else NaN), id50 (units of d, NaN where accuracy does not fall with d).
     """
     b0, bd, bN, br, br2 = betas.T
     at_rho = br * means["rho"] + br2 * means["rho"] ** 2

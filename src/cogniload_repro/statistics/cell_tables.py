@@ -1,4 +1,4 @@
-"""Tables of cells: the committed one, a build's, or a reader's file, checked before anything is fitted to it."""
+"""Tables of cells: the committed one, a build's, or a reader's file, checked; words that say where they are from."""
 
 import re
 from collections.abc import Collection
@@ -7,9 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.frames import read_frame
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME
 from cogniload_repro.schemas import CELLS, PROVENANCE
+from cogniload_repro.statistics.accuracy import coverage
 from cogniload_repro.statistics.formulas import add_logarithm
-from cogniload_repro.statistics.provenance import source_note
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 
@@ -119,19 +121,38 @@ def describe_cells(cells: pd.DataFrame) -> str:
     return f"{own}. {note}" if note else own
 
 
+def source_note(cells: pd.DataFrame, provenance: str) -> str:
+    """Return the line that pictures and captions carry: reconstructed data, a partial grid, or neither."""
+    parts = []
+    if origin := origin_note(provenance, strangers=not set(cells["model"]) <= set(BY_NAME)):
+        parts.append(origin)
+    fewest, most = coverage(cells)
+    if fewest < len(PAPER_GRID):
+        some = f"{most}" if fewest == most else f"{fewest} to {most}"
+        parts.append(f"Partial grid: {some} of the paper's {len(PAPER_GRID)} cells")
+    return ". ".join(parts)
+
+
+def origin_note(provenance: str, *, strangers: bool = False) -> str:
+    """Return the warning that reconstructed data need, and nothing for data that are what they seem.
+
+    With ``strangers``, models that the paper does not have, the warning speaks of the paper's models only:
+    nothing printed exists from which the others could be reconstructed.
+    """
+    if provenance not in PROVENANCE:
+        raise ValueError(f"provenance {provenance!r} is not one of: {', '.join(PROVENANCE)}")
+    if provenance != "reconstructed":
+        return ""
+    if strangers:
+        return "The paper's models: reconstructed from its tables, not raw outputs"
+    return "Reconstructed from the paper's tables, not raw outputs"
+
+
 def read_cell_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of cells: one row per model and configuration.
+    """Read a table of cells: model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct.
 
-    Parameters
-    ----------
-    path : path
-        CSV or Parquet with the columns model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct. The
-        other columns of the cells table (`cells.count_cells`) may be absent; needles is then rho times N.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, it cannot be read, or a column or row is not as it must be.
+    The other columns of `cells.count_cells` may be absent; needles is then rho times N. ValueError if there is no such
+    file, it cannot be read, or a column or row is not as it must be.
     """
     path = Path(path)
     if not path.is_file():
@@ -155,13 +176,7 @@ def read_origin(path: str | Path) -> str:
 
 
 def read_provenance(build: str | Path) -> str:
-    """Return the word that a build's cells carry: reconstructed or imported.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or they do not say.
-    """
+    """Return the word that a build's cells carry: reconstructed or imported; ValueError if they do not say."""
     file = Path(build) / "cells.parquet"
     if not file.is_file():
         raise ValueError(f"{file} is missing; make it with `make score`")

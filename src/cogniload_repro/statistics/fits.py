@@ -194,10 +194,8 @@ def compare_each(
 ) -> pd.DataFrame:
     """Compare two regressions as `compare_fits` does: one row per model and, where not identified, reconstruction."""
     yours, other = _each(cells, formula, family), _each(cells, against, "logit")
-    formulas, same_family = (
-        [fits.attrs["formula"] for fits in (yours, other)],
-        yours.attrs["family"] == other.attrs["family"],
-    )
+    formulas = [fits.attrs["formula"] for fits in (yours, other)]
+    same_family = yours.attrs["family"] == other.attrs["family"]
     both = _describe(yours, "").merge(_describe(other, "against_"), on=["model", "reconstruction"], how="outer")
     both["model"] = pd.Categorical(both["model"], list(dict.fromkeys(cells["model"])))
     both = both.sort_values(["model", "reconstruction"], ignore_index=True).astype({"model": str})
@@ -207,12 +205,10 @@ def compare_each(
         both[f"{prefix}status"] = both[f"{prefix}status"].fillna("not fitted")
         both[f"{prefix}df"] = both[f"{prefix}df"].fillna(0).astype(int)
     both["identified"] = both["identified"].ne(False) & both.pop("against_identified").ne(False)
-    both = both.drop(columns=["total", "against_total"])
+    both = both.drop(columns=["total", "against_total"]).reset_index(drop=True)
     for name in ("aic", "bic"):
         both[f"d{name}"] = both[name] - both[f"against_{name}"]
-    ranks = _joint_ranks(cells, formulas) if same_family else {}
-    ratios = [_likelihood_ratio(row, ranks.get(row["model"], 0)) for row in both.to_dict("records")]
-    both = pd.concat([both.reset_index(drop=True), pd.DataFrame(ratios, index=range(len(both)))], axis=1)
+    _test_ratios(both, _joint_ranks(cells, formulas) if same_family else {})
     changes = _name_changes(yours, other)
     return both.assign(changes=[", ".join(changes.get(model, ())) for model in both["model"]])
 
@@ -311,27 +307,21 @@ def _joint_ranks(cells: pd.DataFrame, formulas: list[str]) -> dict[str, int]:
             continue
         grid = group[loads].to_numpy().tobytes()
         if grid not in by_grid:  # most models share a grid
-            by_grid[grid] = _joint_rank(group, *formulas)
+            both = np.hstack([build_design(group, formula)[0].to_numpy() for formula in formulas])
+            by_grid[grid] = int(np.linalg.matrix_rank(both / np.abs(both).max(axis=0), tol=1e-8))
         ranks[model] = by_grid[grid]
     return ranks
 
 
-def _joint_rank(own: pd.DataFrame, *formulas: str) -> int:
-    """Return the dimension that the columns of both formulas span together."""
-    both = np.hstack([build_design(own, formula)[0].to_numpy() for formula in formulas])
-    return int(np.linalg.matrix_rank(both / np.abs(both).max(axis=0), tol=1e-8))
-
-
-def _likelihood_ratio(row: dict, rank: int) -> dict[str, object]:
-    """Return the test of the smaller regression against the larger, where its columns span those of the smaller."""
-    df = row["df"] - row["against_df"]
-    if not row["status"] == row["against_status"] == "ok" or rank != max(row["df"], row["against_df"]):
-        return {"larger": "", "lr": np.nan, "lr_df": 0, "lr_p": np.nan}
-    if df == 0:
-        return {"larger": "same", "lr": np.nan, "lr_df": 0, "lr_p": np.nan}
-    gain = 2 * (row["loglik"] - row["against_loglik"]) * np.sign(df)
-    p = float(chi2.sf(max(gain, 0.0), abs(df)))
-    return {"larger": "formula" if df > 0 else "against", "lr": gain, "lr_df": abs(df), "lr_p": p}
+def _test_ratios(both: pd.DataFrame, ranks: dict[str, int]) -> None:
+    """Test the smaller regression of each row against the larger, where its columns span those of the smaller."""
+    df, largest = both["df"] - both["against_df"], both[["df", "against_df"]].max(axis=1)
+    fitted = (both["status"] == "ok") & (both["against_status"] == "ok")
+    nested = fitted & (both["model"].map(ranks) == largest)
+    both["larger"] = np.select([~nested, df == 0, df > 0], ["", "same", "formula"], "against")
+    both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(nested & (df != 0))
+    both["lr_df"] = df.abs().where(nested, 0)
+    both["lr_p"] = chi2.sf(both["lr"].clip(lower=0), both["lr_df"])
 
 
 def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[str]]:

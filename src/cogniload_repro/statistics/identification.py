@@ -23,12 +23,7 @@ FIXED = np.column_stack(
 def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> bool:
     """Return whether the printed tables determine a regression of one reconstructed model's counts.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        One model's cells on the paper's grid; cells left out count as zeros in every column.
-    formula, family : str
-        As for `fit`.
+    Cells of the paper's grid that are left out count as zeros in every column.
     """
     if family != "logit":
         return False

@@ -84,13 +84,7 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
 @cache
 def load_tables() -> pd.DataFrame:
-    """Return the file of tables: model, N, d, ratio_pct (%), and the correct answers of each table, r0, r1, ...
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or is not such a table.
-    """
+    """Return the file of tables: model, N, d, ratio_pct (%), and the correct answers of each table, r0, r1, ..."""
     return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
 
 
