@@ -67,5 +67,5 @@ def test_metadata_that_nobody_reads_are_refused(tmp_path):
     notebook = nbformat.read(_write(tmp_path / "page.ipynb", "n = 1"), as_version=4)
     notebook.metadata["cogniload"] = {"needs": ["hole grid"]}
     nbformat.write(notebook, tmp_path / "page.ipynb")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its metadata say"):
+    with pytest.raises(ValueError, match=r"page\.ipynb: its metadata need hole grid"):
         list_chapters(tmp_path, whole_grid=True)

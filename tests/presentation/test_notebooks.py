@@ -103,7 +103,7 @@ def test_failing_cell_is_named_and_nothing_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (None, "no notebook page.ipynb"),
+        (None, "page.ipynb is not a readable notebook"),
         ("{", "not a readable notebook"),
         (json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}), "has 0 cells tagged"),
         ("a notebook", r"page\.ipynb has no parameter formulae; its .* sets: formula"),

@@ -3,7 +3,6 @@
 import importlib
 import json
 import multiprocessing
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -21,41 +20,30 @@ _RUNNER = "cogniload_repro.presentation.notebooks"
 
 @dataclass(frozen=True)
 class Chapter:
-    """A notebook of the book, and what its metadata say under ``cogniload``.
-
-    Attributes
-    ----------
-    source : Path
-    needs : tuple of str
-        What a build must have for this chapter: ``whole grid``, ``another model``.
-    takes : tuple of str
-        Parameters that a reader's choices for the build reach: ``formula``, ``family``, ``cells_path``.
-    long : bool
-        It runs longest, and so is started before the others.
-    """
+    """A notebook of the book, and what its metadata say under ``cogniload``."""
 
     source: Path
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-    long: bool = False
+    needs: tuple[str, ...] = ()  # what a build must have for it: "whole grid", "another model"
+    takes: tuple[str, ...] = ()  # parameters that a reader's choices reach: "formula", "family", "cells_path"
+    long: bool = False  # it runs longest, and so is started before the others
 
 
 def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool = False) -> list[Chapter]:
     """Return the chapters that a build's book has, largest first: none of the long ones should be left to run alone.
 
-    Raises
-    ------
-    ValueError
-        For a file that is no notebook, or metadata that say something else than `Chapter` knows.
+    A file that is no notebook, or metadata that say something else than `Chapter` knows, raise a ValueError.
     """
     present = {"whole grid": whole_grid, "another model": another_model}
-    sources = sorted(Path(folder).glob("*.ipynb"), key=lambda source: (-source.stat().st_size, source.name))
     chapters = []
-    for source in sources:
-        says = _read_metadata(source).get("cogniload", {})
-        chapter = Chapter(source, tuple(says.get("needs", ())), tuple(says.get("takes", ())), says.get("long", False))
-        if set(says) - {"needs", "takes", "long"} or set(chapter.needs) - set(present):
-            raise ValueError(f"{source.name}: its metadata say {dict(says)}; see the docstring of Chapter")
+    for source in sorted(Path(folder).glob("*.ipynb"), key=lambda one: (-one.stat().st_size, one.name)):
+        try:  # nbformat, which would check all the rest, takes a hundred times as long
+            says = json.loads(source.read_text(encoding="utf-8"))["metadata"].get("cogniload", {})
+            options: dict[str, Any] = {name: tuple(one) if name != "long" else one for name, one in says.items()}
+            chapter = Chapter(source, **options)
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"{source.name} is no notebook as `Chapter` describes it: {error}") from None
+        if unknown := set(chapter.needs) - set(present):
+            raise ValueError(f"{source.name}: its metadata need {', '.join(unknown)}, which no build has")
         if all(present[need] for need in chapter.needs):
             chapters.append(chapter)
     return sorted(chapters, key=lambda one: not one.long)
@@ -71,24 +59,10 @@ class Run:
 
 
 def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:
-    """Run notebooks side by side, each in a process and a kernel of its own.
+    """Run notebooks side by side, so many at a time, each in a process and a kernel of its own.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        Started in this order.
-    jobs : int
-        How many run at a time.
-
-    Yields
-    ------
-    (Run, float)
-        A notebook that is done, as soon as it is, and the seconds it took.
-
-    Raises
-    ------
-    ValueError
-        If notebooks fail: when those that run beside the first of them have ended, with what each says.
+    Yields each as soon as it is done, with the seconds it took. After a failure none is started; when those that run
+    beside it have ended, a ValueError has what each says.
     """
     if kernels.AVAILABLE and len(runs) > 1:
         kernels.import_libraries()
@@ -139,24 +113,3 @@ def _receive(receiver: Connection, run: Run) -> str | None:
             return receiver.recv()
         except EOFError:
             return f"{run.source.name}: its process ended before the notebook was done; run again"
-
-
-def portable(value: object, folder: Path) -> object:
-    """Return a parameter as it reaches a notebook in a folder: paths are relative to it."""
-    return Path(os.path.relpath(value, folder)).as_posix() if isinstance(value, Path) else value
-
-
-def _read_metadata(notebook: Path) -> dict:
-    """Return the metadata of a notebook; nbformat, which would check all the rest, takes a hundred times as long.
-
-    Raises
-    ------
-    ValueError
-        For a file that is no notebook.
-    """
-    try:
-        return dict(json.loads(notebook.read_text(encoding="utf-8"))["metadata"])
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            f"{notebook.name} is not a readable notebook ({error}); restore it from version control"
-        ) from None

@@ -16,7 +16,6 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from cogniload_repro.files import write_whole
-from cogniload_repro.presentation.chapters import portable
 
 _PREFIX = "cogniload-notebook-"
 _INJECTED = "injected-parameters"
@@ -25,35 +24,33 @@ _INJECTED = "injected-parameters"
 def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str, object]) -> Path:
     """Execute a copy of a notebook with parameters and write it without times or machine paths.
 
-    Two runs with the same inputs write the same bytes. The kernel starts in the notebook's own folder,
-    and parameters that are ``Path`` objects reach it relative to that folder. papermill changes the
-    working directory of the process while it runs: parallel notebooks need one process each.
+    Two runs with the same inputs write the same bytes. The kernel starts in the notebook's own folder, and parameters
+    that are ``Path`` objects reach it relative to that folder. papermill changes the working directory of the process
+    while it runs: parallel notebooks need one process each.
 
     Parameters
     ----------
     source : path
         A notebook with exactly one cell tagged ``parameters``.
     target : path
-        Where the executed copy goes, replaced atomically. A failed run leaves it alone and keeps the
-        copy with the traceback beside it, as ``<name>.failed.ipynb``.
+        Where the executed copy goes, replaced as a whole. A failed run leaves it alone and keeps the copy with the
+        traceback beside it, as ``<name>.failed.ipynb``.
     parameters : mapping of str to str, number, bool, None, list, dict or Path
         New values for variables that the ``parameters`` cell sets.
-
-    Returns
-    -------
-    Path
-        The target.
 
     Raises
     ------
     ValueError
-        For a file that is no such notebook, an unknown parameter, or a cell that fails: the text names
-        the notebook, the cell, the error and the remedy.
+        For a file that is no such notebook, an unknown parameter, or a cell that fails: the text names the notebook,
+        the cell, the error and the remedy.
     """
     source, target = Path(source).resolve(), Path(target).resolve()
     notebook = _read(source)
     _check_parameters(source, notebook, parameters)
-    values = {name: portable(value, source.parent) for name, value in parameters.items()}
+    values = {
+        name: Path(os.path.relpath(value, source.parent)).as_posix() if isinstance(value, Path) else value
+        for name, value in parameters.items()
+    }
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder() as folder:
@@ -61,30 +58,28 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
         try:
             _execute(notebook, executed, values, source.parent)
         except PapermillExecutionError as error:
-            _write(_tidy(nbformat.read(executed, as_version=4), values), failed)
-            raise ValueError(_failure(source, notebook, values, error, failed)) from None
+            write_whole(failed, _tidy(executed, values))
+            defaults = next(place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
+            number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
+            raise ValueError(
+                f"{source.name}, cell {number} of {len(notebook.cells)} failed: {error.ename}: {error.evalue}; "
+                f"correct its input or the notebook and run again (the whole traceback is in {failed})"
+            ) from None
         except RuntimeError as error:  # nbclient's word for a kernel that died
             raise ValueError(f"{source.name}: its kernel ended before the notebook ({error}); run again") from None
-        _write(_tidy(nbformat.read(executed, as_version=4), values), target)
+        write_whole(target, _tidy(executed, values))
     failed.unlink(missing_ok=True)
     return target
 
 
 def _read(source: Path) -> NotebookNode:
-    if not source.is_file():
-        raise ValueError(f"there is no notebook {source.name} in {source.parent}; check the name")
     try:
         notebook = nbformat.read(source, as_version=4)
     except Exception as error:  # nbformat raises many types, most of them undocumented
-        raise ValueError(
-            f"{source.name} is not a readable notebook ({error}); restore it from version control"
-        ) from None
+        raise ValueError(f"{source} is not a readable notebook ({error}); check the name and the file") from None
     count = sum("parameters" in _tags(cell) for cell in notebook.cells)
     if count != 1:
-        raise ValueError(
-            f"{source.name} has {count} cells tagged 'parameters' where one is needed; "
-            "tag the one cell that sets the defaults"
-        )
+        raise ValueError(f"{source.name} has {count} cells tagged 'parameters'; tag the one that sets the defaults")
     return notebook
 
 
@@ -140,8 +135,9 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
     )
 
 
-def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
+def _tidy(executed: Path, values: Mapping[str, object]) -> str:
     """Drop times, durations and random identifiers; show the parameters that were run in the cell of defaults."""
+    notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
     notebook.metadata["cogniload"] = {"parameters": dict(values)}
     for number, cell in enumerate(notebook.cells):
@@ -154,7 +150,7 @@ def _tidy(notebook: NotebookNode, values: Mapping[str, object]) -> NotebookNode:
             cell.source = _set_parameters(cell.source, values)
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
-    return notebook
+    return nbformat.writes(notebook) + "\n"
 
 
 def _set_parameters(source: str, values: Mapping[str, object]) -> str:
@@ -165,32 +161,10 @@ def _set_parameters(source: str, values: Mapping[str, object]) -> str:
             old, name = statement.value, statement.targets[0].id
             if name in values and name != "build" and old.lineno == old.end_lineno:
                 line = lines[old.lineno - 1].encode()
-                start, end = line[: old.col_offset], line[old.end_col_offset :]
-                lines[old.lineno - 1] = (start + _translate(values[name]).encode() + end).decode()
+                start, end, value = line[: old.col_offset], line[old.end_col_offset :], values[name]
+                text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+                lines[old.lineno - 1] = (start + text.encode() + end).decode()
     return "".join(lines)
-
-
-def _translate(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-
-def _write(notebook: NotebookNode, target: Path) -> None:
-    write_whole(target, nbformat.writes(notebook) + "\n")
-
-
-def _failure(
-    source: Path,
-    notebook: NotebookNode,
-    values: Mapping[str, object],
-    error: PapermillExecutionError,
-    failed: Path,
-) -> str:
-    defaults = next(i for i, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
-    number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
-    return (
-        f"{source.name}, cell {number} of {len(notebook.cells)} failed: {error.ename}: {error.evalue}; "
-        f"correct its input or the notebook and run again (the whole traceback is in {failed})"
-    )
 
 
 def _tags(cell: NotebookNode) -> list[str]:
