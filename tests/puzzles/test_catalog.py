@@ -28,17 +28,23 @@ from cogniload_repro.storage import write_table
 NAME = "20_1_1_770487_red"
 
 
-def test_a_name_has_five_parts():
-    """The gold value may have a hyphen or a blank, nothing may be a path."""
-    assert parse_name("250_10_237_123456_non-fiction") == PuzzleName(250, 10, 237, 123456, "non-fiction")
+OTHER = draw_puzzle(20, 3, 5, 4)
+
+
+@pytest.fixture
+def catalog():
+    """A catalog that starts with one puzzle."""
+    return Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES))
 
 
 @pytest.mark.parametrize(
     "name",
-    ["", "20_1_1_770487", "20_1_1_x_red", "../20_1_1_770487_red", "20_1_1_7_a/b", "²_1_1_7_a"],
-)
-def test_other_names_are_none(name):
-    """Whatever is not of the form is not guessed at."""
+    ["", "20_1_1_770487", "20_1_1_x_red", "../20_1_1_770487_red", "20_1_1_7_a/b", "²_1_1_7_a", "020_1_1_7_red",
+     "20_01_1_7_red", "20_1_01_7_red", "20_1_1_07_red", "1000001_1_1_7_red"],
+)  # fmt: skip
+def test_a_name_has_five_parts(name):
+    """Gold may have a hyphen or a blank, nothing may be a path; numbers have no leading zeros and are bounded."""
+    assert parse_name("250_10_237_123456_non-fiction") == PuzzleName(250, 10, 237, 123456, "non-fiction")
     assert parse_name(name) is None
 
 
@@ -76,12 +82,9 @@ def test_a_name_that_cannot_be_is_refused(name, reason):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"gold": "mauve"},
         {"gold": "blue", "name": "20_1_1_770487_blue"},
         {"N": 250},
         {"N": 0, "name": "0_1_1_770487_red"},
-        {"N": -5},
-        {"d": 99, "name": "20_99_1_770487_red"},
         {"needles": 2, "rho": 0.1, "name": "20_1_2_770487_red"},
         {"rho": 5.0},
         {"rho": float("nan")},
@@ -89,7 +92,6 @@ def test_a_name_that_cannot_be_is_refused(name, reason):
         {"ratio_pct": 50.0},
         {"puzzle_id": 1},
         {"category": "bogus"},
-        {"poi": "Nobody"},
         {"poi": "Ann\nBob"},
         {"domain": ["red"]},
         {"text": "changed"},
@@ -151,66 +153,46 @@ def test_a_long_name_is_drawn_if_its_text_is_known():
     assert find_edition(["1000000_12_1000000_5_red"]) == []
 
 
-def test_a_catalog_numbers_its_puzzles():
-    """Known puzzles come first, new ones follow in the order of their first mention."""
-    catalog = Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES))
-    other = draw_puzzle(20, 3, 5, 4)
-    assert [catalog.place(other.name), catalog.place(NAME), catalog.place(other.name)] == [1, 0, 1]
-    assert catalog.table().column("name").to_pylist() == [NAME, other.name]
-
-
-def test_a_catalog_refuses_another_puzzle_of_a_known_name():
-    """The same puzzle may come twice, a changed one not."""
-    catalog = Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES))
+def test_a_catalog_numbers_its_puzzles(catalog):
+    """Known puzzles come first, new ones follow in the order of their first mention; a changed one is refused."""
+    assert [catalog.place(OTHER.name), catalog.place(NAME), catalog.place(OTHER.name)] == [1, 0, 1]
     catalog.add(draw_named(NAME))
     with pytest.raises(ValueError, match="another puzzle of this name"):
         catalog.add({**draw_named(NAME), "text": "changed"})
-    assert len(catalog) == 1
+    assert len(catalog) == 2
+    assert catalog.table().column("name").to_pylist() == [NAME, OTHER.name]
 
 
-def test_an_unknown_name_is_refused_every_time():
+def test_an_unknown_name_is_refused_every_time(catalog):
     """The second refusal says what the first said."""
-    catalog = Catalog()
     for _ in range(2):
         with pytest.raises(ValueError, match="has the solution 'red'"):
             catalog.place("20_1_1_770487_blue")
 
 
-@pytest.mark.parametrize(
-    "name", ["020_1_1_7_red", "20_01_1_7_red", "20_1_01_7_red", "20_1_1_07_red", "1000001_1_1_7_red"]
-)
-def test_numbers_of_a_name_are_written_in_one_way(name):
-    """Leading zeros make no name, nor do more than a million statements."""
-    assert parse_name(name) is None
-
-
-def test_a_catalog_is_read_from_its_table(tmp_path):
+def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
     """Puzzles come back from the file; another table is refused with its name."""
     label = {"provenance": "imported"}
-    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([draw_named(NAME)], PUZZLES), label)
+    write_table(tmp_path / "puzzles.parquet", catalog.table(), label)
     assert read_catalog(tmp_path / "puzzles.parquet").place(NAME) == 0
     write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}), label)
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(tmp_path / "cells.parquet")
 
 
-def test_a_puzzle_is_found_by_its_text():
+def test_a_puzzle_is_found_by_its_text(catalog):
     """Blanks around the text do not count, and puzzles that come later are found too."""
-    catalog, other = Catalog(pa.Table.from_pylist([draw_named(NAME)], PUZZLES)), draw_puzzle(20, 3, 5, 4)
     assert catalog.find_text(f"  {draw_named(NAME)['text']}\n") == NAME
-    assert catalog.find_text(other.text) is None
-    catalog.place(other.name)
-    assert catalog.find_text(other.text) == other.name
+    assert catalog.find_text(OTHER.text) is None
+    catalog.place(OTHER.name)
+    assert catalog.find_text(OTHER.text) == OTHER.name
 
 
-def test_a_table_that_holds_a_puzzle_twice_can_be_added_to():
+def test_a_table_that_holds_a_puzzle_twice_can_be_added_to(catalog):
     """The chain of ids may run into a loop on a grid of another order than the paper's."""
-    other = draw_puzzle(20, 3, 5, 4)
-    catalog = Catalog(pa.Table.from_pylist([draw_named(NAME)] * 2, PUZZLES))
-    assert catalog.place(other.name) == 2
-    assert catalog.table().column("name").to_pylist() == [NAME, NAME, other.name]
-    with pytest.raises(ValueError, match="another puzzle of this name"):
-        catalog.add({**draw_named(NAME), "text": "changed"})
+    twice = Catalog(pa.concat_tables([catalog.table()] * 2))
+    assert twice.place(OTHER.name) == 2
+    assert twice.table().column("name").to_pylist() == [NAME, NAME, OTHER.name]
 
 
 CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
@@ -232,12 +214,6 @@ def test_edition_is_found_by_names_and_by_texts(drawn):
     for fit in by_text[1:]:
         assert fit.fitting <= next(one.fitting for one in by_name if one.edition == fit.edition) < len(texts)
         assert fit.fitting == sum(is_drawn_by(fit.edition, name, texts[name]) for name in texts)
-
-
-def test_ports_puzzles_are_drawn_once():
-    """Where the port fits everything, no other edition is tried."""
-    names = [puzzle.name for puzzle in draw_grid(CELLS, 1, 3)]
-    assert [(fit.edition, fit.fitting, fit.tried) for fit in find_edition(names)] == [(PORT, 12, 12)]
 
 
 def test_names_of_several_editions_are_refused_with_counts():
@@ -262,7 +238,6 @@ def test_what_cannot_be_drawn_fits_nothing():
 
 
 def test_of_many_names_a_part_is_tried():
-    """Of more names than the sample a part spread over all of them is drawn again."""
+    """Of more names than the sample a part spread over all of them is drawn again, by the port alone if it fits."""
     names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
-    (fit,) = find_edition(names)
-    assert fit == (PORT, SAMPLE, SAMPLE)
+    assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]

@@ -1,6 +1,5 @@
 import pytest
 
-from cogniload_repro.commands.puzzles import puzzles
 from cogniload_repro.grid import Cell, _notice
 from cogniload_repro.puzzles.editions import EDITIONS, KEY_ORDERS, NAMES, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -17,15 +16,12 @@ def test_names_stand_for_editions():
 
 
 def test_former_names_are_accepted_with_a_notice(caplog):
-    """Names of the last release stand for the present ones, in functions and options."""
+    """Names of the last release stand for the present ones."""
     _notice.cache_clear()
     assert resolve_edition("port") == PORT
     assert resolve_edition("elixir", "term") == resolve_edition("elixir", "alphabetical")
     assert Cell(50, 5, 1, "port") == Cell(50, 5, 1, "half-even")
-    option = next(option for option in puzzles.params if option.name == "kind")
-    assert option.type.convert("layout", option, None) == "release"
-    for words in ("edition port is now called python", "--format layout is now called release"):
-        assert words in caplog.text
+    assert "edition port is now called python" in caplog.text
 
 
 def test_orders_of_keys_hold_all_categories():
@@ -62,10 +58,3 @@ def test_ids_that_elixir_never_drew_are_refused(puzzle_id):
         draw_puzzle(20, 1, 1, puzzle_id, edition="elixir")
     if puzzle_id in (99_999, 1_000_000):
         assert draw_puzzle(20, 1, 1, puzzle_id).puzzle_id == puzzle_id
-
-
-def test_command_offers_every_edition():
-    """The command line has the same names as the function."""
-    choices = {option.name: option.type.choices for option in puzzles.params if option.name in ("edition", "key_order")}
-    assert sorted(choices["edition"]) == sorted(NAMES)
-    assert sorted(choices["key_order"]) == sorted(KEY_ORDERS)

@@ -4,30 +4,12 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.schemas import SCORES
-from cogniload_repro.scoring.cells import (
-    BUCKET_COLUMNS,
-    count_cells,
-    count_endings,
-    write_cells,
-)
+from cogniload_repro.scoring.cells import BUCKET_COLUMNS, count_cells, count_endings, write_cells
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import read_metadata, write_table
 
-COLUMNS = [
-    "model",
-    "N",
-    "d",
-    "ratio_pct",
-    "needles",
-    "rho",
-    "total",
-    "correct",
-    "ctx",
-    "valid_logic",
-    "poi_logic",
-    "last_logic",
-    "other",
-]
+COLUMNS = ["model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", "ctx", "valid_logic", "poi_logic"]
+COLUMNS += ["last_logic", "other"]
 TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 
 

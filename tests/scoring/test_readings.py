@@ -75,13 +75,6 @@ def test_a_response_is_read_in_all_ways(build):
     assert set(spent) == {"wrong_max_context"}
 
 
-def test_a_puzzle_that_is_not_known_is_refused(build):
-    """The message names it."""
-    write_table(build / "puzzles.parquet", PUZZLES.empty_table(), LABEL)
-    with pytest.raises(ValueError, match=PUZZLE["name"]):
-        count_moves(build / "outputs", build / "puzzles.parquet")
-
-
 def test_scores_under_another_reading_have_a_place_of_their_own(tmp_path):
     """Only the default's are the build's scores; a name that is no reading is no folder."""
     assert place_scores(tmp_path, "pseudocode") == tmp_path

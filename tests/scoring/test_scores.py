@@ -164,12 +164,8 @@ def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message):
     with pytest.raises(ValueError, match=message):
         score_all(build)
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "c.parquet"]
-
-
-def test_an_empty_folder_is_refused(tmp_path):
-    """Without outputs there is nothing to score."""
     with pytest.raises(ValueError, match="holds no outputs"):
-        score_dataset(tmp_path, tmp_path / "puzzles.parquet", tmp_path / "scores")
+        score_dataset(build / "empty", build / "puzzles.parquet", build / "scores")
 
 
 def test_a_long_window_is_cut_around_its_answer(tmp_path):

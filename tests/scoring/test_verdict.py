@@ -57,6 +57,7 @@ def test_verdict_equals_the_literal_algorithms(reading, case):
     ("response", "bucket"),
     [
         ("Sue has red hair.", "correct_valid"),
+        ("Sue has red hair.\nSo it is blue", "correct_valid"),
         ("Sue: red", "correct_poi"),
         ("Sue's hair?\nIt is red", "correct_last_sentence"),
         ("Sue has blue hair.", "wrong_logic"),
@@ -74,29 +75,15 @@ def test_every_bucket_is_reached(response, bucket):
     assert bucket in BUCKETS
 
 
-def test_an_earlier_line_wins_over_the_last_sentence():
-    """The line with name and qualifier decides first, even against a later sentence."""
-    assert score_response("Sue has red hair.\nSo it is blue", **CASE) == "correct_valid"
-
-
 @pytest.mark.parametrize(
     ("prompt_tokens", "response_tokens", "exceeded"),
-    [
-        (2_000, 30_747, False),
-        (2_000, 30_748, True),
-        (None, 40_000, False),
-        (40_000, None, False),
-        (None, None, False),
-    ],
+    [(2_000, 30_747, False), (2_000, 30_748, True), (None, 40_000, False), (40_000, None, False), (None, None, False)],
 )
 def test_the_budget_counts_twenty_tokens_more(prompt_tokens, response_tokens, exceeded):
-    """The limit is met at prompt + response + 20 = 32,768, and unknown where a count is."""
+    """The limit is met at prompt + response + 20 = 32,768, and unknown where a count is; it comes before any match."""
     assert exceeds_budget(prompt_tokens, response_tokens) is exceeded
-
-
-def test_a_right_answer_beyond_the_budget_is_a_context_failure():
-    """The guard comes before every match."""
-    assert score_response("Sue has red hair.", **CASE, prompt_tokens=1, response_tokens=32_747) == "wrong_max_context"
+    bucket = score_response("Sue has red hair.", **CASE, prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+    assert bucket == ("wrong_max_context" if exceeded else "correct_valid")
 
 
 @pytest.mark.parametrize(
@@ -114,42 +101,37 @@ def test_the_verdict_carries_its_evidence(response, verdict):
 
 
 @pytest.mark.parametrize(
-    ("response", "buckets"),
+    ("response", "paper", "reading", "bucket"),
     [
-        ("Sue had red hair. It is blue hair.", ("correct_valid", "wrong_logic")),
-        ("Sue's hair is red, not blue", ("correct_valid", "wrong_other")),
-        ("Sue's hair went from blue to red", ("correct_valid", "correct_valid")),
+        ("Sue had red hair. It is blue hair.", "correct_valid", "prose", "wrong_logic"),
+        ("Sue's hair is red, not blue", "correct_valid", "prose", "wrong_other"),
+        ("Sue's hair went from blue to red", "correct_valid", "prose", "correct_valid"),
+        ("It is red\n(as asked)\n", "wrong_other", "late_drop", "correct_last_sentence"),
+        ("Sue has red hair.\nI am not sure.", "correct_valid", "answer_only", "wrong_other"),
+        ("<think>Sue has red hair.</think>\nShe has blue hair.", "correct_valid", "answer_only",
+         "wrong_logic_last_sentence"),
+        ("<think>Sue has red hair.", "correct_valid", "answer_only", "wrong_max_context"),
+        ("Sue has red hair.", "correct_valid", "answer_only", "correct_last_sentence"),
+    ],
+)  # fmt: skip
+def test_another_reading_may_decide_otherwise(response, paper, reading, bucket):
+    """Readings differ where the prose of D.3 and D.4 does from the algorithms, or look behind the reasoning alone."""
+    assert score_response(response, **CASE) == paper
+    assert score_response(response, **CASE, reading=find_reading(reading)) == bucket
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: find_reading("mine"), "pseudocode, prose"),
+        (lambda: score_response(None, **CASE), "must be text"),
+        (lambda: score_response("It is red.", **{**CASE, "gold": ""}), "gold value is empty"),
     ],
 )
-def test_the_prose_may_read_otherwise(response, buckets):
-    """The named readings move verdicts where the prose of D.3 and D.4 differs from the algorithms."""
-    found = tuple(score_response(response, **CASE, reading=find_reading(name)) for name in ("pseudocode", "prose"))
-    assert found == buckets
-
-
-def test_a_late_drop_ignores_trailing_newlines():
-    """With `late_drop` a remark in brackets goes although a newline follows."""
-    response = "It is red\n(as asked)\n"
-    assert score_response(response, **CASE) == "wrong_other"
-    assert score_response(response, **CASE, reading=READINGS["late_drop"]) == "correct_last_sentence"
-
-
-def test_an_unknown_reading_is_refused():
-    """The message lists the readings."""
-    with pytest.raises(ValueError, match="pseudocode, prose"):
-        find_reading("mine")
-
-
-def test_a_response_that_is_no_text_is_refused():
-    """A missing response is not scored as an empty one."""
-    with pytest.raises(ValueError, match="must be text"):
-        score_response(None, **CASE)
-
-
-def test_an_empty_gold_value_is_refused():
-    """Every text would give it."""
-    with pytest.raises(ValueError, match="gold value is empty"):
-        score_response("It is red.", **{**CASE, "gold": ""})
+def test_what_cannot_be_judged_is_refused(call, message):
+    """A reading that there is not, a missing response, and a gold value that every text would give."""
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_a_huge_response_is_scored():
@@ -161,23 +143,6 @@ def test_a_huge_response_is_scored():
 def test_the_example_in_the_documentation_runs():
     """The doctest of the public function holds."""
     assert doctest.testmod(scoring).failed == 0
-
-
-@pytest.mark.parametrize(
-    ("response", "paper", "answer_only"),
-    [
-        ("Sue has red hair.\nI am not sure.", "correct_valid", "wrong_other"),
-        ("<think>Sue has red hair.</think>\nShe has blue hair.", "correct_valid", "wrong_logic_last_sentence"),
-        ("<think>Sue has red hair.", "correct_valid", "wrong_max_context"),
-        ("Sue has red hair.", "correct_valid", "correct_last_sentence"),
-    ],
-)
-def test_the_answer_alone_may_be_judged_otherwise(response, paper, answer_only):
-    """The paper's rule finds the value in the reasoning too; the reading looks in what follows it."""
-    found = tuple(
-        score_response(response, **CASE, reading=find_reading(name)) for name in ("pseudocode", "answer_only")
-    )
-    assert found == (paper, answer_only)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

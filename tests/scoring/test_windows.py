@@ -42,8 +42,9 @@ def test_every_category_has_its_stems():
 
 
 def test_windows_are_whole_lines_in_lower_case():
-    """The two windows that name the person are whole lines, the third is a sentence."""
+    """The two windows that name the person are whole lines, the third is a sentence; with `cut_windows` all are."""
     response = "Sue has Hair. Old.\nSUE: well. Yes.\n\nIt is red. Bye.\n\n"
+    assert find_windows(response, "Sue", "hair", cut_windows=True) == Windows(" old", " yes", " bye")
     assert find_windows(response, "Sue", "hair") == Windows("sue has hair. old.", "sue: well. yes.", " bye")
 
 
@@ -51,12 +52,6 @@ def test_windows_of_other_scripts_are_in_lower_case():
     """Capital letters beyond ASCII are put into lower case as in the whole text, the final sigma included."""
     assert find_windows("É Sue ΟΔΟΣ.\nfin", "Sue", "hair").poi_last == "é sue οδος."
     assert find_windows("x\nΟΔΟΣ.É", "Sue", "hair").last_sentence == "οδοσ"
-
-
-def test_windows_are_cut_in_the_prose_reading():
-    """With `cut_windows` all three windows are sentences."""
-    response = "Sue has Hair. Old.\nSUE: well. Yes.\nIt is red. Bye."
-    assert find_windows(response, "Sue", "hair", cut_windows=True) == Windows(" old", " yes", " bye")
 
 
 @pytest.mark.parametrize(
@@ -75,10 +70,6 @@ def test_windows_are_cut_in_the_prose_reading():
 def test_a_closing_remark_in_brackets_is_dropped(response, late_drop, last_sentence):
     """The remark goes only if it is the very last line; a trailing newline saves it unless dropped late."""
     assert find_windows(response, "Sue", "hair", late_drop=late_drop).last_sentence == last_sentence
-
-
-def test_a_dropped_remark_is_no_window():
-    """The name inside the dropped remark does not count."""
     assert find_windows("It is red.\n(Sue has red hair)", "Sue", "hair")[:2] == ("", "")
 
 
@@ -99,35 +90,15 @@ def test_any_name_is_looked_for_as_it_stands(poi, windows):
     assert find_windows(response.replace("Sue\nIan\n", ""), poi, "hair")[:2] == expected
 
 
-def test_only_two_characters_become_ascii_letters():
-    """The fast search relies on it: beyond A-Z only U+0130 and U+212A have ASCII letters as lower case."""
-    makers = {
-        chr(code) for code in range(128, sys.maxunicode + 1) if any(letter.isascii() for letter in chr(code).lower())
-    }
-    assert makers == {"\u0130", "\u212a"}
-
-
-def test_no_character_becomes_a_line_end_or_a_full_stop():
-    """Lines and sentences may be cut before they are put into lower case."""
-    changed = (chr(code) for code in range(sys.maxunicode + 1))
-    assert not any(set("\n.()") & set(char.lower()) for char in changed if char not in "\n.()")
-
-
-def test_only_capital_sigma_depends_on_its_neighbours():
-    """The fast search relies on it: any other character has one lower case, wherever it stands."""
-    dependent = {
-        char
-        for char in map(chr, range(sys.maxunicode + 1))
-        if f"a{char}".lower() != f"a{char.lower()}" or f"{char}a".lower() != f"{char.lower()}a"
-    }
-    assert dependent == {"\u03a3"}
-
-
-def test_lower_case_stays_as_it_is():
-    """A window is put into lower case once; Algorithm 3 does so again, which changes nothing."""
-    lowered = (chr(code).lower() for code in range(sys.maxunicode + 1))
-    assert all(char.lower() == char for char in set("".join(lowered)))
-    assert "ΑΣ ασας".lower().lower() == "ΑΣ ασας".lower()
+def test_characters_are_as_the_fast_search_takes_them():
+    """Which become ASCII letters, line ends or full stops, which depend on their neighbours, and what stays lower."""
+    lowered = {char: char.lower() for char in map(chr, range(sys.maxunicode + 1))}
+    assert {char for char, low in lowered.items() if char > "\x7f" and min(low) <= "\x7f"} == {"\u0130", "\u212a"}
+    assert not any(set("\n.()") & set(low) for char, low in lowered.items() if char not in "\n.()")
+    assert {
+        char for char, low in lowered.items() if f"a{char}".lower() != f"a{low}" or f"{char}a".lower() != f"{low}a"
+    } == {"\u03a3"}
+    assert all(char.lower() == char for char in set("".join(lowered.values())))
 
 
 def reference_windows(response, poi, category):

@@ -25,10 +25,7 @@ class Phrases(NamedTuple):
 PHRASES = {
     "location": Phrases("is located at the {}", "located in the {}", "move to the {}", "Where is {}?"),
     "clothes_shirt": Phrases(
-        "is wearing a {} shirt",
-        "wearing a {} shirt",
-        "change into a {} shirt",
-        "What color shirt is {} wearing?",
+        "is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt", "What color shirt is {} wearing?"
     ),
     "clothes_pant": Phrases(
         "is wearing a {} pant", "wearing a {} pant", "change into a {} pant", "What color pant is {} wearing?"
@@ -37,10 +34,7 @@ PHRASES = {
         "is wearing a {} hat", "wearing a {} hat", "change into a {} hat", "What color hat is {} wearing?"
     ),
     "clothes_socks": Phrases(
-        "is wearing {} socks",
-        "wearing {} socks",
-        "change into {} socks",
-        "What color of socks is {} wearing?",
+        "is wearing {} socks", "wearing {} socks", "change into {} socks", "What color of socks is {} wearing?"
     ),
     "clothes_gloves": Phrases(
         "is wearing {} gloves", "wearing {} gloves", "put on {} gloves", "What color of gloves is {} wearing?"
@@ -52,10 +46,7 @@ PHRASES = {
         "What color of underwear is {} wearing?",
     ),
     "hair": Phrases(
-        "has {} colored hair",
-        "having {} hair",
-        "color their hair to {}",
-        "What is the final hair color of {}?",
+        "has {} colored hair", "having {} hair", "color their hair to {}", "What is the final hair color of {}?"
     ),
     "recent_eat": Phrases("last ate a {}", "which most recently ate {}", "eat a {}", "What did {} most recently eat?"),
     "recent_watch": Phrases(
@@ -103,10 +94,9 @@ def read_ontology(path: str | Path) -> Ontology:
             "restore data/published/iclr2026/ontology.json"
         ) from None
     for name, entries in words.items():
-        if not (isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)):
-            raise ValueError(f"{path}: {name!r} must be a list of words; restore the file of Appendix G")
-        if len(set(entries)) != len(entries) or len(entries) < 10:
-            raise ValueError(f"{path}: {name!r} must hold at least 10 different words; restore the file")
+        whole = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
+        if not whole or len(entries) < 10 or len(set(entries)) < len(entries):
+            raise ValueError(f"{path}: {name!r} must hold at least 10 different words; restore the file of Appendix G")
     people = tuple(words.pop("people"))
     values = {
         name: tuple(MISPRINTS.get(name, {}).get(entry, entry) for entry in entries) for name, entries in words.items()
