@@ -167,6 +167,21 @@ def test_scores_that_are_written_elsewhere_are_missed(build, tmp_path):
         score(build, tmp_path / "scores", executor)
 
 
+def test_a_worker_with_another_scorer_is_refused(build, tmp_path):
+    """The version's number alone does not say what a checkout has."""
+
+    class Older(ThreadPoolExecutor):
+        def submit(self, function, outputs, puzzles, scores, reading, made_from, *more):
+            return super().submit(function, outputs, puzzles, scores, reading, made_from | {"scorer": "older"}, *more)
+
+    with (
+        Older(1) as executor,
+        pytest.raises(ValueError, match="a worker has another scorer; give all workers the same"),
+    ):
+        score(build, tmp_path / "scores", executor)
+    assert not list((tmp_path / "scores").glob("*.parquet"))
+
+
 def test_scores_that_lack_rows_are_refused(build, tmp_path, monkeypatch):
     """What is there has as many rows as its outputs."""
     whole = scoring._score

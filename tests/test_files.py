@@ -1,12 +1,13 @@
 """Files by content, and a folder for one process at a time."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
-from cogniload_repro.files import digest_of, locked, look_at, write_whole
+from cogniload_repro.files import describe_error, digest_of, locked, look_at, naming, write_whole
 
 HOLD = """
 import sys
@@ -77,3 +78,13 @@ def test_a_file_is_written_with_its_mode(tmp_path):
     path = write_whole(tmp_path / "new" / "secret", "é\n", mode=0o600)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == ("é\n".encode(), 0o600)
     assert [entry.name for entry in path.parent.iterdir()] == ["secret"]
+
+
+@pytest.mark.parametrize("named", [(), (".a.part",)])
+@pytest.mark.parametrize("number, remedy", [(28, "No space .*; make room"), (13, "Permission .*; give yourself"),
+                                            (2, "No such file .*; check the path")])  # fmt: skip
+def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, named):
+    """Not the part beside the file, and not nothing, as where a file is open already."""
+    with pytest.raises(OSError) as caught, naming("a", ".a.part"):  # noqa: PT011
+        raise OSError(number, "pyarrow's words", *named)
+    assert re.match(f"a: {remedy}", describe_error(caught.value))

@@ -17,6 +17,7 @@ _ROOM, _RIGHTS = "make room and run the same command again", "give yourself the 
 #: What to do where the system refuses.
 _REMEDIES = {
     errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM,
+    errno.ENOENT: "check the path; workers of a cluster need it too",
     errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS,
 }  # fmt: skip
 

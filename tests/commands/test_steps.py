@@ -263,11 +263,12 @@ def test_make_at_once_in_one_checkout(checkout):
 
 
 def test_the_line_on_outputs_names_what_was_added(tmp_path):
-    """The base by its source, what was added by its models."""
+    """The base by its source, what was added by its models; very many of them are counted."""
     assert describe_outputs(tmp_path) == "Outputs: none"
     held = [{"source": "reconstructed", "models": ["x"]}, {"source": "a.csv", "models": ["b", "c"]}]
+    held.append({"source": "many.csv", "models": list(map(str, range(1000)))})
     (tmp_path / "sources.json").write_text(json.dumps(held))
-    assert describe_outputs(tmp_path) == "Outputs: reconstructed + b, c (a.csv)"
+    assert describe_outputs(tmp_path) == "Outputs: reconstructed + b, c (a.csv) + 1,000 models (many.csv)"
 
 
 def test_regressions_are_inputs_of_fits_and_not_of_outputs(tmp_path, monkeypatch):

@@ -254,7 +254,11 @@ def read_sources(build: Path) -> list[dict]:
 
 def describe_outputs(build: Path) -> str:
     """Return a line that says which outputs a build holds."""
-    names = [f"{', '.join(one['models'])} ({one['source']})" if number else one["source"]
+
+    def list_models(models: list[str]) -> str:
+        return ", ".join(models) if len(models) <= 5 else f"{len(models):,} models"
+
+    names = [f"{list_models(one['models'])} ({one['source']})" if number else one["source"]
              for number, one in enumerate(read_sources(build))]  # fmt: skip
     return f"Outputs: {' + '.join(names or ['none'])}"
 

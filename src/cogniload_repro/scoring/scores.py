@@ -163,6 +163,8 @@ def _score(
     outputs: Path, puzzles: Path, scores: Path, reading: Reading, made_from: dict[str, str], groups: list[int] | None
 ) -> None:
     """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
+    if made_from["scorer"] != _scorer_digest():
+        raise ValueError(f"a worker has another scorer; {_REMEDY}")
     made_from = read_metadata(outputs) | made_from
     if groups is None or 0 in groups:
         made_from["outputs"] = stamp(outputs)
