@@ -81,7 +81,7 @@ def test_a_file_is_written_with_its_mode(tmp_path):
 
 
 @pytest.mark.parametrize("named", [(), (".a.part",)])
-@pytest.mark.parametrize("number, remedy", [(28, "No space .*; make room"), (13, "Permission .*; give yourself"),
+@pytest.mark.parametrize(("number", "remedy"), [(28, "No space .*; make room"), (13, "Permission .*; give yourself"),
                                             (2, "No such file .*; check the path")])  # fmt: skip
 def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, named):
     """Not the part beside the file, and not nothing, as where a file is open already."""
