@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.companions import versions
-from cogniload_repro.companions.versions import EXPLANATIONS, TERMS, compare_rows, switch_rules
+from cogniload_repro.companions.versions import EXPLANATIONS, compare_rows, switch_rules
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.regression import fit_glm
 
@@ -56,7 +56,7 @@ def test_the_true_explanation_is_the_nearest(monkeypatch, truth, model, fitted):
         total=ordered["total"] - ("left out" in truth) * ordered["ctx"],
         rho=ordered["ratio_pct"] / 100 if truth == "nominal ratio" else ordered["rho"],
     )
-    then = pd.DataFrame([fit_glm(changed).coef], index=pd.Index([model], name="model"), columns=list(TERMS))
+    then = pd.DataFrame([fit_glm(changed).coef], index=pd.Index([model], name="model"), columns=list(versions.BETAS))
     monkeypatch.setattr(versions, "load_submission", lambda: then)
     found = switch_rules(own).set_index("explanation")
     assert list(found.index) == list(EXPLANATIONS)

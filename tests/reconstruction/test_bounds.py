@@ -1,12 +1,22 @@
-"""Bounds of every point along rho."""
+"""How many tables agree with the paper, how far their sums reach, and the bounds of every point along rho."""
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.reconstruction.bounds import PANELS, find_bounds, load_bounds, write_bounds
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.reconstruction.bounds import (
+    PANELS,
+    constraints_around,
+    estimate_log10_tables,
+    find_bounds,
+    load_bounds,
+    possible_range,
+)
+from cogniload_repro.reconstruction.constraints import Constraints
+from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
 from cogniload_repro.statistics.reconstructions import load_tables
 
 CELLS, BOUNDS = load_counts(), load_bounds()
@@ -50,8 +60,71 @@ def test_bounds_are_made_again(name):
 
 def test_written_bounds_are_read_back(tmp_path):
     """Writing and loading gives the same rows; a file with an impossible share is refused, with the remedy."""
-    path = write_bounds([BOUNDS], tmp_path / "bounds.csv")
+    path = write_csv(tmp_path / "bounds.csv", [BOUNDS])
     pd.testing.assert_frame_equal(load_bounds(path), BOUNDS)
     path.write_text(path.read_text().replace(",1.0\n", ",1.5\n", 1))
     with pytest.raises(ValueError, match=r"most 1\.5.*cogniload feasible"):
         load_bounds(path)
+
+
+def small_problem(seed):
+    """Return nine cells in a square with up to 14 answers each, their margins, two windows, and all tables that fit."""
+    rng = np.random.default_rng(seed)
+    square = np.arange(9).reshape(3, 3)
+    margins = [*(np.isin(range(9), row) for row in square), *(np.isin(range(9), column) for column in square.T[:2])]
+    exact, middle = np.array(margins, dtype=int), rng.integers(4, 11, 9)
+    weights = rng.normal(size=(2, 9)) / 3
+    constraints = Constraints(exact, exact @ middle, weights, weights @ middle, np.full(9, 14.0))
+    k = np.zeros((15**4, 9), dtype=int)
+    k[:, [0, 1, 3, 4]] = list(product(range(15), repeat=4))
+    k[:, [2, 5]] = constraints.sums[:2] - k.reshape(-1, 3, 3).sum(axis=2)[:, :2]
+    k[:, [6, 7]] = constraints.sums[3:] - k.reshape(-1, 3, 3).sum(axis=1)[:, :2]
+    k[:, 8] = constraints.sums[2] - k[:, 6:8].sum(axis=1)
+    return constraints, np.array([table for table in k if constraints.met(table)])
+
+
+def count_exactly(weights, most, total, centre):
+    """Count the tables with this total and these two weighted sums, cell by cell."""
+    cells = weights.shape[1]
+    ways = np.zeros((cells * most + 1, 2 * cells * most + 1, 2 * cells * most + 1))
+    ways[0, cells * most, cells * most] = 1
+    for first, second in weights.T:
+        ways = sum(np.roll(ways, (k, k * first, k * second), axis=(0, 1, 2)) for k in range(most + 1))
+    a, b = centre + cells * most
+    return ways[total, a, b]
+
+
+@pytest.mark.parametrize("total", [6, 20, 36, 63])
+def test_estimate_is_near_the_count(total):
+    """Where the tables can be counted, few answers right or most, the estimate is within a tenth of a power of ten."""
+    rng, cells, most = np.random.default_rng(total), 24, 3
+    weights = rng.integers(-1, 2, (2, cells))
+    centre = np.rint(weights.sum(axis=1) * total / cells).astype(int)
+    exact, n = np.ones((1, cells), dtype=int), np.full(cells, float(most))
+    constraints = Constraints(exact, np.array([total]), 2 * weights, 2 * centre, n)
+    tables = count_exactly(weights, most, total, centre)
+    assert estimate_log10_tables(constraints) == pytest.approx(np.log10(tables), abs=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_table_lies_outside_the_range(seed):
+    """The range of a group's share holds every table, and is not much wider than they are."""
+    constraints, tables = small_problem(seed)
+    members = np.isin(range(9), [0, 4])
+    low, high = possible_range(constraints, members)
+    shares = tables[:, members].sum(axis=1) / 28
+    assert low - 1e-9 <= shares.min() <= low + 0.15
+    assert high - 0.15 <= shares.max() <= high + 1e-9
+
+
+@pytest.mark.parametrize("name", ["gpt-5-2025-08-07", "QwQ-32B", "o3-2025-04-16"])
+def test_committed_counts_meet_their_constraints(name):
+    """The committed table is one of those that are estimated, among at least a million."""
+    constraints, own = constraints_around(CELLS, name), CELLS[CELLS["model"] == name]
+    assert constraints.met(own["correct"].to_numpy())
+    assert (constraints.exact @ own["correct"].to_numpy() == constraints.sums).all()
+    assert estimate_log10_tables(constraints) > 6
+    d = own["d"].to_numpy() == 3
+    assert possible_range(constraints, d) == pytest.approx([own["correct"][d].sum() / own["total"][d].sum()] * 2)
+    with pytest.raises(ValueError, match=f"{name} has 35 of the paper's 140 cells"):
+        constraints_around(CELLS.query("N == 20"), name)

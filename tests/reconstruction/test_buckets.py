@@ -3,20 +3,10 @@
 import numpy as np
 import pytest
 
-from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.buckets import (
-    CONDITIONS,
-    CONTEXT_BUDGET,
-    CONTEXT_MARGIN,
-    OF_CONDITION,
-    bucket_sums,
-    can_spread,
-    overflow_chance,
-    spread_errors,
-)
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_CONDITION, bucket_sums, can_spread
+from cogniload_repro.reconstruction.reconstruct import load_counts, overflow_chance, spread_errors
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -29,15 +19,11 @@ SOME = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cells():
-    """The committed reconstruction."""
-    return load_counts()
-
-
-def test_the_budget_is_the_scorers():
-    """Reconstruction and scorer have one context budget and one reserve."""
-    assert (CONTEXT_BUDGET, CONTEXT_MARGIN) == (CONTEXT_TOKENS, RESERVED_TOKENS)
+def errors_of(model):
+    """Return a model's committed errors by condition, with its correct answers and its answers by cell."""
+    own = load_counts().query("model == @model")
+    n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
+    return (OF_CONDITION @ (n - correct)).astype(int), correct, n
 
 
 def test_conditions_partition_the_cells():
@@ -65,10 +51,9 @@ def test_sums_are_the_printed_ones(model):
 
 
 @pytest.mark.parametrize("model", SOME)
-def test_errors_are_spread_with_exact_sums(cells, model):
+def test_errors_are_spread_with_exact_sums(model):
     """Whole numbers, none negative, whose sums by condition, by d and by N are exact; the same on a second run."""
-    own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
+    errors, _, _ = errors_of(model)
     spread = spread_errors(model, errors)
     assert spread.shape == (20, 5)
     assert spread.dtype.kind == "i"
@@ -79,21 +64,18 @@ def test_errors_are_spread_with_exact_sums(cells, model):
     np.testing.assert_array_equal(spread_errors(model, errors), spread)
 
 
-def test_context_failures_gather_where_responses_are_long(cells):
+def test_context_failures_gather_where_responses_are_long():
     """Of gpt-5's overflows at N=250 those at d=10 are the most, as its token lengths suggest."""
     model = "gpt-5-2025-08-07"
-    own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
+    errors, _, _ = errors_of(model)
     ctx = dict(zip(CONDITIONS, spread_errors(model, errors)[:, 0], strict=True))
     assert ctx[250, 10] == max(ctx.values()) > 0
 
 
-def test_errors_that_do_not_fit_are_refused(cells):
+def test_errors_that_do_not_fit_are_refused():
     """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
     model = "QwQ-32B"
-    own = cells[cells["model"] == model]
-    n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
-    errors = (OF_CONDITION @ (n - correct)).astype(int)
+    errors, correct, n = errors_of(model)
     assert can_spread(model, correct, n)
     moved = errors.copy()
     moved[0] += 50  # off the sums of its d and its N
@@ -106,11 +88,10 @@ def test_errors_that_do_not_fit_are_refused(cells):
     assert not can_spread(model, fewer, n)
 
 
-def test_both_ways_of_asking_agree(cells):
+def test_both_ways_of_asking_agree():
     """`can_spread` says yes exactly where `spread_errors` finds a way, also where only the buckets leave no room."""
     model = "gemini-2.5-pro"
-    own = cells[cells["model"] == model]
-    errors = (OF_CONDITION @ (own["total"] - own["correct"]).to_numpy()).astype(int)
+    errors, _, _ = errors_of(model)
     first = OF_CONDITION.argmax(axis=1)  # a cell of each condition, to hold its errors
     place = {condition: number for number, condition in enumerate(CONDITIONS)}
     answers = []

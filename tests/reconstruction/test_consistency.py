@@ -7,8 +7,8 @@ import pytest
 
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.reconstruction.consistency import compare_codings, compare_table2, missing_choices
-from cogniload_repro.reconstruction.derivation import RULES, derive_all, derive_each
 from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.reconstruction.sufficient import RULES, derive_all, derive_each
 
 
 def at(low, value, high, rule="half-up"):

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -14,7 +13,7 @@ from cogniload_repro.published import ERRORS
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.reconstruction.stand_ins import stand_in_outputs, write_stand_ins
+from cogniload_repro.reconstruction.stand_ins import stand_in_outputs
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
@@ -126,30 +125,16 @@ def test_a_bucket_has_many_wordings(case):
     assert (spoken["nunique"] >= 5).all()
 
 
-def test_responses_name_values_of_their_own_puzzle(case):
-    """A wrong answer is another value of the puzzle's domain, never the right one alone."""
-    _, _, _, scored = case
-    wrong = scored[scored["bucket"].str.startswith("wrong_logic")]
-    for row in wrong.sample(min(len(wrong), 100), random_state=1).to_dict("records"):
-        assert any(value in row["response"] for value in row["domain"] if value != row["gold"])
-
-
 def test_each_model_has_its_own_stream(few, cells):
-    """The same model and seed give the same outputs; another seed gives others with the same counts."""
+    """The same model and seed give the same outputs in the puzzles' order; another seed others with the same counts."""
     own = cells[cells["model"] == "o3-2025-04-16"]
     first, again, other = (stand_in_outputs("o3-2025-04-16", own, few, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert (first["response"] != other["response"]).any()
     pd.testing.assert_frame_equal(recount(score(first, few)), recount(score(other, few)))
-
-
-def test_outputs_follow_the_puzzles(few, cells):
-    """Names come in the order of the puzzles table, the first n of each cell."""
-    own = cells[cells["model"] == "o3-2025-04-16"]
-    outputs = stand_in_outputs("o3-2025-04-16", own, few)
     place = few.groupby(["N", "ratio_pct", "d"]).cumcount()
     n = few[KEYS].merge(own[[*KEYS, "total"]], on=KEYS)["total"]
-    assert outputs["name"].tolist() == few.loc[(place < n).to_numpy(), "name"].tolist()
+    assert first["name"].tolist() == few.loc[(place < n).to_numpy(), "name"].tolist()
 
 
 def pair(first, second, **counts):
@@ -214,6 +199,8 @@ def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
     puzzles = tmp_path / "puzzles.parquet"
     drawn = PuzzleSet(SMALL, 10, scheme="spawn")
     write_parquet(puzzles, draw_rows(drawn), describe_set(drawn, ""))
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "QwQ-32B.parquet").write_bytes(b"left from another run")
     for workers in ("1", "2"):
         result = subprocess.run(
             [sys.executable, "-c", WRITE, str(puzzles), str(tmp_path / workers), workers],
@@ -223,25 +210,9 @@ def test_files_do_not_depend_on_workers_or_hash_seeds(tmp_path):
             check=True,
         )
         assert result.stdout.strip() == "280"
-    files = sorted(path.name for path in (tmp_path / "1").iterdir())
+    files = sorted(path.name for path in (tmp_path / "2").iterdir())
     assert files == ["gpt-5-2025-08-07.parquet", "o3-2025-04-16.parquet"]
     for name in files:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
         assert read_metadata(tmp_path / "1" / name)["provenance"] == "reconstructed"
         assert pq.read_schema(tmp_path / "1" / name).equals(OUTPUTS)
-
-
-def test_outputs_of_other_models_are_removed(tmp_path, cells):
-    """What is left from another run does not stay among the outputs."""
-    puzzles = tmp_path / "puzzles.parquet"
-    drawn = PuzzleSet(SMALL[:1], 10, scheme="spawn")
-    write_parquet(puzzles, draw_rows(drawn), describe_set(drawn, ""))
-    folder = tmp_path / "outputs"
-    folder.mkdir()
-    (folder / "QwQ-32B.parquet").write_bytes(b"old")
-    first = SMALL[0]
-    own = cells[(cells["model"] == "gpt-5-2025-08-07") & (cells["N"] == first.N) & (cells["d"] == first.d)]
-    own = own[own["ratio_pct"] == first.ratio_pct]
-    with ThreadPoolExecutor(1) as executor:
-        assert write_stand_ins(puzzles, own, folder, executor) == 10
-    assert [path.name for path in folder.iterdir()] == ["gpt-5-2025-08-07.parquet"]

@@ -1,5 +1,7 @@
 """Sufficient statistics: the optimiser against statsmodels, and what the printed tables settle."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -7,22 +9,35 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.derivation import BETAS, deviations, exact_statistics, puzzles_per_cell
+from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import (
+    BETAS,
+    HALF_UNITS,
     OPEN_COLUMNS,
+    POINTS,
     PRINTED,
+    RULES,
     centre_step,
+    derive_all,
+    derive_each,
+    deviations,
+    exact_statistics,
     fit_statistics,
+    lattice_step,
+    least_deviation,
+    missing_ratios,
+    needle_shares,
     predict,
     printed_windows,
+    puzzles_per_cell,
     recover,
 )
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.paper_tables import glm_table
 from cogniload_repro.statistics.regression import fit_glm
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -116,7 +131,7 @@ def test_puzzles_per_cell_leave_out_the_missing():
 
 @pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07", "o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
 def test_recovered_statistics_print_what_is_printed(name):
-    """Tables 3 and 6 come out of the recovered statistics, and 500 T_rho is a whole number."""
+    """The recovered statistics give Tables 3 and 6, and 500 T_rho is a whole number."""
     model = BY_NAME[name]
     recovered = recover(model)
     assert recovered.max_deviation <= 1
@@ -127,13 +142,9 @@ def test_recovered_statistics_print_what_is_printed(name):
     np.testing.assert_allclose(recovered.T[:3], exact_statistics(name))
     assert len(recovered.missing_ratios) == len(model.missing)
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
-    misfit = table2_misfit(name, fit_statistics(QUADRATIC, recovered.n, recovered.T)[0])
+    beta, _ = fit_statistics(QUADRATIC, recovered.n, recovered.T)
+    misfit = max(deviations(name, beta, capacity_points(beta, grid_means(GRID))).values())
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
-
-
-def table2_misfit(model, beta):
-    """Largest deviation from the model's row of Table 2, in half printed units."""
-    return max(deviations(model, beta, capacity_points(beta, grid_means(GRID))).values())
 
 
 def betas_from_aics(model, rho):
@@ -168,52 +179,13 @@ def roots_of_aic(x, n, t, aic):
     return ends
 
 
-def misfits_with(rho):
-    """Deviation of each consistent model's five coefficients from Table 2, in half units of the last digit."""
-    table2 = load_table("table2").set_index("model")
-    return np.array(
-        [
-            min(
-                np.abs(beta - table2.loc[model.name, list(BETAS)].to_numpy(float)).max()
-                for beta in betas_from_aics(model, rho)
-            )
-            / 0.005
-            for model in CONSISTENT
-        ]
-    )
-
-
 def test_tables_4_to_6_give_table_2_with_needles_over_n():
-    """With rho = needles / N, halves rounded up, all five coefficients of all 18 models come out as printed."""
+    """With rho = needles / N, halves rounded up, another maximiser finds the five coefficients of all 18 models."""
     assert len(CONSISTENT) == 18
-    assert misfits_with(GRID["rho"].to_numpy()).max() <= 1
-
-
-def test_one_row_of_table_2_contradicts_tables_4_to_6():
-    """No choice of roots gives DeepSeek-R1-Distill-Qwen-32B its printed coefficients: two miss."""
-    model = BY_NAME["DeepSeek-R1-Distill-Qwen-32B"]
-    printed = load_table("table2").set_index("model").loc[model.name, list(BETAS)].to_numpy(float)
-    fits = betas_from_aics(model, GRID["rho"].to_numpy())
-    assert len(fits) == 4
-    deviations = np.abs(np.array(fits) - printed) / 0.005
-    nearest = deviations[deviations.max(axis=1).argmin()]
-    assert (nearest > 1).tolist() == [True, False, False, True, False]
-    assert nearest.max() < 4.5
-
-
-@pytest.mark.parametrize(
-    "rho",
-    [
-        GRID["ratio_pct"].to_numpy() / 100,
-        np.array([Cell(N, r, d, "half-even").rho for N, d, r in GRID[["N", "d", "ratio_pct"]].to_numpy().tolist()]),
-    ],
-    ids=["nominal ratio", "halves to even"],
-)
-def test_other_readings_of_rho_do_not_give_table_2(rho):
-    """With the nominal ratio, or halves rounded to even, more than two thirds miss their printed row."""
-    misfits = misfits_with(rho)
-    assert (misfits > 1).sum() > 2 / 3 * len(misfits)
-    assert misfits.max() > 3
+    table2 = load_table("table2").set_index("model")[list(BETAS)].astype(float)
+    for model in CONSISTENT:
+        off = [np.abs(beta - table2.loc[model.name]).max() for beta in betas_from_aics(model, GRID["rho"].to_numpy())]
+        assert min(off) <= 0.005
 
 
 @settings(deadline=None, max_examples=50)
@@ -228,3 +200,61 @@ def test_the_centring_step_cannot_be_improved(seed):
     others = step + rng.normal(size=(200, 4)) * rng.choice([1e-3, 0.1, 1], size=(200, 1))
     assert least <= np.abs(residual + others @ jacobian.T).max(axis=1).min() + 1e-7
     assert least <= np.abs(residual).max() + 1e-9
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_shares_lie_on_the_lattice_and_on_none_coarser(rule):
+    """Every share is a whole number of steps, and those numbers have no common divisor."""
+    steps = [share / lattice_step(rule) for share in needle_shares(rule)]
+    assert all(step.denominator == 1 for step in steps)
+    assert np.gcd.reduce([int(step) for step in steps]) == 1
+
+
+def test_readings_of_rho():
+    """The two rounding rules differ at exact halves alone; the nominal reading is the ratio itself."""
+    paper, port, nominal = (needle_shares(rule) for rule in RULES)
+    for N, ratio, up, even, share in zip(GRID["N"], GRID["ratio_pct"], paper, port, nominal, strict=True):
+        exact = Fraction(int(N) * int(ratio), 100)
+        half = exact % 1 == Fraction(1, 2)
+        assert up == (exact + Fraction(1, 2)) / N if half else abs(up * N - exact) < Fraction(1, 2)
+        assert even == up or (half and even == (exact - Fraction(1, 2)) / N)
+        assert share == Fraction(int(ratio), 100)
+    assert paper != port
+    with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are half-up, half-even, nominal"):
+        needle_shares("up")
+
+
+def test_derived_rows_are_those_of_the_reconstructed_answers():
+    """In the reconstructed counts statsmodels finds the rows derived from the tables, to the AICs' rounding."""
+    fits = glm_table(load_counts()).set_index("model")
+    rows = derive_all("half-up")
+    for one in rows:
+        own = fits.loc[one.model.name]
+        assert one.beta == pytest.approx(own[list(BETAS)].to_numpy(float), abs=HALF_UNITS["beta_rho"])
+        errors = own[[name.replace("beta", "se") for name in BETAS]].to_numpy(float)
+        assert one.se == pytest.approx(errors, rel=0.002)
+    assert len(rows) == len(MODELS)
+
+
+def test_one_row_disagrees_and_no_other():
+    """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
+    differing = [one.model.name for one in derive_all("half-up") if least_deviation(one) > 1]
+    assert differing == ["DeepSeek-R1-Distill-Qwen-32B"]
+    one = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little
+    assert 1 < least_deviation(one) <= one.max_deviation < least_deviation(one) + 0.2
+
+
+def test_ways_to_miss_puzzles():
+    """Two puzzles of one condition are missed in 28 ways, two of different ones in 49, none in one."""
+    counts = {name: len(missing_ratios(BY_NAME[name])) for name in ("Qwen3-1.7B", "o3-2025-04-16", "QwQ-32B")}
+    assert counts == {"Qwen3-1.7B": 28, "o3-2025-04-16": 49, "QwQ-32B": 1}
+
+
+def test_a_threshold_where_none_is_printed_deviates_without_bound():
+    """The printed coefficients of a row lead back to it; a missing NT50 is no small deviation, but two missing are."""
+    row = load_table("table2").set_index("model").loc["QwQ-32B"]
+    beta, points = row[list(BETAS)].to_numpy(float), row[list(POINTS)].to_dict()
+    assert max(deviations("QwQ-32B", beta, points).values()) == 0
+    assert deviations("QwQ-32B", beta, points | {"nt50": np.nan})["nt50"] == np.inf
+    without = load_table("table2").query("nt50.isna()").iloc[0]
+    assert deviations(without["model"], without[list(BETAS)], without[list(POINTS)].to_dict())["nt50"] == 0

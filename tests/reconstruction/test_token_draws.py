@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
+from cogniload_repro.published import load_table
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.token_draws import draw_tokens, printed_tokens
 from cogniload_repro.scoring.verdict import exceeds_budget
@@ -34,15 +34,9 @@ def answers(cells, seed=0):
 
 def summary(rows):
     """Mean and 90th percentile of prompts and responses, by (N, d)."""
-    grouped = rows.groupby(["N", "d"])
-    return pd.DataFrame(
-        {
-            "prompt_mean": grouped["prompt_tokens"].mean(),
-            "prompt_p90": grouped["prompt_tokens"].quantile(0.9),
-            "output_mean": grouped["response_tokens"].mean(),
-            "output_p90": grouped["response_tokens"].quantile(0.9),
-        }
-    )
+    groups = rows.rename(columns={"prompt_tokens": "prompt", "response_tokens": "output"}).groupby(["N", "d"])
+    means, high = groups[["prompt", "output"]].mean(), groups[["prompt", "output"]].quantile(0.9)
+    return means.add_suffix("_mean").join(high.add_suffix("_p90"))
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -81,13 +75,8 @@ def test_stand_ins_are_what_the_family_prints():
     kept = [table.loc[(100, 1), "prompt_mean"] for table in exaone]
     assert kept[0] == kept[1]
     assert exaone[1].loc[(100, 1), "prompt_p90"] < exaone[0].loc[(100, 1), "prompt_p90"] - 25
-
-
-def test_an_illegible_length_is_one_that_the_legible_digits_allow():
-    """Two means of EXAONE-Deep-32B are printed as 625 and 393, a swap and a lost digit: the kin says 652 and 3932."""
-    used = printed_tokens().sort_index().loc["EXAONE-Deep-32B", "prompt_mean"]
-    assert sorted(f"{used.loc[20, 3]:.0f}") == sorted("625")
-    assert f"{used.loc[100, 5]:.0f}"[:3] == "393"
+    # means printed as 625 and 393, a swap and a lost digit
+    assert [exaone[1].loc[place, "prompt_mean"] for place in ((20, 3), (100, 5))] == [652, 3932]
 
 
 def test_means_and_percentiles_are_those_printed(drawn):
@@ -118,18 +107,6 @@ def test_prompts_grow_with_their_text(drawn):
         assert tokens.is_monotonic_increasing
 
 
-def test_draws_depend_on_the_seed_alone():
-    """The same seed draws the same counts, another seed others, and the rows are left as they were."""
-    cells = load_counts()
-    rows = answers(cells[(cells["model"] == "o3-2025-04-16") & (cells["N"] == 250)])
-    before = rows.copy()
-    first, again, other = (draw_tokens("o3-2025-04-16", rows, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    for name in first:
-        np.testing.assert_array_equal(first[name], again[name])
-    assert (first["response_tokens"] != other["response_tokens"]).any()
-    pd.testing.assert_frame_equal(rows, before)
-
-
 @settings(deadline=None, max_examples=30)
 @given(
     model=st.sampled_from(NAMES), N=st.sampled_from([20, 50, 100, 250]), d=st.sampled_from([1, 3, 5, 7, 10]),
@@ -142,24 +119,10 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
     rows = pd.DataFrame({"N": N, "d": d, "bucket": np.where(late, "wrong_max_context", "wrong_other")})
     rows["characters"] = rng.integers(N * 5, N * 40, size)
     tokens = draw_tokens(model, rows, rng)
-    total = tokens["prompt_tokens"] + tokens["response_tokens"] + CONTEXT_MARGIN
-    np.testing.assert_array_equal(tokens["overflows"], total >= CONTEXT_BUDGET)
+    total = tokens["prompt_tokens"] + tokens["response_tokens"] + RESERVED_TOKENS
+    np.testing.assert_array_equal(tokens["overflows"], total >= CONTEXT_TOKENS)
     assert not (tokens["overflows"] & ~late).any()
     assert (tokens["prompt_tokens"] >= 1).all()
     assert (tokens["response_tokens"] >= 1).all()
     printed_most = load_table("tokens")["output_p90"].max()  # beyond the budget: the paper prints such percentiles
-    assert (tokens["response_tokens"] <= max(CONTEXT_BUDGET, printed_most)).all()
-
-
-def test_every_model_and_condition_has_lengths():
-    """Illegible conditions are filled in: every condition of every model can be drawn, with plausible prompts."""
-    grid = load_counts()
-    grid = grid[grid["ratio_pct"] == 50].assign(total=3, correct=3, **dict.fromkeys(ERRORS, 0))
-    prompts = {}
-    for model in NAMES:
-        rows = answers(grid[grid["model"] == model])
-        rows = rows.assign(**draw_tokens(model, rows, np.random.default_rng(0)))
-        prompts[model] = rows.groupby(["N", "d"])["prompt_tokens"].mean()
-    spread = pd.DataFrame(prompts)
-    assert spread.shape == (20, 22)
-    assert (spread.max(axis=1) < 2 * spread.min(axis=1)).all()
+    assert (tokens["response_tokens"] <= max(CONTEXT_TOKENS, printed_most)).all()

@@ -66,7 +66,7 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
         raise ValueError("--model and --seed make another table than the committed one; say where with --out")
     chosen = [find_model(name) for name in models] or list(MODELS)
     frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
-    say(f"wrote {step.write_counts(out or step.CELLS, frames)}")
+    say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
 
 
 @click.command()
@@ -81,11 +81,11 @@ def feasible(tables: int | None, jobs: int) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction import bounds
     from cogniload_repro.reconstruction import feasible as step
-    from cogniload_repro.reconstruction.reconstruct import load_counts
+    from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
 
     with open_executor(jobs) as executor:
         say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
-    say(f"wrote {bounds.write_bounds(bounds.find_bounds(load_counts()))}")
+    say(f"wrote {write_csv(bounds.BOUNDS, bounds.find_bounds(load_counts()))}")
 
 
 @click.command("fetch-tokenizers")

@@ -234,15 +234,15 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
 
 
-def fit_thresholds(cells: pd.DataFrame, level: float = 0.95, reading: str = "everybody") -> pd.DataFrame:
+def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFrame:
     """Fit each model's own sigmoid in the logarithm of the load.
 
     Returns
     -------
     DataFrame
         One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
-        accuracy is one half; low and high, its Wald interval on the log scale; exponent_d and exponent_N, log-odds per
-        unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
+        accuracy is one half; low and high, its 95% Wald interval on the log scale; exponent_d and exponent_N, log-odds
+        per unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
     """
     rows = []
     for model in order_models(cells["model"].unique()):
@@ -252,7 +252,7 @@ def fit_thresholds(cells: pd.DataFrame, level: float = 0.95, reading: str = "eve
         p = expit(x @ [b0, b1])
         gradient = np.array([-1 / b1, b0 / b1**2])
         se = np.sqrt(gradient @ np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])) @ gradient)
-        low, centre, high = -b0 / b1 + norm.ppf((1 + level) / 2) * se * np.array([-1, 0, 1])
+        low, centre, high = -b0 / b1 + norm.ppf(0.975) * se * np.array([-1, 0, 1])
         free, better = _fit(_weighted(own, reading), own)
         rows.append(
             {"model": model, "slope": b1, "critical_load": np.exp(centre), "low": np.exp(low), "high": np.exp(high)}

@@ -15,16 +15,16 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from cogniload_repro.published import load_table
+from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.statistics.design import GRID, QUADRATIC, X
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.storage import PUBLISHED
 
-TERMS = ("beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2")
 #: Puzzles per cell of the 14 models (submission, section 3).
 _PUZZLES = 100
 _X = X[:, QUADRATIC]
 #: Coefficients are printed to two decimals: the variance of what rounding takes away.
-_ROUNDING = np.eye(len(TERMS)) * 0.01**2 / 12
+_ROUNDING = np.eye(len(BETAS)) * 0.01**2 / 12
 
 _SCORED, _UNREAD = {"scored": (0.0, 1.0)}, {"unread": (0.0, 0.9)}
 #: What might explain a change: each a rule switched while all else stays, with the shares fitted to a row, and ranges.
@@ -41,7 +41,7 @@ EXPLANATIONS: dict[str, dict[str, tuple[float, float]]] = {
 def load_submission() -> pd.DataFrame:
     """Return Table 3 of the submission as numbers, by model."""
     table = pd.read_csv(PUBLISHED / "submission2025" / "table3_glm.csv", index_col="model")
-    return table[[*TERMS, "ecl50", "nt50", "id50"]]
+    return table[[*BETAS, "ecl50", "nt50", "id50"]]
 
 
 def compare_rows() -> pd.DataFrame:
@@ -59,13 +59,13 @@ def compare_rows() -> pd.DataFrame:
     """
     now, then, rows = load_table("table2").set_index("model"), load_submission(), []
     for model in then.index.intersection(now.index, sort=False):
-        old, new = (table.loc[model, list(TERMS)].to_numpy(float) for table in (then, now))
+        old, new = (table.loc[model, list(BETAS)].to_numpy(float) for table in (then, now))
         z = (new - old) / np.sqrt(np.diag(_covariance(old) + _covariance(new)))
         row = {"model": model, "accuracy_then": expit(_X @ old).mean(), "accuracy_now": expit(_X @ new).mean()}
-        for place, term in enumerate(TERMS):
+        for place, term in enumerate(BETAS):
             row |= {f"{term}_then": old[place], f"{term}_now": new[place], f"{term}_z": z[place]}
         distance = _distance(old, new)
-        rows.append(row | {"distance": distance, "p": chi2.sf(distance, len(TERMS))})
+        rows.append(row | {"distance": distance, "p": chi2.sf(distance, len(BETAS))})
     return pd.DataFrame(rows)
 
 
@@ -85,11 +85,11 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     then, rows = load_submission(), []
     for model in [name for name in then.index if name in set(cells["model"])]:
         own = GRID.merge(cells[cells["model"] == model].drop(columns=["rho", "needles"], errors="ignore"), how="left")
-        old = then.loc[model, list(TERMS)].to_numpy(float)
+        old = then.loc[model, list(BETAS)].to_numpy(float)
         for name, ranges in EXPLANATIONS.items():
             distance, values = _switch(name, ranges, own, old)
             fitted = dict(zip(ranges, values, strict=True))
-            p = chi2.sf(distance, len(TERMS) - len(fitted))
+            p = chi2.sf(distance, len(BETAS) - len(fitted))
             rows.append({"model": model, "explanation": name} | fitted | {"distance": distance, "p": p})
     return pd.DataFrame(rows, columns=["model", "explanation", "scored", "unread", "distance", "p"])
 

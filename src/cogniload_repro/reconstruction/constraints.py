@@ -1,4 +1,7 @@
-"""What a table of correct answers has to meet, and what is expected of one: Tables 3 to 6 and the prose along rho."""
+"""What a table of correct answers has to meet, and what is expected of one: Tables 3 to 6 and the prose along rho.
+
+The errors that it leaves per condition (N, d) have to fit the buckets whose sums Tables 4 and 5 print.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import binom
 
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ABOUT_NONE, correct_by, load_claims
+from cogniload_repro.published import ABOUT_NONE, ERRORS, correct_by, load_claims, load_table
 from cogniload_repro.reconstruction.sufficient import OPEN_COLUMNS, Recovered, predict, printed_windows, significant
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
@@ -54,18 +58,18 @@ class Window(NamedTuple):
 def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
     """Collect the constraints on a model's counts, linear around the statistics T."""
     name = recovered.model.name
-    levels = [*level_sums(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3]))]
-    exact, sums = zip(*levels, strict=True)
+    exact, sums = zip(*level_sums(name), (np.rint(500 * GRID["rho"]), round(500 * recovered.T[3])), strict=True)
     values, widths = printed_windows(name)
     predicted, jacobian = predict(recovered.n, T)
     # row 0, the linear AIC, depends on T_rho alone, which is exact
     slopes = significant((jacobian / widths[:, None])[1:, 1:], 5)
     centre = slopes @ T[list(OPEN_COLUMNS[1:])] - ((predicted - values) / widths)[1:].round(4)
     windows = slopes @ X[:, list(OPEN_COLUMNS[1:])].T
-    for window in prose_windows(name, recovered.n):
-        half_width = (window.highest - window.lowest) / 2
-        windows = np.vstack([windows, window.weights / half_width])
-        centre = np.append(centre, (window.highest + window.lowest) / 2 / half_width)
+    prose = prose_windows(name, recovered.n)
+    half_widths = np.array([(window.highest - window.lowest) / 2 for window in prose])
+    middles = np.array([(window.highest + window.lowest) / 2 for window in prose])
+    windows = np.vstack([windows, *[one.weights / half for one, half in zip(prose, half_widths, strict=True)]])
+    centre = np.concatenate([centre, middles / half_widths])
     return Constraints(np.array(exact, dtype=int), np.array(sums), windows, centre, recovered.n)
 
 
@@ -77,12 +81,9 @@ def expected_accuracy(recovered: Recovered, departure: np.ndarray | float = 0.0)
     the cells depart from the most even (`misfit`); what the sums fix of it cancels.
     """
     n, name = recovered.n, recovered.model.name
-    levels = level_sums(name)
-    columns, sums = [cells for cells, _ in levels], [float(correct) for _, correct in levels]
-    for window in prose_windows(name, n):
-        if window.expected is not None:
-            columns.append(window.weights)
-            sums.append(window.expected)
+    stated = [one for one in prose_windows(name, n) if one.expected is not None]
+    fixed = [*level_sums(name), *((one.weights, one.expected) for one in stated)]
+    columns, sums = zip(*fixed, strict=True)
     x = np.column_stack([*columns, X[:, 3:]])
     beta, _ = maximise(x, n, np.concatenate([sums, recovered.T[3:]]), departure)
     return expit((x @ beta + departure).round(9))
@@ -105,12 +106,13 @@ def surprise(n: np.ndarray, p: np.ndarray, correct: np.ndarray) -> float:
 
 def level_sums(model: str) -> list[tuple[np.ndarray, int]]:
     """Return the cells of every d and of every N but the last, each with its correct answers."""
-    return [
+    tables = (("d", correct_by("table4")), ("N", correct_by("table5")))
+    levels = [
         ((GRID[key] == level).to_numpy(float), correct)
-        for key, table, last in (("d", "table4", None), ("N", "table5", -1))
-        for frame in [correct_by(table)]
-        for level, correct in frame.loc[frame["model"] == model, [key, "correct"]].to_numpy()[:last]
+        for key, table in tables
+        for level, correct in table.loc[table["model"] == model, [key, "correct"]].to_numpy()
     ]
+    return levels[:-1]
 
 
 #: The ends of the arrows along rho in the prose (section 3), read as nominal ratios in percent.
@@ -183,3 +185,38 @@ def curve_range(model: str) -> tuple[int, int]:
 @cache
 def _claims() -> pd.DataFrame:
     return load_claims()
+
+
+#: The 20 conditions (N, d) that Tables 4 and 5 sum over.
+CONDITIONS = pd.MultiIndex.from_frame(GRID[["N", "d"]].drop_duplicates())
+#: Matrix, shape (20, 140), that sums the cells of each condition.
+OF_CONDITION = np.array([(GRID["N"] == N) & (GRID["d"] == d) for N, d in CONDITIONS], dtype=float)
+
+
+@cache
+def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return which errors Tables 4 and 5 sum, (45, 100) over 20 conditions times 5 buckets, and the sums."""
+    groups, sums = list[np.ndarray](), list[int]()
+    for key, table in (("d", "table4"), ("N", "table5")):
+        printed = load_table(table)
+        printed = printed[printed["model"] == model].set_index(key)[list(ERRORS)]
+        levels = CONDITIONS.get_level_values(key)
+        for level, counts in printed.iterrows():
+            groups.extend(np.kron(levels == level, bucket) for bucket in np.eye(len(ERRORS)))
+            sums.extend(counts)
+    return np.array(groups, float), np.array(sums, float)
+
+
+#: Matrix, shape (20, 100), that sums the buckets of each condition.
+OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
+
+
+def can_spread(model: str, correct: np.ndarray, n: np.ndarray) -> bool:
+    """Say whether the errors that a table of counts leaves fit the buckets of Tables 4 and 5."""
+    groups, sums = bucket_sums(model)
+    programme = linprog(
+        np.zeros(groups.shape[1]),
+        A_eq=np.vstack([groups, OF_BUCKETS]),
+        b_eq=np.concatenate([sums, OF_CONDITION @ (n - correct)]),
+    )
+    return programme.status == 0

@@ -12,8 +12,16 @@ from flint import fmpz_mat
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import binom
 
-from cogniload_repro.reconstruction.buckets import OF_BUCKETS, OF_CONDITION, bucket_sums, can_spread
-from cogniload_repro.reconstruction.constraints import Constraints, constrain, expected_accuracy, surprise
+from cogniload_repro.reconstruction.constraints import (
+    OF_BUCKETS,
+    OF_CONDITION,
+    Constraints,
+    bucket_sums,
+    can_spread,
+    constrain,
+    expected_accuracy,
+    surprise,
+)
 from cogniload_repro.reconstruction.sufficient import Recovered, predict, printed_windows
 from cogniload_repro.statistics.design import GRID, X
 
@@ -29,30 +37,12 @@ _RATIOS = np.array([GRID["ratio_pct"] == ratio for ratio in GRID["ratio_pct"].un
 
 
 def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 0.0) -> np.ndarray:
-    """Draw one of the tables of correct answers that agree with everything printed for a model.
+    """Draw one of the tables of correct answers, shape (140,), that agree with everything printed for a model.
 
-    Parameters
-    ----------
-    recovered : Recovered
-    rng : numpy Generator
-    misfit : float
-        Standard deviation (log-odds) by which each level of rho departs from the most even response.
-
-    Returns
-    -------
-    ndarray of int, shape (140,)
-        Correct answers per cell, in grid order.
-
-    Raises
-    ------
-    ValueError
-        If no table is found.
-
-    Notes
-    -----
+    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most even response.
     Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
-    and is yet very unlikely. Tables more than three standard deviations below the expected log-probability
-    (`surprise`) are drawn again.
+    and is yet very unlikely: tables more than three standard deviations below the expected log-probability (`surprise`)
+    are drawn again.
     """
     for _ in range(_DRAWS):
         departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS if misfit else 0.0
@@ -84,18 +74,12 @@ def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.n
 
 
 def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a reduced basis of the exchanges between cells that keep the exact sums.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    p : ndarray, shape (140,)
-        Expected accuracy per cell: a cell that hardly varies is costly to move.
+    """Return a reduced basis of the exchanges between cells that keep the exact sums, given the expected accuracies.
 
     Returns
     -------
     basis : ndarray of int, shape (131, 140)
-        Exchanges, short ones first.
+        Exchanges, short ones first; a cell that hardly varies is costly to move.
     particular : ndarray of int, shape (9, 140)
         Shortest moves that do change the exact sums, and with the basis reach every table.
     """
@@ -113,32 +97,9 @@ def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def walk(
-    constraints: Constraints,
-    basis: np.ndarray,
-    k: np.ndarray,
-    p: np.ndarray,
-    rng: np.random.Generator,
-    steps: int,
+    constraints: Constraints, basis: np.ndarray, k: np.ndarray, p: np.ndarray, rng: np.random.Generator, steps: int
 ) -> np.ndarray:
-    """Walk at random among the possible tables; in the long run each is visited by its binomial probability.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    basis : ndarray of int, shape (m, 140)
-        Exchanges, from `exchanges`.
-    k : ndarray of int, shape (140,)
-        A possible table.
-    p : ndarray, shape (140,)
-        Accuracy expected in each cell.
-    rng : numpy Generator
-    steps : int
-
-    Returns
-    -------
-    ndarray of int, shape (140,)
-        A possible table.
-    """
+    """Walk at random from a possible table to others; in the long run each is visited by its binomial probability."""
     grid = np.arange(int(constraints.n.max()) + 1)
     logpmf = binom.logpmf(grid, constraints.n[:, None], p[:, None])
     moves = np.vstack([basis, -basis])
@@ -184,29 +145,24 @@ def _repair(constraints: Constraints, basis: np.ndarray, k: np.ndarray, model: s
     groups, sums = bucket_sums(model)
     moves, buckets = len(basis), groups.shape[1]
 
-    def rows(of_moves, of_buckets, low, high):
-        return LinearConstraint(np.hstack([of_moves, of_buckets]), low, high)
-
     left = OF_CONDITION @ (constraints.n - k)
+    shifts = (constraints.windows @ basis.T).round(6)
+    matrix = np.block(
+        [
+            [basis.T, np.zeros((len(k), buckets))],
+            [shifts, np.zeros((len(offset), buckets))],
+            [np.zeros((len(sums), moves)), groups],
+            [OF_CONDITION @ basis.T, OF_BUCKETS],
+        ]
+    )
+    low = np.concatenate([-k, -0.999 - offset, sums, left])
+    high = np.concatenate([constraints.n - k, 0.999 - offset, sums, left])
     for reach in (1, 2, 4, 20):  # near tables first: they keep the draw's shape
         programme = milp(
             np.zeros(moves + buckets),
-            constraints=[
-                rows(basis.T, np.zeros((len(k), buckets)), -k, constraints.n - k),
-                rows(
-                    (constraints.windows @ basis.T).round(6),
-                    np.zeros((len(offset), buckets)),
-                    -0.999 - offset,
-                    0.999 - offset,
-                ),
-                rows(np.zeros((len(sums), moves)), groups, sums, sums),
-                rows(OF_CONDITION @ basis.T, OF_BUCKETS, left, left),
-            ],
+            constraints=LinearConstraint(matrix, low, high),
             integrality=np.append(np.ones(moves), np.zeros(buckets)),
-            bounds=Bounds(
-                np.append(np.full(moves, -reach), np.zeros(buckets)),
-                np.append(np.full(moves, reach), np.full(buckets, np.inf)),
-            ),
+            bounds=Bounds(np.repeat([-reach, 0], [moves, buckets]), np.repeat([reach, np.inf], [moves, buckets])),
             options={"node_limit": 20_000},
         )
         if programme.x is not None:

@@ -34,26 +34,10 @@ def drawn_misfit() -> float:
 
 
 def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
-    """Draw different tables of correct answers that agree with everything printed for a model.
+    """Draw different tables of correct answers that agree with everything printed for a model, shape (tables, 140).
 
-    Parameters
-    ----------
-    model : Model
-    misfit : float
-        Standard deviation (log-odds) by which each level of rho departs from a smooth response, in every table anew.
-    tables : int
-        How many; every one has its own random stream, so the first ones do not depend on it.
-    seed : int
-
-    Returns
-    -------
-    ndarray of int, shape (tables, 140)
-        Correct answers per cell, in grid order.
-
-    Raises
-    ------
-    ValueError
-        If not even every fourth stream leads to a new table.
+    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from a smooth response, in every
+    table anew. Every table has its own random stream, so the first ones do not depend on how many are drawn.
     """
     recovered, drawn = recover(model), list[np.ndarray]()
     for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
@@ -77,8 +61,6 @@ def write_tables(
 ) -> Path:
     """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
 
-    Each level of rho departs from a smooth response by the misfit that the printed accuracies show (`drawn_misfit`).
-
     A finished model is kept in the folder ``NAME.parts`` beside the file until all are done: an interrupted run
     goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), r0, r1, ... (correct
     answers).
@@ -101,11 +83,6 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with the mean over the tables in place of the correct answers of reconstructed models.
 
     One table, even the nearest to this, has the chance of one draw in it; the mean has next to none.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame.
     """
     known = cells["model"].isin(reconstructed_models(cells)).to_numpy()
     if not known.any():
@@ -116,12 +93,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     """Return the 95% band of reconstructed models' accuracies, pooled over everything but the named columns.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame; what it lacks of the grid is left out of the tables too.
-    *dims : str
-        Columns to keep apart, ``"model"`` first.
+    The first of ``dims`` is ``"model"``; what the cells lack of the grid is left out of the tables too.
 
     Returns
     -------
@@ -144,8 +116,8 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
 
 def _widening(own: pd.DataFrame, points: np.ndarray, count: int) -> np.ndarray:
     """Return the factor of each point, given which rows of the cells it pools."""
-    cells = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
-    places = cells.loc[pd.MultiIndex.from_frame(own[["N", "d", "ratio_pct"]])].to_numpy()
+    cells = pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]])
+    places = cells.get_indexer(pd.MultiIndex.from_frame(own[["N", "d", "ratio_pct"]]))
     factors, misfit = np.ones(count), drawn_misfit()
     for model, rows in own.reset_index(drop=True).groupby("model", observed=True).indices.items():
         found, at = np.unique(points[rows], return_inverse=True)

@@ -7,8 +7,8 @@ that only whole levels of rho depart.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,21 +29,12 @@ _WIDEST = 3.0  # log-odds; no estimate is sought beyond
 _GRID = np.linspace(0, 1, 201)  # misfits that a band integrates over
 
 
-@dataclass(frozen=True)
-class Departures:
-    """Accuracies that a model's sums do not fix, as printed and as expected of a smooth response.
+class Departures(NamedTuple):
+    """Accuracies (fractions) that a model's sums do not fix, as printed and as expected of a smooth response.
 
-    Attributes
-    ----------
-    model : str
-    levels : tuple of int
-        Needle ratio of each accuracy (%).
-    printed, expected : ndarray, shape (m,)
-        Fractions.
-    chance : ndarray, shape (m, m)
-        Covariance of the printed around the expected by chance and rounding, given the sums.
-    reach : ndarray, shape (m, q)
-        Change of each accuracy with the effect of each level, given the sums.
+    ``levels`` has the needle ratio of each (%); ``chance``, shape (m, m), the covariance of the printed around the
+    expected by chance and rounding, given the sums; ``reach``, shape (m, q), the change of each accuracy with the
+    effect of each level, given the sums.
     """
 
     model: str
@@ -54,8 +45,7 @@ class Departures:
     reach: np.ndarray
 
 
-@dataclass(frozen=True)
-class Misfit:
+class Misfit(NamedTuple):
     """The misfit of highest likelihood (log-odds), its 95% interval by likelihood ratio, and that ratio against none.
 
     ``numbers`` are the printed accuracies that the estimate rests on.
@@ -92,13 +82,7 @@ def log_likelihood(misfit: float, departures: Sequence[Departures]) -> float:
 
 
 def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
-    """Estimate one misfit for all departures by maximum likelihood.
-
-    Raises
-    ------
-    ValueError
-        If there are no departures.
-    """
+    """Estimate one misfit for all departures by maximum likelihood."""
     if not departures:
         raise ValueError("no accuracy is printed that the sums do not fix; the misfit needs models of the paper")
     best = minimize_scalar(lambda misfit: -log_likelihood(misfit, departures), bounds=(0, _WIDEST), method="bounded")
@@ -118,27 +102,15 @@ def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
     """Return the misfit without each model: model, numbers (its printed accuracies), misfit, low, high, ratio."""
     rows = []
     for place, one in enumerate(departures):
-        found = estimate_misfit([*departures[:place], *departures[place + 1 :]])
-        rows.append((one.model, len(one.levels), found.value, found.low, found.high, found.ratio))
+        rows.append((one.model, len(one.levels), *estimate_misfit([*departures[:place], *departures[place + 1 :]])[:4]))
     return pd.DataFrame(rows, columns=["model", "numbers", "misfit", "low", "high", "ratio"])
 
 
 def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
     """Return how much wider 95% bands are than those drawn with one misfit, when its likelihood is integrated over.
 
-    Parameters
-    ----------
-    model : str
-        Of the paper.
-    shares : ndarray, shape (m, 140)
-        Weight of each cell in the accuracy of each point.
-    drawn : float
-        The misfit (log-odds) of the tables that the bands are made of.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        1 where the sums fix the point.
+    ``shares``, shape (m, 140), has the weight of each cell in the accuracy of each point; ``drawn`` is the misfit
+    (log-odds) of the tables that the bands are made of. The result, shape (m,), is 1 where the sums fix the point.
     """
     _, chance, reach = _given_sums(model, shares)
     alone, effect = np.maximum(np.diag(chance), 0), (reach**2).sum(axis=1)

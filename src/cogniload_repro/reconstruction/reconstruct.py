@@ -2,7 +2,7 @@
 
 A reconstruction is not the authors' data: many tables agree with everything the paper prints (`feasible`). The
 smoothest would flatter the paper's regression, and so would the mean. See `sufficient` for the statistics, `counts` for
-the correct answers, `buckets` for the errors.
+the correct answers.
 """
 
 from collections.abc import Iterable
@@ -10,15 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.special import xlogy
+from scipy.stats import norm
 
 from cogniload_repro import schemas
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import write_whole
 from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import Cell
-from cogniload_repro.models import BY_NAME, MODELS, NAMES, Model
-from cogniload_repro.published import ERRORS
-from cogniload_repro.reconstruction.buckets import OF_CONDITION, spread_errors
+from cogniload_repro.models import MODELS, NAMES, Model
+from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.schemas import Rule, Schema
@@ -54,19 +57,10 @@ COUNTS = Schema(
 
 
 def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> Iterable[pd.DataFrame]:
-    """Yield, model by model, the 140 cells with answers, correct answers and error buckets.
+    """Yield, model by model, the 140 cells with the columns of `COUNTS`: answers, correct ones and error buckets.
 
-    Parameters
-    ----------
-    models : iterable of Model
-    seed : int, optional
-        Sample another table; by default the typical one of the committed tables. Every model has its own stream, so a
-        model's cells do not depend on which others are asked for.
-
-    Yields
-    ------
-    DataFrame
-        Columns of `COUNTS`, rows in grid order.
+    A ``seed`` samples another table; by default it is the typical one of the committed tables. Every model has its own
+    stream, so a model's cells do not depend on which others are asked for.
     """
     for model in models:
         rng = np.random.default_rng([DRAW_SEED if seed is None else seed, MODELS.index(model)])
@@ -80,50 +74,30 @@ def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> It
 
 
 def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
-    """Return the place of the table with the median lack of fit.
+    """Return the place of the table, of shape (tables, 140), with the median lack of fit.
 
     All tables have the same likelihood under the regression whose sums the paper fixes, so their deviances from it are
     ordered as their saturated log-likelihoods.
-
-    Parameters
-    ----------
-    tables : ndarray of int, shape (tables, 140)
-        Correct answers per cell.
-    total : ndarray, shape (140,)
-        Answers per cell.
     """
     saturated = (xlogy(tables, tables / total) + xlogy(total - tables, 1 - tables / total)).sum(axis=1)
     return int(np.argsort(saturated, kind="stable")[len(tables) // 2])
 
 
-def write_counts(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
-    """Write reconstructed cells as CSV, whole or not at all."""
-    cells = pd.concat(frames, ignore_index=True)
-    return write_whole(path, cells.to_csv(index=False, lineterminator="\n"))
+def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
+    """Write frames below one another as CSV, whole or not at all."""
+    return write_whole(path, pd.concat(frames, ignore_index=True).to_csv(index=False, lineterminator="\n"))
 
 
 def load_counts(path: str | Path = CELLS) -> pd.DataFrame:
-    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`.
-
-    Raises
-    ------
-    ValueError
-        If the file is missing or is not such a table.
-    """
+    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`."""
     cells = read_frame(path, COUNTS, _REMEDY)
-    if len(cells) != len(BY_NAME) * len(GRID):
-        raise ValueError(f"{path} has {len(cells)} rows instead of {len(BY_NAME) * len(GRID)}; {_REMEDY}")
+    if len(cells) != len(NAMES) * len(GRID):
+        raise ValueError(f"{path} has {len(cells)} rows instead of {len(NAMES) * len(GRID)}; {_REMEDY}")
     return cells
 
 
 def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
-    """Return the reconstructed cells of a grid.
-
-    Raises
-    ------
-    ValueError
-        If the grid has a cell that the paper does not have.
-    """
+    """Return the reconstructed cells of a grid, which has no cell that the paper does not have."""
     cells = load_counts()
     keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
     wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
@@ -135,12 +109,7 @@ def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
 def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
     """Return a model's cells, with the errors spread over the buckets.
 
-    Parameters
-    ----------
-    recovered : Recovered
-    correct : ndarray of int, shape (140,)
-    rng : numpy Generator
-        Decides which ratio an error of a given (N, d) and bucket falls to; the paper says nothing of that.
+    The generator decides which ratio an error of a given (N, d) and bucket falls to; the paper says nothing of that.
     """
     cells = GRID.assign(model=recovered.model.name, total=recovered.n.astype(int), correct=correct)
     errors = (cells["total"] - cells["correct"]).to_numpy()
@@ -153,3 +122,61 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
             buckets[row] = np.bincount(part, minlength=len(ERRORS))
     cells[list(ERRORS)] = buckets
     return cells[list(COUNTS.columns)]
+
+
+def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
+    """Spread the errors of each of `CONDITIONS` over the buckets, with the sums of Tables 4 and 5 exact.
+
+    These are the whole numbers, shape (20, 5), nearest to the most even spread; for ctx to the spread that the token
+    lengths of Tables 7 to 10 suggest.
+    """
+    groups, sums = bucket_sums(model)
+    groups, sums = np.vstack([groups, OF_BUCKETS]), np.concatenate([sums, errors])
+    start = np.ones((len(CONDITIONS), len(ERRORS)))
+    start[:, 0] = overflow_chance(model)
+    even = _scale(start.ravel(), groups, sums)
+    # least absolute distance: minimise the sum of distances, each at least |whole - even|
+    size, unit = len(even), np.eye(len(even))
+    programme = milp(
+        np.append(np.zeros(size), np.ones(size)),
+        constraints=[
+            LinearConstraint(np.hstack([groups, np.zeros_like(groups)]), sums, sums),
+            LinearConstraint(np.hstack([unit, -unit]), -np.inf, even),
+            LinearConstraint(np.hstack([unit, unit]), even, np.inf),
+        ],
+        integrality=np.append(np.ones(size), np.zeros(size)),
+        bounds=Bounds(0, np.inf),
+    )
+    if programme.x is None:
+        raise ValueError(
+            f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5 ({programme.message}); "
+            "try another seed"
+        )
+    return np.rint(programme.x[:size]).astype(int).reshape(start.shape)
+
+
+def overflow_chance(model: str) -> np.ndarray:
+    """Return a rough chance of a context overflow per condition, shape (20,), from the printed token lengths.
+
+    Output lengths are taken as log-normal with the printed mean and 90th percentile. Where these are not legible
+    the median chance of the other conditions stands in.
+    """
+    tokens = load_table("tokens").set_index(["model", "N", "d"]).loc[model].reindex(CONDITIONS)
+    # mean = exp(m + s^2/2), p90 = exp(m + 1.2816 s): a quadratic in s; its smaller root is the usual case
+    z, ratio = norm.ppf(0.9), np.log(tokens["output_p90"] / tokens["output_mean"])
+    s = z - np.sqrt(np.maximum(z**2 - 2 * ratio, 0))
+    m = np.log(tokens["output_p90"]) - z * s
+    room = CONTEXT_TOKENS - RESERVED_TOKENS - tokens["prompt_mean"]
+    chance = pd.Series(norm.sf((np.log(room) - m) / np.maximum(s, 0.05)), CONDITIONS)
+    return chance.fillna(chance.median()).fillna(1.0).clip(lower=1e-4).to_numpy()
+
+
+def _scale(start: np.ndarray, groups: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Scale a table until every group has its sum (iterative proportional fitting)."""
+    table = start.copy()
+    for _ in range(500):
+        for group, total in zip(groups, sums, strict=True):
+            current = group @ table
+            if current > 0:
+                table *= np.where(group > 0, total / current, 1)
+    return table

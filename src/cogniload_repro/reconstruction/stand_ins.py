@@ -37,6 +37,7 @@ CORRECT_SHARES = {"correct_valid": 0.96, "correct_poi": 0.02, "correct_last_sent
 
 _KEYS = ["N", "ratio_pct", "d"]
 _CELL = len(_KEYS)
+_FACTS = ("poi", "gold", "domain", "category", "prompt_tokens", "response_tokens")
 _PUZZLE_COLUMNS = [*_KEYS, "name", "poi", "category", "gold", "domain"]
 
 _OPENINGS = (
@@ -80,62 +81,28 @@ _KINDS = {
 
 
 def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
-    """Return stand-in responses of one model.
+    """Return stand-in responses of one model, which has its own random stream: the outputs' columns but stopped.
 
-    Parameters
-    ----------
-    model : str
-    cells : DataFrame
-        The model's cells, with n and the buckets' counts.
-    puzzles : DataFrame
-        The puzzles table, with the length of each text in `characters`; a model answers the first n of each cell.
-    seed : int
-        Every model has its own stream.
-
-    Returns
-    -------
-    DataFrame
-        Columns model, name, response, prompt_tokens, response_tokens, in the puzzles' order.
-
-    Raises
-    ------
-    ValueError
-        If a cell asks for more puzzles than the table has.
+    ``cells`` are the model's; ``puzzles`` the puzzles table, with the length of each text in `characters`. A model
+    answers the first puzzles of each cell, as many as its total.
     """
     rng = np.random.default_rng([seed, list(BY_NAME).index(model)])
     rows = _answered(cells, puzzles)
     rows["bucket"] = _assign_buckets(cells, rows, rng)
-    rows = rows.assign(**draw_tokens(model, rows, rng))
-    return pd.DataFrame(
-        {
-            "model": model,
-            "name": rows["name"],
-            "response": _word_all(rows, random.Random(int(rng.integers(2**63)))),
-            "prompt_tokens": rows["prompt_tokens"],
-            "response_tokens": rows["response_tokens"],
-        }
-    )
+    rows = rows.assign(model=model, **draw_tokens(model, rows, rng))
+    rows["response"] = _word_all(rows, random.Random(int(rng.integers(2**63))))
+    return rows[["model", "name", "response", "prompt_tokens", "response_tokens"]]
 
 
 def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor) -> int:
     """Write stand-in responses of all models as outputs, one partition a model; return their number.
 
-    Parameters
-    ----------
-    puzzles_path : path
-        The puzzles table.
-    cells : DataFrame
-        Counts of every model, such as `reconstruct.load_counts` returns them.
-    outputs_dir : path
-        Folder of the partitions; those of other models are removed in the end.
-    executor : concurrent.futures.Executor
-        Where models are worded; the bytes do not depend on it.
+    Partitions of other models are removed in the end. The bytes do not depend on where models are worded.
     """
     puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
-    models = list(dict.fromkeys(cells["model"]))
-    paths = {model: partition_path(outputs_dir, model) for model in models}
-    tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in models]
+    paths = {model: partition_path(outputs_dir, model) for model in cells["model"].unique()}
+    tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in paths]
     finished = tqdm(as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None)
     count = sum(task.result() for task in finished)
     for stale in set(outputs_dir.glob("*.parquet")) - set(paths.values()):
@@ -144,7 +111,9 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
 
 
 def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:
-    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path))
+    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(
+        stopped=None
+    )  # the paper does not tell
     metadata = {
         "provenance": "reconstructed",
         "source": "worded from data/reconstructed/cells.csv",
@@ -152,7 +121,6 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
         "version": __version__,
         "command": "cogniload download-outputs",
     }
-    outputs = outputs.assign(stopped=None)  # the paper does not tell
     write_table(path, pa.Table.from_pandas(outputs, OUTPUTS, preserve_index=False), metadata)
     return len(outputs)
 
@@ -181,11 +149,8 @@ def _answered(cells: pd.DataFrame, puzzles: pd.DataFrame) -> pd.DataFrame:
 
 def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
     """Deal each cell's buckets out to its puzzles."""
-    buckets = np.empty(len(rows), dtype=object)
-    members = rows.groupby(_KEYS, sort=False).indices
-    for cell in cells.to_dict("records"):
-        if cell["total"] == 0:
-            continue
+    buckets, members = np.empty(len(rows), dtype=object), rows.groupby(_KEYS, sort=False).indices
+    for cell in cells[cells["total"] > 0].to_dict("records"):
         split = rng.multinomial(cell["correct"], list(CORRECT_SHARES.values()))
         dealt = np.repeat([*CORRECT_SHARES, *_WRONG.values()], [*split, *(cell[column] for column in _WRONG)])
         buckets[members[tuple(cell[key] for key in _KEYS)]] = rng.permutation(dealt)
@@ -220,18 +185,10 @@ def _word(row, bucket: str, rng: random.Random) -> str | None:
 
     Any correct bucket will do for a correct answer.
     """
+    facts = {name: getattr(row, name) for name in _FACTS}
     for wanted in dict.fromkeys((bucket, "correct_valid" if bucket.startswith("correct") else bucket)):
         for response in _proposals(row, wanted, rng):
-            scored = score_response(
-                response,
-                poi=row.poi,
-                gold=row.gold,
-                domain=row.domain,
-                category=row.category,
-                prompt_tokens=row.prompt_tokens,
-                response_tokens=row.response_tokens,
-            )
-            if scored == wanted:
+            if score_response(response, **facts) == wanted:
                 return response
     return None
 
@@ -250,13 +207,8 @@ def _proposals(row, bucket: str, rng: random.Random) -> Iterator[str]:
 
 def _fill(wording: str, row, value: str) -> str:
     phrases, boxed = PHRASES[row.category], f"\\boxed{{{value}}}"
-    return wording.format(
-        s=f"{row.poi} {phrases.initial.format(value)}.",
-        boxed=f"{row.poi} {phrases.initial.format(boxed)}.",
-        c=phrases.condition.format(value),
-        p=row.poi,
-        v=value,
-    )
+    sentence, in_box = (f"{row.poi} {phrases.initial.format(said)}." for said in (value, boxed))
+    return wording.format(s=sentence, boxed=in_box, c=phrases.condition.format(value), p=row.poi, v=value)
 
 
 def _from_anywhere(items: Sequence, rng: random.Random) -> Iterator:

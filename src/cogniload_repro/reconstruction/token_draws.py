@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.published import load_table
-from cogniload_repro.reconstruction.buckets import CONTEXT_BUDGET, CONTEXT_MARGIN
 
 _PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"]
 
@@ -63,14 +63,7 @@ def _from_kin(lengths: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Draw prompt and response tokens for a model's responses.
-
-    Parameters
-    ----------
-    model : str
-    rows : DataFrame
-        Columns N, d, characters (length of the prompt's text), bucket.
-    rng : numpy Generator
+    """Draw prompt and response tokens for a model's responses (N, d, characters of the prompt's text, bucket).
 
     Returns
     -------
@@ -86,9 +79,9 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
     for condition, members in rows.groupby(["N", "d"], sort=False).indices.items():
         mean, p90, out_mean, out_p90 = printed.loc[condition, [*_PROMPTS, *_OUTPUTS]]
         prompt[members] = _prompt_tokens(lengths[members], mean, p90)
-        room = CONTEXT_BUDGET - CONTEXT_MARGIN - prompt[members]
+        room = CONTEXT_TOKENS - RESERVED_TOKENS - prompt[members]
         response[members] = _response_tokens(room, context[members], out_mean, out_p90, rng)
-    overflows = prompt + response + CONTEXT_MARGIN >= CONTEXT_BUDGET
+    overflows = prompt + response + RESERVED_TOKENS >= CONTEXT_TOKENS
     return {"prompt_tokens": prompt, "response_tokens": response, "overflows": overflows}
 
 
@@ -123,7 +116,7 @@ def _response_tokens(
     """
     count, below = len(room), int(0.9 * (len(room) - 1))
     above = max(count - below - 2, 0)
-    total, cap = mean * count, CONTEXT_BUDGET
+    total, cap = mean * count, CONTEXT_TOKENS
     over = _overflowing(room, context, mean, p90, rng)
     # ranks above the percentile: those that must, those that may, those that can
     order = rng.permutation(count)
