@@ -1,4 +1,4 @@
-"""What the prose says along rho, as bounds on counts."""
+"""What the prose says along rho, as bounds on counts; error buckets with the sums of Tables 4 and 5, or a refusal."""
 
 from fractions import Fraction
 
@@ -6,17 +6,23 @@ import numpy as np
 import pytest
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import ABOUT_NONE, correct_by
+from cogniload_repro.published import ABOUT_NONE, ERRORS, correct_by, load_table
 from cogniload_repro.reconstruction.constraints import (
+    CONDITIONS,
     ENDS,
+    OF_CONDITION,
     PROSE_RATIOS,
     STRONGEST,
+    bucket_sums,
+    can_spread,
     curve_range,
     prose_along_rho,
     prose_windows,
 )
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.reconstruction.reconstruct import load_counts, overflow_chance, spread_errors
 from cogniload_repro.statistics.design import GRID
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def window_of(sign: str) -> tuple[float, float]:
@@ -79,3 +85,112 @@ def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_t
         low, high = curve_range(model)
         assert own.between(low, high).all()
         assert len(own) == 7
+
+
+SOME = [
+    "DeepSeek-R1-Distill-Qwen-1.5B",
+    "Phi-4-reasoning-plus",
+    "gemini-2.5-pro",
+    "gpt-5-nano-2025-08-07",
+    "o3-2025-04-16",
+]
+
+
+def errors_of(model):
+    """Return a model's committed errors by condition, with its correct answers and its answers by cell."""
+    own = load_counts().query("model == @model")
+    n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
+    return (OF_CONDITION @ (n - correct)).astype(int), correct, n
+
+
+def test_conditions_partition_the_cells():
+    """Twenty conditions of seven cells each, every cell in one."""
+    assert OF_CONDITION.shape == (20, 140)
+    assert (OF_CONDITION.sum(axis=0) == 1).all()
+    assert (OF_CONDITION.sum(axis=1) == 7).all()
+
+
+@pytest.mark.parametrize("model", SOME)
+def test_sums_are_the_printed_ones(model):
+    """The 45 groups pick, for each level and bucket, its conditions, and the sums are those printed."""
+    groups, sums = bucket_sums(model)
+    place = 0
+    for table, key in (("table4", "d"), ("table5", "N")):
+        printed = load_table(table)
+        for row in printed[printed["model"] == model].to_dict("records"):
+            for bucket, column in enumerate(ERRORS):
+                chosen = groups[place].reshape(20, 5)
+                assert sums[place] == row[column]
+                np.testing.assert_array_equal(chosen[:, bucket], CONDITIONS.get_level_values(key) == row[key])
+                assert chosen.sum() == chosen[:, bucket].sum()
+                place += 1
+    assert place == len(groups) == len(sums) == 45
+
+
+@pytest.mark.parametrize("model", SOME)
+def test_errors_are_spread_with_exact_sums(model):
+    """Whole numbers, none negative, whose sums by condition, by d and by N are exact; the same on a second run."""
+    errors, _, _ = errors_of(model)
+    spread = spread_errors(model, errors)
+    assert spread.shape == (20, 5)
+    assert spread.dtype.kind == "i"
+    assert (spread >= 0).all()
+    np.testing.assert_array_equal(spread.sum(axis=1), errors)
+    groups, sums = bucket_sums(model)
+    np.testing.assert_array_equal(groups @ spread.ravel(), sums)
+    np.testing.assert_array_equal(spread_errors(model, errors), spread)
+
+
+def test_context_failures_gather_where_responses_are_long():
+    """Of gpt-5's overflows at N=250 those at d=10 are the most, as its token lengths suggest."""
+    model = "gpt-5-2025-08-07"
+    errors, _, _ = errors_of(model)
+    ctx = dict(zip(CONDITIONS, spread_errors(model, errors)[:, 0], strict=True))
+    assert ctx[250, 10] == max(ctx.values()) > 0
+
+
+def test_errors_that_do_not_fit_are_refused():
+    """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
+    model = "QwQ-32B"
+    errors, correct, n = errors_of(model)
+    assert can_spread(model, correct, n)
+    moved = errors.copy()
+    moved[0] += 50  # off the sums of its d and its N
+    moved[-1] -= 50
+    for wrong in (errors + np.eye(20, dtype=int)[3], moved):
+        with pytest.raises(ValueError, match="errors of QwQ-32B cannot be spread"):
+            spread_errors(model, wrong)
+    fewer = correct.copy()
+    fewer[0] -= 1
+    assert not can_spread(model, fewer, n)
+
+
+def test_both_ways_of_asking_agree():
+    """`can_spread` says yes exactly where `spread_errors` finds a way, also where only the buckets leave no room."""
+    model = "gemini-2.5-pro"
+    errors, _, _ = errors_of(model)
+    first = OF_CONDITION.argmax(axis=1)  # a cell of each condition, to hold its errors
+    place = {condition: number for number, condition in enumerate(CONDITIONS)}
+    answers = []
+    for low, high, a, b in ((20, 250, 1, 10), (100, 250, 3, 7), (100, 250, 5, 10)):
+        changed = errors.copy()  # a move that keeps all sums by d and by N
+        shift = min(errors[place[low, b]], errors[place[high, a]])
+        changed[[place[low, a], place[high, b]]] += shift
+        changed[[place[low, b], place[high, a]]] -= shift
+        n = np.zeros(140, dtype=int)
+        n[first] = changed
+        try:
+            answers.append(spread_errors(model, changed).sum() == errors.sum())
+        except ValueError:
+            answers.append(False)
+        assert can_spread(model, np.zeros(140, dtype=int), n) == answers[-1], (low, high, a, b)
+    assert len(set(answers)) == 2
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_chances_of_overflow_are_probabilities(model):
+    """Every condition of every model has a positive chance, the longest puzzles a higher one than the shortest."""
+    chance = overflow_chance(model)
+    assert chance.shape == (20,)
+    assert ((chance > 0) & (chance <= 1)).all()
+    assert chance[list(CONDITIONS).index((250, 10))] >= chance[list(CONDITIONS).index((20, 3))]
