@@ -31,8 +31,7 @@ from cogniload_repro.evaluation.planning import (
     MEANS,
     SHORT,
     choose,
-    derive_short,
-    frame_counts,
+    fisher_information,
     mean_tokens,
     next_batch,
     paper_curves,
@@ -43,6 +42,7 @@ from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import place
 from cogniload_repro.statistics.capacity import many_points
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.regression import fit_glm
 
@@ -50,6 +50,21 @@ SPLINE = "correct ~ bs(d, df=3) + bs(log10_N, df=3) + bs(rho, df=4)"
 LAPSE = 0.05
 BATCH = 35
 _SEED = 2026
+
+
+def derive_short() -> np.ndarray:
+    """Choose the short form again: puzzles of each of the paper's cells, shape (140,)."""
+    curves, once = paper_curves(), np.ones(len(CELLS), dtype=np.int64)
+    known, count = fisher_information(curves, once), SHORT - len(CELLS)
+    freely = choose(curves, count, known)
+    best = np.isin(np.arange(len(CELLS)), np.argsort(-freely, kind="stable")[:8])
+    return once + choose(curves, count, known, best)
+
+
+def frame_counts(counts: np.ndarray) -> pd.DataFrame:
+    """Return puzzles of the paper's cells as a table: N, ratio_pct, d, puzzles; cells without any are left out."""
+    frame = GRID[["N", "ratio_pct", "d"]].assign(puzzles=counts)
+    return frame[frame["puzzles"] > 0].reset_index(drop=True)
 
 
 def draw_truths() -> dict[str, np.ndarray]:

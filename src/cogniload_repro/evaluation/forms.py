@@ -14,7 +14,6 @@ import pandas as pd
 
 from cogniload_repro.companions.protocol import count_per_query, write_query
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
 from cogniload_repro.prompts.counts import COMMITTED, KEYS, count_tokens
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
@@ -22,7 +21,6 @@ from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.editions import PORT, Edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, find_manifest, read_manifest, spawn_ids
-from cogniload_repro.schemas import Column, Schema
 from cogniload_repro.storage import DATA
 
 #: Forms with fixed puzzles; the adaptive form chooses its puzzles from the answers so far.
@@ -31,21 +29,13 @@ FORMS = (*FIXED, "adaptive")
 ROUNDING = PAPER_GRID[0].rounding
 SHORT_FORM = DATA / "evaluation" / "short_form.csv"
 
-_SCHEMA = Schema(
-    {"N": Column("whole", low=1), "ratio_pct": Column(low=0, high=100), "d": Column("whole", low=1),
-     "puzzles": Column("whole", low=1)},
-    ("N", "ratio_pct", "d"), others=None,
-)  # fmt: skip
 # Words with a symbol right before them, digits, runs of a symbol, line ends: about one token each for a tokenizer
 _PIECES = re.compile(r"[^\w\s]?[^\W\d]+|\d|([^\w\s])\1*|\n+")
 
 
 def read_short(path: Path = SHORT_FORM) -> dict[Cell, int]:
     """Return the committed short form: puzzles per cell."""
-    frame = read_frame(path, _SCHEMA, "restore it from version control")
-    return {
-        Cell(int(row.N), float(row.ratio_pct), int(row.d)): int(row.puzzles) for row in frame.itertuples(index=False)
-    }
+    return {Cell(int(N), ratio_pct, int(d)): int(count) for N, ratio_pct, d, count in pd.read_csv(path).to_numpy()}
 
 
 def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str | None = None) -> dict[Cell, int]:

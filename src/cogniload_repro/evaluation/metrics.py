@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.endings import CUT
-from cogniload_repro.evaluation.planning import CELLS, update, variances
 from cogniload_repro.robustness.uncertainty import POINTS, fit_quadratics, profile_interval
 from cogniload_repro.scoring.cells import count_cells
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.accuracy import accuracy_by
-from cogniload_repro.statistics.design import GRID
 
 Judged = Iterable[Mapping]
 _COLUMNS = ["N", "d", "ratio_pct", "rho", "bucket", "prompt_tokens", "response_tokens"]
@@ -54,8 +52,9 @@ def share_cut(judged: Judged) -> dict[str, float]:
 
 
 def share_boxed(judged: Judged) -> dict[str, float]:
-    """Return the share of overloaded queries with the last puzzle's answer in any box, as document 004 counts them."""
-    return {"boxed": float(np.mean([one["boxed"] for one in judged]))}
+    """Return the share of overloaded queries with the last puzzle's answer in any box; nothing for other queries."""
+    boxed = [one["boxed"] for one in judged if "boxed" in one]
+    return {"boxed": float(np.mean(boxed))} if boxed else {}
 
 
 def locate_points(judged: Judged, chosen: bool = False) -> dict[str, float]:
@@ -72,19 +71,3 @@ def locate_points(judged: Judged, chosen: bool = False) -> dict[str, float]:
                 if np.isfinite(number):
                     found[point + end] = float(10**number if point == "ecl50" else number)
     return found
-
-
-def equate_grid(judged: Judged) -> dict[str, float]:
-    """Return how many puzzles spread evenly over the paper's grid would determine log10 ECL50 and ID50 as well.
-
-    Under the likeliest curve, with the paper's models as the prior; nothing for answers in other cells.
-    """
-    counted = count_answers(judged).set_index(["N", "d", "ratio_pct"])
-    cells = counted.reindex(pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
-    asked, correct = (cells[name].fillna(0).to_numpy(float) for name in ("total", "correct"))
-    if not (asked.any() and np.linalg.matrix_rank(CELLS[asked > 0]) == CELLS.shape[1]):
-        return {}
-    curve = update(asked, correct).mean[None]
-    even = variances(curve, np.ones(len(CELLS)))[0] * len(CELLS)
-    worth = even / variances(curve, asked)[0]
-    return {"grid_puzzles_ecl50": float(worth[0]), "grid_puzzles_id50": float(worth[1])}

@@ -34,7 +34,6 @@ EXPLORATION_SHARE = 0.25
 #: Designs compared by simulation; benchmarks/evaluation_designs.py makes them and describes the columns.
 DESIGNS = DATA / "evaluation" / "designs.csv"
 POWER = 0.8
-_SHORT_CELLS = 8
 _FLATTEST = 0.02  # a slope nearer to zero has no capacity point: log-odds per unit of d, or of log10 N
 _CURVES, _SEED = 24, 2026  # curves drawn from a belief, over which the worth of a puzzle is averaged
 _Z = float(norm.ppf(1 - ALPHA / 2))
@@ -78,22 +77,9 @@ def choose(betas: np.ndarray, count: int, information: np.ndarray, candidates: n
     """Choose puzzles one after another, each the one that then leaves the least variance (c-optimal).
 
     The variances of log10 ECL50 and ID50 are taken relative to those of an even spread over the grid, added, and
-    averaged over the curves.
-
-    Parameters
-    ----------
-    betas : ndarray, shape (r, 5)
-        Curves that the model may have.
-    count : int
-    information : ndarray, shape (r, 5, 5)
-        What is known before, of full rank: a prior, or puzzles that are asked in any case.
-    candidates : ndarray of bool, shape (140,), optional
-        Cells to choose from; all by default.
-
-    Returns
-    -------
-    ndarray of int, shape (140,)
-        Puzzles per cell. Of equals, the cell that comes first in the grid.
+    averaged over the curves, shape (r, 5). `information`, shape (r, 5, 5) and of full rank, is what is known before: a
+    prior, or puzzles asked in any case. Only `candidates`, shape (140,), are chosen. Returns puzzles per cell, shape
+    (140,); of equals, the cell that comes first in the grid.
     """
     c = gradients(betas) / np.sqrt(variances(betas, np.ones(len(CELLS))))[:, :, None]
     p = expit(betas @ CELLS.T)
@@ -112,21 +98,6 @@ def choose(betas: np.ndarray, count: int, information: np.ndarray, candidates: n
         factor = weight[:, best] / (1 + weight[:, best] * leverage[:, best])
         inverse = inverse - factor[:, None, None] * step[:, :, None] * step[:, None, :]
     return chosen
-
-
-def derive_short() -> np.ndarray:
-    """Choose the short form again: puzzles of each of the paper's cells, shape (140,)."""
-    curves, once = paper_curves(), np.ones(len(CELLS), dtype=np.int64)
-    known, count = fisher_information(curves, once), SHORT - len(CELLS)
-    freely = choose(curves, count, known)
-    best = np.isin(np.arange(len(CELLS)), np.argsort(-freely, kind="stable")[:_SHORT_CELLS])
-    return once + choose(curves, count, known, best)
-
-
-def frame_counts(counts: np.ndarray) -> pd.DataFrame:
-    """Return puzzles of the paper's cells as a table: N, ratio_pct, d, puzzles; cells without any are left out."""
-    frame = GRID[["N", "ratio_pct", "d"]].assign(puzzles=counts)
-    return frame[frame["puzzles"] > 0].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -210,47 +181,35 @@ def mean_tokens() -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
-def read_designs() -> pd.DataFrame:
-    """Return the designs compared by simulation."""
-    return pd.read_csv(DESIGNS)
-
-
 def count_needed(width: float) -> pd.DataFrame:
     """Return puzzles and tokens that each form needs until the 95% interval of log10 ECL50 is so narrow.
 
-    Returns
-    -------
-    DataFrame
-        One row per form and model of the paper: form (``grid``, the paper's cells evenly; ``short``; ``adaptive``,
-        from its gain in simulation), model, puzzles, prompt_tokens, response_tokens (sums; whole numbers).
+    One row per form (``grid``, the paper's cells evenly; ``short``; ``adaptive``, from its gain in simulation) and
+    model of the paper: form, model, puzzles, prompt_tokens, response_tokens (sums).
     """
     if not width > 0:
         raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
     curves, (prompts, responses) = paper_curves(), mean_tokens()
-    gain = read_designs().set_index(["design", "truth"]).loc[("adaptive", "logistic")]
+    gain = pd.read_csv(DESIGNS).set_index(["design", "truth"]).loc[("adaptive", "logistic")]
     short = np.array([read_short()[cell] for cell in PAPER_GRID])
+    even, same = np.ones(len(CELLS)), pd.Series(1.0, gain.index)
     frames = []
-    for form, design in (("grid", np.ones(len(CELLS))), ("short", short), ("adaptive", np.ones(len(CELLS)))):
+    for form, design, ratios in (("grid", even, same), ("short", short, same), ("adaptive", even, gain)):
         share = design / design.sum()
-        puzzles = (2 * _Z / width) ** 2 * variances(curves, share)[:, 0]
-        prompt, response = prompts @ share, responses @ share
-        if form == "adaptive":
-            puzzles = puzzles / gain["gain_ecl50"]
-            prompt, response = prompt * gain["prompt_ratio"], response * gain["response_ratio"]
-        counts = np.ceil(np.array([puzzles, np.ceil(puzzles) * prompt, np.ceil(puzzles) * response])).astype(np.int64)
-        columns = dict(zip(("puzzles", "prompt_tokens", "response_tokens"), counts, strict=True))
-        frames.append(pd.DataFrame({"form": form, "model": NAMES} | columns))
-    return pd.concat(frames, ignore_index=True)
+        puzzles = np.ceil((2 * _Z / width) ** 2 * variances(curves, share)[:, 0] / ratios["gain_ecl50"])
+        prompt, response = prompts @ share * ratios["prompt_ratio"], responses @ share * ratios["response_ratio"]
+        counts = {"puzzles": puzzles, "prompt_tokens": puzzles * prompt, "response_tokens": puzzles * response}
+        frames.append(pd.DataFrame({"form": form, "model": NAMES} | counts))
+    whole = pd.concat(frames, ignore_index=True)
+    columns = ["puzzles", "prompt_tokens", "response_tokens"]
+    return whole.assign(**np.ceil(whole[columns]).astype("int64"))
 
 
 def separate(first: str, second: str) -> pd.DataFrame:
     """Return the paper's cells in which two of its models differ most, the best first.
 
-    Returns
-    -------
-    DataFrame
-        One row per cell: N, ratio_pct, d, both models' fitted accuracies by name, and puzzles that each has to be
-        asked so that the difference is significant at 5% with a power of 80%.
+    One row per cell: N, ratio_pct, d, both models' fitted accuracies by name, and puzzles that each has to be asked so
+    that the difference is significant at 5% with a power of 80%.
     """
     names = [find_model(name).name for name in (first, second)]
     one, other = (expit(paper_curves()[NAMES.index(name)] @ CELLS.T) for name in names)

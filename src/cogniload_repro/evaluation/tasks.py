@@ -38,7 +38,7 @@ from cogniload_repro.puzzles.ids import SEED
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
-INTERFACE = "B"
+INTERFACE = "C"
 #: The only effort that the paper states, for the gpt-5 family (Table 1).
 EFFORT = "medium"
 #: A run ends when this share of its samples has failed; a single bad answer does not end it.
@@ -113,13 +113,11 @@ def cogniload(
         counts = plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
         dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
-    chosen = asked in CHOSEN_FORMS
-    averaged = [] if chosen else [accuracy(), by_load()]
     return Task(
         dataset=dataset,
         solver=ask(limit, tokenizers),
         scorer=verdict(),
-        metrics=[*averaged, points(chosen), grid_worth(), cut_off(), buckets(), *([boxed()] if overload > 1 else [])],
+        metrics=[numbers(asked in CHOSEN_FORMS)],
         config=_with_effort(effort),
         fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
@@ -192,100 +190,72 @@ def verdict() -> Scorer:
     return score
 
 
-def _measured(function: Callable[[metrics.Judged], dict[str, float]]) -> Metric:
+@metric
+def numbers(chosen: bool = False) -> Metric:
+    """Accuracy, capacity points, truncated answers and buckets; of `chosen` puzzles accuracies say nothing."""
+    parts = [
+        partial(metrics.locate_points, chosen=chosen),
+        metrics.share_cut,
+        metrics.share_buckets,
+        metrics.share_boxed,
+    ]
+    averaged = [] if chosen else [metrics.measure_accuracy, metrics.accuracy_by_load]
+
     def measure(scores: list[SampleScore]) -> Value:
         judged = [one.score.metadata for one in scores if one.score.metadata]
-        return dict(function(judged)) if judged else {}
+        return {name: value for part in (*averaged, *parts) if judged for name, value in part(judged).items()}
 
     return measure
 
 
-@metric
-def accuracy() -> Metric:
-    """Accuracy with its 90% Wilson interval."""
-    return _measured(metrics.measure_accuracy)
+class _Chosen(SampleSource):
+    """Samples chosen from the answers so far; a sample that failed has not been answered."""
+
+    def initial_samples(self) -> list[Sample]:
+        """Return the first samples."""
+        return list(self._next())
+
+    async def next_samples(self) -> list[Sample] | None:
+        """Return further samples, or None when enough is known."""
+        return list(self._next()) or None
+
+    async def sample_complete(self, sample: EvalSample) -> None:
+        """Count an answer."""
+        for score in (sample.scores or {}).values():
+            if sample.error is None and score.metadata:
+                self._count(score.metadata)
+
+    def _next(self) -> Iterator[Sample]:
+        raise NotImplementedError
+
+    def _count(self, judged: dict[str, Any]) -> None:
+        raise NotImplementedError
 
 
-@metric
-def by_load() -> Metric:
-    """Accuracy by d, N and rho."""
-    return _measured(metrics.accuracy_by_load)
+class Adaptive(_Chosen):
+    """Puzzles chosen by `planning.next_batch`."""
 
-
-@metric
-def points(chosen: bool = False) -> Metric:
-    """ECL50, NT50 and ID50 with 95% profile intervals; for chosen puzzles at the means of the paper's grid."""
-    return _measured(partial(metrics.locate_points, chosen=chosen))
-
-
-@metric
-def grid_worth() -> Metric:
-    """How many puzzles spread over the whole grid would determine as much."""
-    return _measured(metrics.equate_grid)
-
-
-@metric
-def cut_off() -> Metric:
-    """Share of truncated answers."""
-    return _measured(metrics.share_cut)
-
-
-@metric
-def buckets() -> Metric:
-    """Shares of the eight buckets."""
-    return _measured(metrics.share_buckets)
-
-
-@metric
-def boxed() -> Metric:
-    """Share of overloaded queries with the last puzzle's answer in any box."""
-    return _measured(metrics.share_boxed)
-
-
-class Adaptive(SampleSource):
-    """Samples chosen from the answers so far (`planning.next_batch`)."""
-
-    def __init__(
-        self,
-        draw: Callable[[Cell, int, int], Iterator[Sample]] = draw_samples,
-        seed: int = SEED,
-        width: float = 0.1,
-        puzzles: int = SHORT,
-        tokens: int | None = None,
-        batch: int = 35,
-    ):
+    def __init__(self, draw: Callable[[Cell, int, int], Iterator[Sample]], seed: int, width: float, puzzles: int,
+                 tokens: int | None, batch: int):  # fmt: skip
         if not width > 0:
             raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
         self._draw, self._seed, self._width = draw, seed, width
         self._puzzles, self._batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
-        self._tokens = None if tokens is None else check_count("tokens", tokens, 1)
+        self._tokens = np.inf if tokens is None else check_count("tokens", tokens, 1)
         self._index = {(cell.N, cell.ratio_pct, cell.d): index for index, cell in enumerate(PAPER_GRID)}
         self._given, self._asked, self._correct = (np.zeros(len(PAPER_GRID), dtype=np.int64) for _ in range(3))
         self._spent = 0
 
-    def initial_samples(self) -> list[Sample]:
-        """Return the first batch."""
-        return list(self._next())
-
-    async def next_samples(self) -> list[Sample] | None:
-        """Return the next batch, or None when enough is known or spent."""
-        narrow = measure_width(self._asked, self._correct) <= self._width
-        spent = self._tokens is not None and self._spent >= self._tokens
-        return None if narrow or spent else list(self._next()) or None
-
-    async def sample_complete(self, sample: EvalSample) -> None:
-        """Count an answer; one that failed was not given."""
-        score = (sample.scores or {}).get("verdict")
-        if sample.error is None and score is not None and score.metadata:
-            index = self._index[tuple(sample.metadata[name] for name in ("N", "ratio_pct", "d"))]
-            self._asked[index] += 1
-            self._correct[index] += score.metadata["bucket"] in CORRECT_BUCKETS
-            self._spent += score.metadata["response_tokens"] or 0
+    def _count(self, judged: dict[str, Any]) -> None:
+        index = self._index[tuple(judged[name] for name in ("N", "ratio_pct", "d"))]
+        self._asked[index] += 1
+        self._correct[index] += judged["bucket"] in CORRECT_BUCKETS
+        self._spent += judged["response_tokens"] or 0
 
     def _next(self) -> Iterator[Sample]:
         """Give the puzzles of the next batch; their positions in a cell follow from how many it had before."""
         left = self._puzzles - int(self._given.sum())
-        if left < 1:
+        if left < 1 or self._spent >= self._tokens or measure_width(self._asked, self._correct) <= self._width:
             return
         counts = next_batch(self._asked, self._correct, min(self._batch, left), self._seed)
         for cell, start, count in zip(PAPER_GRID, self._given.tolist(), counts.tolist(), strict=True):
@@ -346,7 +316,7 @@ def capacity() -> Metric:
     """Largest size mastered of each kind, and the loads, with their intervals."""
 
     def measure(scores: list[SampleScore]) -> Value:
-        counts = _count([one.score.metadata for one in scores if one.score.metadata])
+        counts = _count_right([one.score.metadata for one in scores if one.score.metadata])
         if set(counts["probe"]) != set(probes.KINDS):
             return {}  # as long as answers come in, or where all to one kind have failed
         found = {
@@ -359,35 +329,24 @@ def capacity() -> Metric:
     return measure
 
 
-def _count(judged: list[dict]) -> pd.DataFrame:
+def _count_right(judged: list[dict]) -> pd.DataFrame:
     return probes.count_right(pd.DataFrame(judged, columns=[*probes.KEYS, "verdict"]))
 
 
-class Search(SampleSource):
+class Search(_Chosen):
     """Probes of the sizes that are to be asked next, until each kind has its largest (`companions.scap`)."""
 
-    def __init__(self, repeats: int = probes.REPEATS, seed: int = 42):
+    def __init__(self, repeats: int, seed: int):
         self._repeats, self._seed = repeats, seed
         self._given: set[tuple[str, int | None]] = set()
         self._judged: list[dict] = []
 
-    def initial_samples(self) -> list[Sample]:
-        """Return the probes of the first sizes."""
-        return list(self._next())
-
-    async def next_samples(self) -> list[Sample] | None:
-        """Return the probes of the next sizes, or None when the search is over."""
-        return list(self._next()) or None
-
-    async def sample_complete(self, sample: EvalSample) -> None:
-        """Count an answer; one that failed was not given."""
-        score = (sample.scores or {}).get("right")
-        if sample.error is None and score is not None and score.metadata:
-            self._judged.append(score.metadata)
+    def _count(self, judged: dict[str, Any]) -> None:
+        self._judged.append(judged)
 
     def _next(self) -> Iterator[Sample]:
         # a size without a single answer is not asked again: the model, or the way to it, has failed
-        sizes = probes.next_sizes(_count(self._judged)).items()
+        sizes = probes.next_sizes(_count_right(self._judged)).items()
         new: dict[str, int | None] = {kind: size for kind, size in sizes if size and (kind, size) not in self._given}
         self._given |= set(new.items())
         for row in probes.list_probes(new, self._repeats, self._seed):
