@@ -72,7 +72,7 @@ def mini(tmp_path_factory):
 def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
     """The text is the only message; the budget is what the context leaves; the version says what compares."""
     assert mini.status == "success"
-    assert mini.eval.task_version == "1-B"
+    assert mini.eval.task_version == "1-C"
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == 32_748 - estimate_tokens(text) for _, text, budget, _ in ASKED)

@@ -280,6 +280,16 @@ def test_parquet_of_every_shape_is_read(tmp_path):
     assert "the column model is list" in entry.refusal[1]
 
 
+def test_only_a_puzzles_domain_may_be_a_list(tmp_path, monkeypatch):
+    """A run of equal values is kept in a few bytes: they are counted before they are read."""
+    pq.write_table(pa.table({"name": ["n"] * 2, "domain": [["x"] * 600] * 2}), tmp_path / "o.parquet")
+    found = [entry.fields for entry in read_table(tmp_path / "o.parquet", ["name", "domain"])]
+    assert found == [{"name": "n", "domain": ["x"] * 600}] * 2
+    monkeypatch.setattr("cogniload_repro.outputs.readers._MAX_VALUES", 1000)
+    (entry,) = read_table(tmp_path / "o.parquet", ["name", "domain"])
+    assert entry.refusal == ("unreadable file", "ValueError: 1,200 values in lists are more than a source has")
+
+
 def test_a_long_parquet_row_among_short_ones_is_refused_alone(tmp_path, monkeypatch):
     """Its neighbours in the batch are read."""
     monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 50_000)

@@ -34,7 +34,7 @@ MISSING_FIELD = "missing field"
 #: Endings of compressed tables.
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _WHOLE = re.compile(r"(\d{1,19})(\.0*)?")  # with the point that pandas gives counts where some are unknown
-_BATCH_ROWS, _MAX_ARROW = 16, 1 << 30
+_BATCH_ROWS, _MAX_VALUES, _MAX_ARROW = 16, 20_000_000, 1 << 30
 _ARROW_ENDS = (b"ARROW1", b"\xff\xff\xff\xff\0\0\0\0")  # of its file format and its stream format
 _FLAT = (pa.null(), pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 _TOO_LONG: Refusal = (MALFORMED, f"longer than {ROW_BYTES:,} bytes")
@@ -123,21 +123,26 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
         present, groups = _find_columns(file.schema_arrow, columns), file.metadata
         for group in map(groups.row_group, range(groups.num_row_groups)):
             for chunk in map(group.column, range(group.num_columns)):
-                if chunk.path_in_schema in present and chunk.total_uncompressed_size > ROW_BYTES * (group.num_rows + 1):
+                if chunk.path_in_schema.partition(".")[0] not in present:
+                    continue
+                if chunk.total_uncompressed_size > ROW_BYTES * (group.num_rows + 1):
                     raise ValueError(f"a row is longer than {ROW_BYTES:,} bytes")
+                if "." in chunk.path_in_schema and chunk.num_values > _MAX_VALUES:
+                    raise ValueError(f"{chunk.num_values:,} values in lists are more than a source has")
     # a text that stands for many rows stays one, as in the file
-    with open_parquet(path, read_dictionary=present) as file:
+    with open_parquet(path, read_dictionary=[name for name in present if name != "domain"]) as file:
         yield from _read_batches(path, file.iter_batches(_BATCH_ROWS, columns=present))
 
 
 def _find_columns(schema: pa.Schema, columns: list[str]) -> list[str]:
-    """Return which columns there are; what is in them is flat, and so is measured by its texts."""
+    """Return which columns there are; but for a puzzle's domain they are flat, and so are measured by their texts."""
     present = [name for name in columns if name in schema.names]
     for name in present:
         if schema.names.count(name) > 1:
             raise ValueError(f"the file has the column {name} twice")
         kind = schema.field(name).type
-        flat = kind.value_type if pa.types.is_dictionary(kind) else kind
+        is_domain = name == "domain" and pa.types.is_list(kind)
+        flat = kind.value_type if is_domain or pa.types.is_dictionary(kind) else kind
         if not (flat in _FLAT or pa.types.is_primitive(flat) or pa.types.is_decimal(flat)):
             raise ValueError(f"the column {name} is {kind}; write it as text, or leave it out")
     return present
