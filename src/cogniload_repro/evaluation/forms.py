@@ -1,7 +1,7 @@
 """Forms of the benchmark: which puzzles a model is asked, with which query, and how many tokens an answer may have.
 
 The short form asks one puzzle in each of the paper's 140 cells, and as many again in the eight cells that determine
-ECL50 and ID50 best, on average over the paper's 22 models (`planning.derive_short`).
+ECL50 and ID50 best, on average over the paper's 22 models (made by ``benchmarks/evaluation_designs.py``).
 """
 
 import re
