@@ -25,8 +25,10 @@ ifneq ($(words $(value JOBS))$(call not_digits,$(value JOBS)),1)
 $(error JOBS is '$(value JOBS)'; give the number of processes)
 endif
 endif
-ifneq ($(word 2,$(value VENV))$(findstring $$,$(value VENV)),)
-$(error VENV is '$(value VENV)'; choose a folder without blanks or dollar signs in its name)
+# what make or a shell would read into the name of a folder
+unsafe := ; & | < > ' " ` * ? \ $$ ! ~ { } ( ) [ ] \# : %
+ifneq ($(word 2,$(value VENV))$(strip $(foreach sign,$(unsafe),$(findstring $(sign),$(value VENV)))),)
+$(error VENV is '$(value VENV)'; choose a folder without blanks and signs of the shell in its name)
 endif
 $(foreach name,source max_rejected scorer reading formula family cells data model grid jobs venv,\
 	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))

@@ -1,12 +1,10 @@
 """What goes wrong in the world: signals, full disks, damaged and monstrous files, with real processes."""
 
 import gzip
-import hashlib
 import io
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -46,17 +44,8 @@ from cogniload_repro.cli import main
 main(["download-outputs", "--build", sys.argv[1], "--source", sys.argv[2]])
 """
 
-#: Scoring in two processes, as `cogniload score` does.
-SCORE = """
-import sys
-from pathlib import Path
-from cogniload_repro.executors import open_executor
-from cogniload_repro.scoring.scores import score_dataset
-
-build = Path(sys.argv[1])
-with open_executor(2) as executor:
-    score_dataset(build / "outputs", build / "puzzles.parquet", build / "scores", executor)
-"""
+#: A command, as a user starts it.
+COMMAND = "from cogniload_repro.cli import main; main()"
 
 
 def contents(folder):
@@ -138,8 +127,10 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(s
     for name in ("outputs", "puzzles.parquet"):
         (tmp_path / name).symlink_to(scored / name)
     scores = tmp_path / "scores"
-    code, errors = interrupt(number, SCORE, tmp_path, when=lambda: any(scores.glob(".*.part")))
-    assert code == -number
+    code, errors = interrupt(
+        number, COMMAND, "score", "--jobs", 2, "--build", tmp_path, when=lambda: any(scores.glob(".*.part"))
+    )
+    assert code == (130 if number == signal.SIGINT else -number)
     assert errors.count("Traceback") <= 1
     left, whole = visible(contents(scores)), contents(scored / "scores")
     assert left.items() < whole.items()
@@ -163,17 +154,6 @@ def test_a_damaged_partition_is_named_and_the_others_are_scored(scored, tmp_path
     assert "Traceback" not in message
     assert sorted(contents(tmp_path / "scores")) == ["a.parquet", "c.parquet"]
     (tmp_path / "outputs/b.parquet").write_bytes((scored / "outputs/b.parquet").read_bytes())
-    assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
-    assert contents(tmp_path / "scores") == contents(scored / "scores")
-
-
-def test_damaged_scores_are_made_again(scored, tmp_path):
-    """A score file that is no Parquet, however new, does not count as scored."""
-    for name in ("outputs", "puzzles.parquet"):
-        (tmp_path / name).symlink_to(scored / name)
-    (tmp_path / "scores").mkdir()
-    for path in (scored / "scores").iterdir():
-        (tmp_path / "scores" / path.name).write_bytes(path.read_bytes()[:-50])
     assert run("score", "--build", tmp_path, "--jobs", 1)[0] == 0
     assert contents(tmp_path / "scores") == contents(scored / "scores")
 
@@ -213,27 +193,22 @@ def named(name):
 FAULTS = {
     "malformed JSON": ({"o.jsonl": lines(ROW, '{"model": "mine", ', "[1]", OTHER, "\x00")},
                        {"malformed row": 2, "wrong type": 1}),
-    "byte order mark": ({"o.jsonl": b"\xef\xbb\xbf" + lines(ROW, OTHER)}, {}),
-    "CRLF and blank lines": ({"o.jsonl": lines(ROW, "", OTHER).replace(b"\n", b"\r\n")}, {}),
+    "byte order mark, CRLF and blank lines": (
+        {"o.jsonl": b"\xef\xbb\xbf" + lines(ROW, "", OTHER).replace(b"\n", b"\r\n")}, {}),
+    "CSV with a byte order mark": ({"o.csv": b"\xef\xbb\xbf" + in_csv(ROW, OTHER)}, {}),
     "UTF-16": ({"a.jsonl": lines(ROW, OTHER).decode().encode("utf-16"), "o.jsonl": lines(ROW, OTHER)},
                {"not UTF-8": 1}),
     "Latin-1": ({"o.jsonl": lines(ROW, OTHER) + b'{"model": "m\xfcller"}\n'}, {"not UTF-8": 1}),
-    "quoted newlines in CSV": ({"o.csv": in_csv(ROW, OTHER)}, {}),
-    "CSV with a byte order mark": ({"o.csv": b"\xef\xbb\xbf" + in_csv(ROW, OTHER)}, {}),
     "CSV cut in a quoted field": ({"o.csv": in_csv(ROW, OTHER, {**ROW, "response": "a\nb"})[:-6]},
                                   {"malformed row": 1}),
     "Parquet cut short": ({"a.parquet": in_parquet(ROW, OTHER)[:-9], "o.parquet": in_parquet(ROW, OTHER)},
                           {"unreadable file": 1}),
-    "no Parquet at all": ({"a.parquet": b"<!doctype html>", "o.jsonl": lines(ROW, OTHER)}, {"unreadable file": 1}),
     "gzip cut short": ({"o.jsonl.gz": gzip.compress(lines(ROW, OTHER, {"response": noise(90_000)}))[:60_000]},
                        {"unreadable file": 1}),
-    "no gzip at all": ({"a.jsonl.gz": lines(ROW), "o.jsonl": lines(ROW, OTHER)}, {"unreadable file": 1}),
     "empty files": ({"a.jsonl": b"", "b.csv": b"", "c.parquet": b"", "o.jsonl": lines(ROW, OTHER)},
                     {"unreadable file": 1}),
     "token counts": ({"o.jsonl": lines(ROW, OTHER, *({**ROW, "prompt_tokens": count} for count in (
         "7", "many", -1, 2**63, 10**30, 0.5, True, [7])))}, {"wrong type": 8}),
-    "a number of 5,000 digits": ({"o.jsonl": lines(ROW, OTHER, '{"prompt_tokens": ' + "9" * 5000 + "}")},
-                                 {"malformed row": 1}),
     "impossible puzzles": ({"o.jsonl": lines(ROW, OTHER, *map(named, (
         "20_13_1_770487_red", "20_1_21_770487_red", "0_1_0_770487_red", "20_0_1_770487_red", "20_1_1_770487_blue",
         "20_1_1_770487_", "hello", "")))}, {"unknown puzzle": 7, "unsafe name": 1}),
@@ -242,9 +217,6 @@ FAULTS = {
                               {"unsafe name": 5}),
     "duplicates across files": ({"a.jsonl": lines(ROW), "b.csv": in_csv(ROW, OTHER), "c.parquet": in_parquet(OTHER)},
                                 {"duplicate": 2}),
-    "missing fields": ({"o.jsonl": lines(ROW, OTHER, *({key: ROW[key] for key in ROW if key != name}
-                                                       for name in ("model", "name", "response")))},
-                       {"missing field": 3}),
 }  # fmt: skip
 
 
@@ -281,14 +253,6 @@ def test_a_source_without_a_good_row_is_refused(tmp_path):
     assert (code, "no usable response" in message) == (2, True)
 
 
-#: The import of an address, as a user starts it.
-FETCH = """
-import sys
-from cogniload_repro.cli import main
-main(["download-outputs", "--build", sys.argv[1], "--source", sys.argv[2]])
-"""
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_download_goes_on_where_it_stopped(tmp_path, number):
     """What has come is kept, the rest is asked for, and the outputs are those of an undisturbed download."""
@@ -296,7 +260,7 @@ def test_an_interrupted_download_goes_on_where_it_stopped(tmp_path, number):
     with serve(content, ["hang"]) as server:
         parts = tmp_path / "build/downloads"
         code, _ = interrupt(
-            number, FETCH, tmp_path / "build", f"{server.url}/o.jsonl",
+            number, COMMAND, "download-outputs", "--build", tmp_path / "build", "--source", f"{server.url}/o.jsonl",
             when=lambda: any(path.stat().st_size > 100_000 for path in parts.glob(".*.part")),
         )  # fmt: skip
         assert code != 0
@@ -307,21 +271,6 @@ def test_an_interrupted_download_goes_on_where_it_stopped(tmp_path, number):
     outputs = [contents(tmp_path / build / "outputs") for build in ("build", "fresh")]
     assert outputs[0] == outputs[1]
     assert [path.suffix for path in parts.iterdir()] == [".jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"), [("sum", "does not have the SHA-256 sum"), ("page", "gives a web page instead of data")]
-)
-def test_what_is_not_the_data_is_never_imported(tmp_path, fault, said):
-    """A wrong sum and an error page with status 200 leave the outputs as they were; the right file then comes."""
-    build, good = tmp_path / "build", lines(ROW, OTHER)
-    body = b"<!DOCTYPE html><title>Busy</title>" if fault == "page" else good[:-1]
-    with serve(body) as server:
-        source = f"{server.url}/o.jsonl#sha256={hashlib.sha256(good).hexdigest()}"
-        code, message = run("download-outputs", "--build", build, "--source", source)
-        assert (code, said in message, (build / "outputs").exists()) == (2, True, False)
-        server.content = good
-        assert run("download-outputs", "--build", build, "--source", source)[0] == 0
 
 
 #: A command under a limit on the size of files, which a full disk resembles where none can be mounted.
@@ -354,41 +303,6 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
     assert (failed.returncode, "Traceback" in failed.stderr) == (2, False), failed.stderr
     assert contents(build) == before
     assert run(*command)[0] == 0
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of its own with room for a megabyte; a function that mounts it otherwise."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-
-    def mount(options):
-        return subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True).returncode
-
-    if os.name != "posix" or os.geteuid() != 0 or mount("size=1m") != 0:
-        pytest.skip("only root can mount a small file system, and not everywhere")
-    yield folder, mount
-    subprocess.run(["umount", folder], check=True)
-
-
-def test_a_full_disk_changes_nothing_and_the_next_import_finishes(tmp_path, small_disk):
-    """The message names a file and the remedy, also where nothing may be written; with room it succeeds."""
-    disk, mount = small_disk
-    build, noise = disk / "build", random.Random(1)
-    old, new = write_source(tmp_path / "old.jsonl"), tmp_path / "new.jsonl"
-    rows = [{"model": m, "name": name, "response": noise.randbytes(200_000).hex()} for m in "abcd" for name in NAMES]
-    new.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert run("download-outputs", "--build", build, "--source", old)[0] == 0
-    before = contents(build)
-    code, message = run("download-outputs", "--build", build, "--source", new)
-    assert code == 2
-    assert re.search(rf"^Error: {build}/.*\.parquet: No space left on device; make room .* same command", message, re.M)
-    mount("remount,ro")
-    assert re.search("/.lock: Read-only file system; give yourself the right", run("score", "--build", build)[1])
-    assert contents(build) == before
-    mount("remount,rw,size=64m")
-    assert run("download-outputs", "--build", build, "--source", new)[0] == 0
-    assert sorted(path.name for path in (build / "outputs").iterdir()) == [f"{m}.parquet" for m in "abcd"]
 
 
 def test_monstrous_responses_are_scored(tmp_path):

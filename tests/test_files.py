@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
-from cogniload_repro.files import describe_error, digest_of, locked, look_at, naming, write_whole
+from cogniload_repro.cli import main
+from cogniload_repro.files import describe_error, digest_of, locked, look_at, naming, replacing, write_whole
 
 HOLD = """
 import sys
@@ -64,6 +66,9 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
         pass
+    (tmp_path / "outputs").mkdir()
+    done = CliRunner().invoke(main, ["score", "--build", str(tmp_path)])
+    assert (done.exit_code, f"process {holder.pid} is at work in" in done.output) == (2, True)
     holder.kill()
     holder.wait()
     with locked(tmp_path):
@@ -73,11 +78,19 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     assert (tmp_path / ".lock").read_text() == ""
 
 
-def test_a_file_is_written_with_its_mode(tmp_path):
-    """What is its owner's alone is so from the first byte on; the folder is made."""
-    path = write_whole(tmp_path / "new" / "secret", "é\n", mode=0o600)
-    assert (path.read_bytes(), path.stat().st_mode & 0o777) == ("é\n".encode(), 0o600)
-    assert [entry.name for entry in path.parent.iterdir()] == ["secret"]
+def test_a_file_is_written_whole(tmp_path, monkeypatch):
+    """Text keeps its line ends and letters, bytes stay bytes, folders are made; the mode is theirs from the start."""
+    path = write_whole(tmp_path / "new" / "secret", "ρ\nN\r\n", mode=0o600)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == ("ρ\nN\r\n".encode(), 0o600)
+    assert write_whole(path, b"\x00").read_bytes() == b"\x00"
+    with replacing(path.with_name("later")) as part:
+        part.write_text("new")
+        assert not path.with_name("later").exists()
+    assert path.with_name("later").read_text() == "new"
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, "other")
+    assert {item.name: item.read_text() for item in path.parent.iterdir()} == {"secret": "\0", "later": "new"}
 
 
 @pytest.mark.parametrize("named", [(), (".a.part",)])

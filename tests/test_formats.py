@@ -12,8 +12,8 @@ from cogniload_repro.published import load_printed, load_table
 PRINTED = [
     *(("table2", f"beta_{term}", formats.format_beta) for term in ("0", "d", "N", "rho", "rho2")),
     ("table2", "ecl50", formats.format_ecl50),
-    ("table2", "nt50", formats.format_nt50),
-    ("table2", "id50", formats.format_id50),
+    ("table2", "nt50", formats.format_point),
+    ("table2", "id50", formats.format_point),
     *(("table3", f"beta_{term}", formats.format_beta) for term in ("dN", "drho", "Nrho", "dNrho")),
     *(("table3", f"p_{term}", formats.format_p) for term in ("dN", "drho", "Nrho", "dNrho")),
     *(("table4", column, formats.format_count) for column in ("samples", "acc_pct", "ctx", "other")),
@@ -57,9 +57,9 @@ def test_stars_stand_below_their_level():
 def test_special_numbers():
     """Negative zero keeps its sign, thresholds that do not exist print as dashes, unknown tokens as ?."""
     assert formats.format_beta(-0.001) == "-0.00"
-    assert formats.format_id50(1.0) == "1.0"
+    assert formats.format_point(1.0) == "1.0"
     assert formats.format_ecl50(2.5e17) == "2.5e+17"
-    assert {formats.format_ecl50(math.inf), formats.format_nt50(math.nan), formats.format_id50(None)} == {"--"}
+    assert {formats.format_ecl50(math.inf), formats.format_point(math.nan), formats.format_point(None)} == {"--"}
     assert formats.format_tokens(20.0, 25.0, None, 31.0) == "P20[25]—O?[31]"
     assert formats.format_tokens(None, None, math.nan, None) == "--"
 
@@ -82,7 +82,7 @@ def test_wrong_numbers_are_refused():
 @given(st.floats(-1e5, 1e5), st.floats(1e-300, 1))
 def test_printing_twice_changes_nothing(number, p):
     """A printed number, read back, prints the same, and lies within half a unit of its last digit."""
-    for form, unit in ((formats.format_beta, 0.01), (formats.format_id50, 0.01), (formats.format_aic, 0.001)):
+    for form, unit in ((formats.format_beta, 0.01), (formats.format_point, 0.01), (formats.format_aic, 0.001)):
         shown = form(number)
         assert form(float(shown)) == shown
         assert abs(float(shown) - number) <= unit / 2 + 1e-9

@@ -70,8 +70,8 @@ def recomputed(cells):
         full, loglik, _ = fit(own, list(range(9)))
         ecl50, nt50, id50 = thresholds(quadratic.params, own)
         table2[model] = dict(zip(BETAS, map(formats.format_beta, quadratic.params), strict=True))
-        table2[model] |= {"ecl50": formats.format_ecl50(ecl50), "nt50": formats.format_nt50(nt50)}
-        table2[model] |= {"id50": formats.format_id50(id50)}
+        table2[model] |= {"ecl50": formats.format_ecl50(ecl50), "nt50": formats.format_point(nt50)}
+        table2[model] |= {"id50": formats.format_point(id50)}
         table2[model] |= {f"{b}_stars": formats.stars(p) for b, p in zip(BETAS, quadratic.pvalues, strict=True)}
         table3[model] = {}
         for place, pair in enumerate(PAIRS, start=5):

@@ -1,7 +1,6 @@
 """How responses end: why a model stopped, and reasoning separated from the answer, or was never closed.
 
-A model that ran into a limit has not given its answer. The paper's rules look at token counts alone (Appendix D.3);
-what is told here stands beside their verdicts and changes none.
+The paper's rules look at token counts alone (Appendix D.3); what is told here stands beside their verdicts.
 """
 
 import re

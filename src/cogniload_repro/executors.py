@@ -1,7 +1,6 @@
 """Where the work is done: processes on this machine, or the workers of a Dask cluster.
 
-Neither waits for ever for somebody who will not come: processes end with the one that started them, and a cluster that
-has stopped working is left with a sentence.
+Processes end with the one that started them, and a cluster that has stopped working is left with a sentence.
 """
 
 import multiprocessing
@@ -33,26 +32,18 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     """Open an executor; what is computed does not depend on which.
 
     With the address of a Dask scheduler, its workers are used in place of processes here. They need this package, one
-    thread each, and the same paths or addresses for the data.
-
-    Raises
-    ------
-    ValueError
-        If the extra `cluster` is not installed, no scheduler answers, it has no workers or one without this package,
-        they stop working for `PATIENCE_S`, or a task kills its workers.
+    thread each, and the same paths or addresses for the data. A ValueError says what is missing, that they have stopped
+    working for `PATIENCE_S`, or that a task has killed its worker.
     """
     try:
-        with _open_cluster(scheduler) if scheduler else _open_processes(jobs) as executor:
+        with _open_cluster(scheduler) if scheduler else _start_processes(jobs) as executor:
             yield executor
     except BrokenExecutor:
         raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
 
 
 def within(seconds: float, function: Callable[[], T]) -> T:
-    """Return what a function returns, or raise what it raises, if it does so in time; else a TimeoutError.
-
-    It runs in a thread, which is left behind when it does not come back.
-    """
+    """Return what a function returns if it does so in time, else a TimeoutError; its thread is left behind then."""
     future: Future = Future()
 
     def run() -> None:
@@ -67,7 +58,7 @@ def within(seconds: float, function: Callable[[], T]) -> T:
     return future.result()
 
 
-def _open_processes(jobs: int) -> Executor:
+def _start_processes(jobs: int) -> Executor:
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent)
 
 
@@ -87,14 +78,16 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
 
     try:
         _check_workers(scheduler, client)
-        with _Watch(scheduler, client) as watch:
-            try:
-                yield watch
-            except KilledWorker as error:
-                raise ValueError(f"{error}; give the workers more memory and run again") from None
-            except CancelledError:
-                trouble = watch.trouble or f"the scheduler at {scheduler} has ended"
-                raise ValueError(f"{trouble}; run again when it is mended, what is done is kept") from None
+        cluster = _Cluster(scheduler, client)
+        try:
+            yield cluster
+        except KilledWorker as error:
+            raise ValueError(f"{error}; give the workers more memory and run again") from None
+        except CancelledError:
+            trouble = cluster.trouble or f"the scheduler at {scheduler} has ended"
+            raise ValueError(f"{trouble}; run again when it is mended, what is done is kept") from None
+        finally:
+            cluster.end.set()
     finally:
         with suppress(OSError, TimeoutError):
             within(_ANSWER_S, lambda: client.close(timeout=_ANSWER_S))
@@ -114,15 +107,12 @@ def _connect(scheduler: str):
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
 
-    class Client(distributed.Client):
-        def __del__(self):  # one that found nobody complains of it again when it is collected
-            with suppress(Exception):
-                super().__del__()
-
     try:
         socket.create_connection((host, port), _ANSWER_S).close()  # a client would ask again and again
         options = {"timeout": f"{_ANSWER_S}s", "set_as_default": False}
-        return within(2 * _ANSWER_S, lambda: Client(scheduler, **options))  # whoever listens there may be silent
+        return within(
+            2 * _ANSWER_S, lambda: distributed.Client(scheduler, **options)
+        )  # whoever listens there may be silent
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
 
@@ -140,25 +130,14 @@ def _check_workers(scheduler: str, client) -> None:
             raise ValueError(f"worker {worker} has not cogniload-repro {__version__} ({version}); install it there")
 
 
-class _Watch(Executor):
-    """Dask's executor, whose tasks are called off when nobody is left to work on them.
-
-    ``trouble`` then says why.
-    """
+class _Cluster(Executor):
+    """Dask's executor, whose tasks are called off when nobody is left to work on them; ``trouble`` then says why."""
 
     def __init__(self, scheduler: str, client):
-        self.trouble = ""
-        self._scheduler, self._client = scheduler, client
-        self._executor = client.get_executor(pure=False)
+        self.trouble, self.end = "", threading.Event()
+        self._scheduler, self._client, self._executor = scheduler, client, client.get_executor(pure=False)
         self._waiting: set[Future] = set()
-        self._end = threading.Event()
-
-    def __enter__(self) -> "_Watch":
         threading.Thread(target=self._look, daemon=True).start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._end.set()
 
     def submit(self, function, /, *args, **kwargs) -> Future:
         future = self._executor.submit(function, *args, **kwargs)
@@ -171,7 +150,7 @@ class _Watch(Executor):
     def _look(self) -> None:
         """Look after scheduler and workers, until the end or until it has come to nothing."""
         good = time.monotonic()
-        while not self._end.wait(_LOOK_S):
+        while not self.trouble and not self.end.wait(_LOOK_S):
             trouble = self._find_trouble()
             if not trouble:
                 good = time.monotonic()
@@ -179,7 +158,6 @@ class _Watch(Executor):
                 self.trouble = f"{trouble} for {PATIENCE_S:g} s"
                 for future in list(self._waiting):
                     future.cancel()
-                return
 
     def _find_trouble(self) -> str:
         try:

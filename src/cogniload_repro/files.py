@@ -1,6 +1,6 @@
 """Files written whole and compared by content, and folders that one process at a time works in.
 
-Standard library alone: `make` asks for these before every build, also where nothing is to be done.
+Standard library alone, as `make` asks for these before every build.
 """
 
 import errno
@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
@@ -40,24 +41,36 @@ def naming(path: str | Path, part: str | Path | None = None) -> Iterator[None]:
         raise
 
 
-def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:
-    """Write a file so that a reader, or an interruption, meets the old content or the new, never a part.
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Give a path beside another, here or in a store, which takes its place when the block ends without an error.
 
-    Text is written as UTF-8 with its line ends as they are; missing folders are made. A mode, such as 0o600, is that of
-    the file from its first byte on.
+    A reader, or an interruption, meets the old content or the new, never a part. Missing folders are made.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    path = Path(path) if isinstance(path, str) else path
+    part = path.with_name(f".{path.name}.{uuid4().hex}.part")
     with naming(path, part):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            if mode is not None:
-                part.touch(mode)
-            part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-            os.replace(part, path)
+            yield part
+            if isinstance(path, Path):
+                os.replace(part, path)
+            else:
+                part.rename(path)
         finally:
             part.unlink(missing_ok=True)
-    return path
+
+
+def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:
+    """Write a file, text as UTF-8 with its line ends as they are; see `replacing`.
+
+    A mode, such as 0o600, is that of the file from its first byte on.
+    """
+    with replacing(path) as part:
+        if mode is not None:
+            part.touch(mode)
+        part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return Path(path)
 
 
 @contextmanager

@@ -1,7 +1,4 @@
-"""Numbers as the paper prints them, one function a kind of number.
-
-`tables` prints with these and `fidelity` compares with them, so that a number is formatted in one place only.
-"""
+"""Numbers as the paper prints them: `tables` prints with these functions and `fidelity` compares with them."""
 
 import math
 
@@ -29,10 +26,7 @@ def format_coefficient(coef: float) -> str:
 
 
 def format_number(number: float, decimals: int) -> str:
-    """Return a number with so many decimals; its first digit where these would all be zero, powers of ten far off.
-
-    An unknown number is "--", an infinite one "no limit".
-    """
+    """Return a number with so many decimals, one digit where all would be zero; "--" if unknown."""
     if pd.isna(number):
         return NONE
     if math.isinf(number):
@@ -72,14 +66,9 @@ def format_ecl50(statements: float) -> str:
     return f"{statements:.1f}" if abs(statements) < 1e6 else f"{statements:.1e}"
 
 
-def format_nt50(fraction: float) -> str:
-    """Return NT50 (fraction of needles), two decimals without trailing zeros; "--" for none (Table 2)."""
-    return _short(fraction)
-
-
-def format_id50(difficulty: float) -> str:
-    """Return ID50 (units of d), two decimals without trailing zeros, such as "4.1" and "1.0" (Table 2)."""
-    return _short(difficulty)
+def format_point(number: float) -> str:
+    """Return NT50 or ID50, two decimals without trailing zeros, such as "4.1" and "1.0"; "--" for none (Table 2)."""
+    return str(round(float(number), 2)) if _known(number) else NONE
 
 
 def format_p(p: float) -> str:
@@ -141,7 +130,3 @@ def _probability(p: float) -> float:
     if not 0 <= _finite("a p-value", p) <= 1:
         raise ValueError(f"a p-value is {p!r}, outside 0 to 1; check the column it comes from")
     return p
-
-
-def _short(number: float) -> str:
-    return str(round(float(number), 2)) if _known(number) else NONE

@@ -54,8 +54,7 @@ class Cell:
         ratio_pct = self.ratio_pct
         if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not 0 <= ratio_pct <= 100:
             raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
-        exact = int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct)
-        object.__setattr__(self, "ratio_pct", exact)
+        object.__setattr__(self, "ratio_pct", int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct))
         object.__setattr__(self, "rounding", renamed("rounding", self.rounding, OLD_ROUNDINGS))
         if self.rounding not in ROUNDINGS:
             raise ValueError(f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
@@ -90,13 +89,7 @@ def _notice(option: str, old: str, new: str) -> None:
 
 
 def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return `value` as a plain int when it is a whole number from `low` to `high`.
-
-    Raises
-    ------
-    ValueError
-        If it is not; the message names the argument, the value and the range.
-    """
+    """Return `value` as a plain int when it is a whole number from `low` to `high`; else a ValueError that says so."""
     try:
         number = None if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -135,53 +128,30 @@ PAPER_GRID = _cross(*_AXES["paper"], "half-up")
 MINI_GRID = _cross(*_AXES["mini"], "half-up")
 
 
+_GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1,3'"
+
+
 def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     """Return the cells of a named or written grid: N outermost, then ratio_pct, then d.
 
-    Parameters
-    ----------
-    grid : str
-        ``paper``, ``mini``, or the three axes ``N=``, ``ratio=`` and ``d=`` in any order. Values and axes are
-        separated by spaces, commas, colons or semicolons: ``N=20,50 ratio=5,50 d=1,3`` and
-        ``N=20:50,ratio=5,d=3`` are both read. Values keep their order, which the id chain depends on.
-    rounding : {"half-up", "half-even"}
-        Rule for the number of needles, see `count_needles`.
-
-    Raises
-    ------
-    ValueError
-        If the text is no grid, an axis is missing or repeated, or a value is outside its range.
+    A written grid has the three axes ``N=``, ``ratio=`` and ``d=`` in any order. Values and axes are separated by
+    spaces, commas, colons or semicolons: ``N=20,50 ratio=5,50 d=1,3`` and ``N=20:50,ratio=5,d=3`` are both read. Values
+    keep their order, which the id chain depends on. What is no grid, or has a value out of range, is a ValueError.
     """
     if grid in _AXES:
         return _cross(*_AXES[grid], rounding)
-    axes = _parse_axes(grid)
-    whole = {name: [_number(grid, name, word) for word in words] for name, words in axes.items()}
-    for name, numbers in whole.items():
-        if len(set(numbers)) < len(numbers):
-            raise ValueError(f"grid {grid!r}: a value of {name} comes twice; give every value once")
-    return _cross(whole["N"], whole["ratio"], whole["d"], rounding)
-
-
-def _parse_axes(grid: str) -> dict[str, list[str]]:
-    """Split the text of a grid into the words of its three axes."""
     head, *parts = re.split(r"(\w+)\s*=", grid)
-    axes: dict[str, list[str]] = {}
+    axes: dict[str, list[int | float]] = {}
     for name, text in zip(parts[::2], parts[1::2], strict=True):
         words = [word for word in re.split(r"[\s,:;]+", text) if word]
         if name not in ("N", "ratio", "d") or name in axes or not words:
             raise ValueError(f"grid {grid!r}: {name}= is unknown, repeated or empty; {_GRID_HELP}")
-        axes[name] = words
+        pattern = r"\d{1,18}(\.\d+)?" if name == "ratio" else r"\d{1,18}"
+        if bad := [word for word in words if not re.fullmatch(pattern, word, re.ASCII)]:
+            raise ValueError(f"grid {grid!r}: {name} has the value {bad[0]!r}, which is no such number; {_GRID_HELP}")
+        axes[name] = [float(word) if "." in word else int(word) for word in words]
+        if len(set(axes[name])) < len(words):
+            raise ValueError(f"grid {grid!r}: a value of {name} comes twice; give every value once")
     if head.strip() or len(axes) < 3:
         raise ValueError(f"grid {grid!r} is not a grid; {_GRID_HELP}")
-    return axes
-
-
-_GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1,3'"
-
-
-def _number(grid: str, name: str, word: str) -> int | float:
-    """Read one value of an axis: whole numbers, for the ratio decimals too."""
-    pattern = r"\d{1,18}(\.\d+)?" if name == "ratio" else r"\d{1,18}"
-    if not re.fullmatch(pattern, word, re.ASCII):
-        raise ValueError(f"grid {grid!r}: {name} has the value {word!r}, which is no such number; {_GRID_HELP}")
-    return float(word) if "." in word else int(word)
+    return _cross(axes["N"], axes["ratio"], axes["d"], rounding)

@@ -8,18 +8,9 @@ from dataclasses import dataclass
 class Model:
     """One evaluated model (paper, section 3).
 
-    Attributes
-    ----------
-    name : str
-        Name as printed in Tables 4-6; the key of every table here.
-    label : str
-        Short name for figures.
-    family : str
-        Maker's line of models; figures group by it.
-    puzzles_per_cell : int
-        Puzzles per (d, N, rho) configuration: 100 for the 13 open models, 10 for the other nine.
-    missing : tuple of (d, N)
-        One entry for every puzzle that Tables 4 and 5 show to be missing.
+    ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for figures, which group by
+    ``family``, the maker's line. There are 100 puzzles per (d, N, rho) cell for the 13 open models, 10 for the others;
+    ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing.
     """
 
     name: str
@@ -60,17 +51,10 @@ NAMES = tuple(BY_NAME)
 
 
 def find_model(name: str) -> Model:
-    """Return the model of the paper with this exact name.
-
-    Raises
-    ------
-    ValueError
-        If the paper has no such model; the message lists those it has.
-    """
-    try:
-        return BY_NAME[name]
-    except KeyError:
-        raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}") from None
+    """Return the model of the paper with this exact name; the ValueError for another one lists them."""
+    if name not in BY_NAME:
+        raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}")
+    return BY_NAME[name]
 
 
 def order_models(models: Iterable[str]) -> list[str]:

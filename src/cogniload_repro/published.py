@@ -7,14 +7,12 @@ precision is what a reproduction is compared with. `load_printed` returns those 
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
-from cogniload_repro.frames import check_frame, read_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.schemas import ERRORS, Column, Schema
+from cogniload_repro.schemas import ERRORS, Column, Schema, check_frame, read_frame
 from cogniload_repro.storage import ICLR2026, PUBLISHED
 
 #: The levels of the paper's stars (Tables 2 and 3). The first is the one at which it calls an effect significant.
@@ -40,19 +38,13 @@ _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _ERROR_COLUMNS = dict.fromkeys(("samples", "acc_pct", *ERRORS), _COUNT)
 
 
-class Printed(NamedTuple):
-    """A published table: its file, and what its columns hold."""
-
-    file: str
-    schema: Schema
-
-
-def _printed(file: str, numbers: dict[str, Column], *levels: str) -> Printed:
-    """Describe a table with one row per model, or a model and levels."""
+def _printed(file: str, numbers: dict[str, Column], *levels: str) -> tuple[str, Schema]:
+    """Return the file of a table with one row per model, or a model and levels, and what its columns hold."""
     columns = {"model": _NAME, **dict.fromkeys(levels, _COUNT), **numbers}
-    return Printed(file, Schema(columns, ("model", *levels)))
+    return file, Schema(columns, ("model", *levels))
 
 
+#: The published tables: file and schema.
 TABLES = {
     "table2": _printed(
         "table2_glm.csv",
@@ -78,14 +70,12 @@ TABLES = {
 
 _CLAIMS = Schema(
     dict.fromkeys(("id", "location", "claim", "model", "quantity", "condition", "value", "check"), _WORDS),
-    ("id",),
-    others=None,
-)
+    ("id",), others=None,
+)  # fmt: skip
 _CONCLUSIONS = Schema(
     dict.fromkeys(("claims", "location", "title", "statement", "rule", "caveat"), _WORDS),
-    ("location", "rule"),
-    others=None,
-)
+    ("location", "rule"), others=None,
+)  # fmt: skip
 #: What a contradiction affects, the most consequential first.
 AFFECTS = ("main result", "citable number", "wording")
 _CONTRADICTIONS = Schema(
@@ -123,7 +113,7 @@ def load_table(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
 
 @cache
 def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
-    return check_frame(load_printed(table, folder), TABLES[table].schema, table, _REMEDY)
+    return check_frame(load_printed(table, folder), TABLES[table][1], table, _REMEDY)
 
 
 def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
@@ -132,14 +122,11 @@ def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
 
 
 def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
-    """Return what the paper concludes.
+    """Return what the paper concludes, one row per conclusion, as text.
 
-    Returns
-    -------
-    DataFrame
-        One row a conclusion, as text: claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks),
-        location, title, statement (in which ``{C075}`` has become what that claim states), rule (what judges it, a
-        key of `conclusions.RULES`), caveat (what the authors say to it themselves, or "").
+    Columns are claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks), location, title, statement
+    (in which ``{C075}`` has become what that claim states), rule (a key of `conclusions.RULES`, which judges it) and
+    caveat (what the authors say to it themselves, or "").
     """
     frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
     stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
@@ -147,15 +134,11 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
 
 
 def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
-    """Return the statements of the paper that contradict each other or one of its tables.
+    """Return the statements of the paper that contradict each other or one of its tables, one row per pair of passages.
 
-    Returns
-    -------
-    DataFrame
-        One row per pair of passages: number, list (contradiction: a conclusion or a citable number changes; slip:
-        wording, names or typography), title, affects (one of `AFFECTS`), section_1, passage_1, section_2, passage_2
-        (both quoted verbatim; of a table the row), finding (what the tables say), conclusion (of a main result, the
-        rule in ``conclusions.csv`` whose verdict it affects, else "").
+    Columns are number, list (contradiction: a conclusion or a citable number changes; slip: wording, names or
+    typography), title, affects (one of `AFFECTS`), section_1, passage_1, section_2, passage_2 (both verbatim), finding
+    (what the tables say) and conclusion (the rule whose verdict a main result affects, else "").
     """
     return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY).fillna({"conclusion": ""})
 
@@ -169,6 +152,6 @@ def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:
 def correct_by(table: str) -> pd.DataFrame:
     """Return model, d or N, samples and correct answers per row of Table 4 or 5: samples minus all errors."""
     frame = load_table(table)
-    key = TABLES[table].schema.key[1]
+    key = TABLES[table][1].key[1]
     correct = frame["samples"] - frame[list(ERRORS)].sum(axis=1)
     return frame[["model", key, "samples"]].assign(correct=correct)

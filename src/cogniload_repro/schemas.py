@@ -1,15 +1,18 @@
-"""Columns of the tables that pass from one step to the next: the contracts of the files.
+"""Columns of the tables that pass from one step to the next, and tables checked against them, on reading and writing.
 
 Puzzles, outputs and scores are large and have the types of Arrow. Tables of numbers, which anybody may hand in or look
-at, have a `Schema` here: what each column holds and what must hold between columns (`frames.check_frame`).
+at, have a `Schema`: what each column holds and what must hold in a row (`check_frame`).
 """
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import is_numeric_dtype
 
 #: Where data may come from: made from the printed tables, or read from files.
 PROVENANCE = ("reconstructed", "imported")
@@ -22,64 +25,35 @@ KINDS = ("input", "constraint", "derived", "independent")
 EVIDENCE = ("identified", "bounded", "not identified")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
+_STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
+
 #: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.
 PUZZLES = pa.schema(
-    {
-        "name": pa.string(),
-        "N": pa.int64(),
-        "d": pa.int64(),
-        "ratio_pct": pa.float64(),
-        "needles": pa.int64(),
-        "rho": pa.float64(),
-        "puzzle_id": pa.int64(),
-        "text": pa.string(),
-        "poi": pa.string(),
-        "category": pa.string(),
-        "gold": pa.string(),
-        "domain": pa.list_(pa.string()),
-    }
+    {"name": _STRING, "N": _INT, "d": _INT, "ratio_pct": _FLOAT, "needles": _INT, "rho": _FLOAT, "puzzle_id": _INT}
+    | dict.fromkeys(("text", "poi", "category", "gold"), _STRING)
+    | {"domain": pa.list_(_STRING)}
 )
 
 #: One row a response: name is the puzzle's, the token counts may be missing, and so may why the model stopped (a word
 #: of `endings.STOPS`).
 OUTPUTS = pa.schema(
-    {
-        "model": pa.string(),
-        "name": pa.string(),
-        "response": pa.string(),
-        "prompt_tokens": pa.int64(),
-        "response_tokens": pa.int64(),
-        "stopped": pa.string(),
-    }
+    dict.fromkeys(("model", "name", "response"), _STRING)
+    | {"prompt_tokens": _INT, "response_tokens": _INT, "stopped": _STRING}
 )
 
 #: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why; the model, if
 #: only its puzzle is the trouble.
 REJECTED = pa.schema(
-    {"file": pa.string(), "row": pa.int64(), "reason": pa.string(), "detail": pa.string(), "model": pa.string()}
+    {"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING},
 )
 
 #: One row a response: the bucket, and the window and answer that led to it; whether its reasoning is not closed, the
 #: last sentence after it is right by itself, and says that the answer is not known.
 SCORES = pa.schema(
-    {
-        "model": pa.string(),
-        "name": pa.string(),
-        "N": pa.int64(),
-        "d": pa.int64(),
-        "ratio_pct": pa.float64(),
-        "rho": pa.float64(),
-        "bucket": pa.string(),
-        "correct": pa.bool_(),
-        "prompt_tokens": pa.int64(),
-        "response_tokens": pa.int64(),
-        "window": pa.string(),
-        "answer": pa.string(),
-        "stopped": pa.string(),
-        "unclosed_trace": pa.bool_(),
-        "answer_correct": pa.bool_(),
-        "unsure": pa.bool_(),
-    }
+    {"model": _STRING, "name": _STRING, "N": _INT, "d": _INT, "ratio_pct": _FLOAT, "rho": _FLOAT}
+    | {"bucket": _STRING, "correct": pa.bool_(), "prompt_tokens": _INT, "response_tokens": _INT}
+    | dict.fromkeys(("window", "answer", "stopped"), _STRING)
+    | dict.fromkeys(("unclosed_trace", "answer_correct", "unsure"), pa.bool_())
 )
 
 
@@ -107,29 +81,32 @@ class Column(NamedTuple):
         return f"not a {'whole ' * (self.kind == 'whole')}number{low}{high}"
 
 
-class Rule(NamedTuple):
-    """What must hold in every row: the complaint where it does not, and the test, true or false by row."""
-
-    complaint: str
-    holds: Callable[[pd.DataFrame], pd.Series]
-
-
 class Schema(NamedTuple):
-    """Columns by name, the key, rules, what other columns hold (None: there are none), and former names of columns."""
+    """Columns by name, the key, rules, what other columns hold (None: there are none), and former names of columns.
+
+    A rule is the complaint about a row for which its test, a function of the table, is false.
+    """
 
     columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {}
     others: Column | None = Column("anything")
     former: Mapping[str, str] = {}
 
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
 _ANY, _PROBABILITY = Column(missing=True), Column(low=0, high=1, missing=True)
-_ADDS_UP = Rule(
-    "has more correct and wrong answers than its total",
-    lambda cells: cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"],
-)
+_TOKENS = dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True))
+
+
+def _adds_up(cells: pd.DataFrame) -> pd.Series:
+    return cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
+
+
+def _is_ratio(cells: pd.DataFrame) -> pd.Series:
+    """Needles are whole statements, and rho may be given as two digits."""
+    return (cells["rho"] - cells["ratio_pct"] / 100).abs() <= np.maximum(1 / cells["N"], 0.01) + 1e-9
+
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
 #: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
@@ -146,26 +123,32 @@ CELLS = Schema(
         "total": _COUNT,
         "correct": _COUNT,
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
-        **dict.fromkeys(
-            ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, optional=True, missing=True)
-        ),
+        **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
         "perturbation": Column("text", optional=True, missing=True),
         "chosen": Column("whole", low=0, high=1, optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
-    (_ADDS_UP,),
+    {
+        "has more correct and wrong answers than its total": _adds_up,
+        "has rho and ratio_pct that contradict each other": _is_ratio,
+    },
     former={"n": "total"},  # SQL does not tell n from N
 )
 
 
+_NO_FIT = "is called a fit, but lacks numbers"
+
+
 def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
-    """Return the schema of a table of fits, one row per model: numbers and a status."""
-    required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]  # not identified
-    complete = Rule(
-        "is called a fit, but lacks numbers",
-        lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok"),
-    )
-    return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), (complete,))
+    """Return the schema of a table of fits, one row per model; capacity points and p may lack."""
+    required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]
+    rules = {_NO_FIT: lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok")}
+    return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), rules)
+
+
+def _has_numbers(fits: pd.DataFrame) -> pd.Series:
+    known = fits[["coef", "se", "p_min"]].notna().all(axis=1) & (fits["p"].notna() | ~fits["identified"])
+    return known | (fits["status"] != "ok")
 
 
 #: One row per model and term of any regression: coefficient on the scale of the link, error, Wald test, interval;
@@ -180,15 +163,7 @@ FITS = Schema(
         "status": _TEXT,
     },
     ("model", "term"),
-    (
-        Rule(
-            "is called a fit, but lacks numbers",
-            lambda fits: (
-                fits[["coef", "se", "p_min"]].notna().all(axis=1) & (fits["p"].notna() | ~fits["identified"])
-                | (fits["status"] != "ok")
-            ),
-        ),
-    ),
+    {_NO_FIT: _has_numbers},
 )
 
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
@@ -211,13 +186,7 @@ AIC = _fit_schema({"p_lr": _PROBABILITY, "aic_linear": _ANY, "aic_quadratic": _A
 
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
 TOKENS = Schema(
-    {
-        "model": _TEXT,
-        "N": Column("whole", low=1),
-        "d": Column("whole", low=1),
-        **dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True)),
-    },
-    ("model", "N", "d"),
+    {"model": _TEXT, "N": Column("whole", low=1), "d": Column("whole", low=1), **_TOKENS}, ("model", "N", "d")
 )
 
 #: The frames of a build, by the names of their files.
@@ -238,11 +207,112 @@ FIDELITY = Schema(
         "verdict": Column("text", words=VERDICTS),
         "reason": _WORDS,
     },
-    rules=(
-        Rule(
-            "gives no reason, and is not computable",
-            lambda rows: (rows["verdict"] != "not_computable") | (rows["reason"] != ""),
-        ),
-    ),
+    rules={
+        "gives no reason, and is not computable": lambda rows: (
+            (rows["verdict"] != "not_computable") | (rows["reason"] != "")
+        )
+    },
     others=None,
 )
+
+#: So many faults of a table are named, the others counted.
+_NAMED = 8
+
+
+def read_frame(path: str | Path, schema: Schema, remedy: str, *, as_text: bool = False) -> pd.DataFrame:
+    """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`.
+
+    ``as_text`` gives the cells of a CSV file as the strings that they are, empty where there is nothing. A file that is
+    missing or no table is a ValueError, as is a table that is not as the schema says; ``remedy`` ends its sentence.
+    """
+    path, strings = Path(path), {"dtype": str, "keep_default_na": False, "skip_blank_lines": False}
+    try:
+        frame = pd.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path, **strings if as_text else {})
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing; {remedy}") from None
+    except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
+        raise ValueError(f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}") from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
+    words = [name for name, column in schema.columns.items() if column.kind == "text" and name in frame]
+    if words and path.suffix != ".parquet" and not as_text:  # a model may be called nan, or 007
+        frame[words] = _read_csv(path, **strings | {"skip_blank_lines": True})[words]
+    checked = check_frame(frame, schema, str(path), remedy)
+    return frame if as_text else checked
+
+
+def _read_csv(path: Path, **options) -> pd.DataFrame:
+    """Read a CSV file; with semicolons or tabs between its fields, numbers may have decimal commas."""
+    with path.open(encoding="utf-8-sig") as file:
+        first = file.readline()
+        named = first.startswith("sep=")  # as spreadsheets write it
+        header = file.readline() if named else first
+    mark = max(",;\t", key=header.count)
+    decimal = "." if mark == "," else ","
+    return pd.read_csv(path, sep=mark, decimal=decimal, skiprows=int(named), **options)
+
+
+def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) -> pd.DataFrame:
+    """Return a table with its columns as the numbers and words that they should be.
+
+    A ValueError names absent columns, or every fault with its row (from 1, without the header), model, value and rule;
+    ``place`` is what the table is called in it, ``remedy`` what to do.
+
+    Examples
+    --------
+    >>> own = Schema({"model": Column("text"), "rho": Column(low=0, high=1)}, ("model",))
+    >>> check_frame(pd.DataFrame({"model": ["a", "a"], "rho": [0.5, 40]}), own, "mine.csv", "correct the table")
+    Traceback (most recent call last):
+    ...
+    ValueError: mine.csv: row 2 (a) has rho 40.0, not a number from 0 to 1; row 2 (a) is there before; correct the table
+    """
+    former = {old: new for old, new in schema.former.items() if old in frame and new not in frame}
+    frame = frame.rename(columns=former)
+    if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
+        raise ValueError(f"{place} has no column {', '.join(absent)}; {remedy}")
+    if schema.others is None and (others := [str(name) for name in frame if name not in schema.columns]):
+        raise ValueError(f"{place} has the unknown column {', '.join(others)}; {remedy}")
+    checked, faults = frame.copy(), []
+    for name in frame:
+        column = schema.columns.get(name, schema.others or Column("anything"))
+        checked[name], wrong = _convert(frame[name], column)
+        values = frame[name].tolist() if wrong.any() else []
+        faults += [(row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in _rows(wrong)]
+    if not faults:  # the rules compare numbers
+        for complaint, holds in schema.rules.items():
+            faults += [(row, complaint) for row in _rows(~holds(checked))]
+    if key := [name for name in schema.key if name in frame]:
+        faults += [(row, "is there before") for row in _rows(frame.duplicated(key))]
+    if faults:
+        raise ValueError(f"{place}: {_describe(frame, faults)}; {remedy}")
+    return checked
+
+
+def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
+    """Return a column as its kind has it, and which of its values are wrong."""
+    if column.kind == "anything":
+        return values, np.zeros(len(values), bool)
+    if column.kind == "text":
+        empty = (values.isna() | (values == "")).to_numpy(bool)
+        other = ~values.isin(column.words).to_numpy(bool) if column.words else np.zeros(len(values), bool)
+        return values.astype(str).where(~empty, ""), np.where(empty, not column.missing, other)
+    numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
+    array = numbers.to_numpy(float, na_value=np.nan)
+    empty = (values.isna() | (values == "")).to_numpy(bool) if np.isnan(array).any() else np.zeros(len(array), bool)
+    fits = (array >= column.low) & (array <= column.high) & ~(np.isinf(array) & np.isfinite(column.low))
+    if column.kind == "whole":
+        fits &= array == np.round(array)
+        numbers = numbers.astype("int64") if fits.all() else numbers
+    return numbers, ~fits & ~(empty & column.missing)
+
+
+def _rows(wrong: pd.Series | np.ndarray) -> list[int]:
+    return np.flatnonzero(np.asarray(wrong, bool)).tolist()
+
+
+def _describe(frame: pd.DataFrame, faults: list[tuple[int, str]]) -> str:
+    """Return the faults in the order of the rows, the first few in words."""
+    faults = sorted(faults, key=lambda fault: fault[0])
+    models = frame["model"] if "model" in frame else pd.Series("", frame.index)
+    shown = [f"row {row + 1} ({str(models.iloc[row])[:80]}) {what}" for row, what in faults[:_NAMED]]
+    return "; ".join([*shown, f"and {len(faults) - _NAMED:,} faults more"] if len(faults) > _NAMED else shown)

@@ -1,23 +1,17 @@
-"""Where data lie, and how files are written: whole or not at all, the same bytes for the same content.
-
-Committed data in a checkout or an installed wheel; local paths and addresses of stores; Parquet files with their
-provenance inside.
-"""
+"""Where data lie, in a checkout, a wheel or a store, and Parquet files with their provenance inside."""
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
-from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_repro.files import naming, write_whole
+from cogniload_repro.files import naming, replacing
 from cogniload_repro.schemas import PROVENANCE
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -51,28 +45,6 @@ def as_place(place: str | Path) -> Path:
         raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
 
 
-def move(part: Path, path: Path) -> None:
-    """Move a complete file to its place, over what is there."""
-    if isinstance(part, Path):
-        os.replace(part, path)
-    else:
-        part.rename(path)
-
-
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, which takes its place when the block ends without an error."""
-    path = as_place(path)
-    part = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    with naming(path, part):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield part
-            move(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-
-
 def remove_parts(folder: str | Path) -> None:
     """Remove what killed runs have left in a folder; to be called while nothing is written there."""
     for part in as_place(folder).glob(".*.part"):
@@ -80,18 +52,9 @@ def remove_parts(folder: str | Path) -> None:
 
 
 @contextmanager
-def unfinished(folder: str | Path, source: str) -> Iterator[None]:
-    """Mark a folder while a set of tables takes its place there; the mark stays if that is interrupted."""
-    mark = Path(folder) / UNFINISHED
-    write_whole(mark, source)
-    yield
-    mark.unlink()
-
-
-@contextmanager
 def table_writer(path: str | Path, schema: pa.Schema, metadata: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
     """Open a writer for a table that appears at `path` only when it is complete; see `part_writer`."""
-    with replacing(path) as part, part_writer(part, schema, metadata) as writer:
+    with replacing(as_place(path)) as part, part_writer(part, schema, metadata) as writer:
         yield writer
 
 

@@ -97,6 +97,7 @@ def test_a_score_is_explained_on_the_command_line(tmp_path):
         ("GRID=$(shell touch OWNED)", "GRID is "),
         ("VENV=a b", "VENV is 'a b'"),
         ("VENV=$(shell touch OWNED)", "VENV is "),
+        ("VENV=a;touch${IFS}OWNED", "VENV is "),
         ("formula=correct ~ d", "names of variables are in capitals"),
     ],
 )

@@ -119,10 +119,9 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
 
 
 def _fit_paper(build: Path) -> None:
-    from cogniload_repro.frames import check_frame, read_frame
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.prompts.counts import write_prompt_counts
-    from cogniload_repro.schemas import CELLS, FRAMES
+    from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import paper_tables
     from cogniload_repro.storage import read_metadata, write_table

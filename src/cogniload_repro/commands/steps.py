@@ -19,7 +19,7 @@ from cogniload_repro.commands.options import say
 from cogniload_repro.files import digest_of, look_at, write_whole
 
 #: What each step was made from and wrote. It holds the dates of files, so it differs between equal builds.
-MANIFEST_FILE = ".build.json"
+MANIFEST_FILE = ".manifest.json"
 #: Folder of a build in which outputs are made before they take their places.
 STAGE = ".outputs-next"
 #: What the sources of a build have brought, in their order: ``{"source": ..., "models": [...], "settings": {...}}``

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.endings import CONTEXT_TOKENS
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import replacing, write_whole
 from cogniload_repro.puzzles.sets import cut, write_jsonl
-from cogniload_repro.storage import read_metadata, replacing, write_table
+from cogniload_repro.storage import read_metadata, write_table
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
 _MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000

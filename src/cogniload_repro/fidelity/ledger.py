@@ -27,12 +27,11 @@ from cogniload_repro import formats
 from cogniload_repro.fidelity.claims import evaluate_claims
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.fidelity.wording import judge
-from cogniload_repro.frames import check_frame
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
 from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.reconstruction.token_draws import printed_tokens
-from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
+from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS, check_frame
 from cogniload_repro.statistics.accuracy import percent
 from cogniload_repro.statistics.design import PRODUCTS
 from cogniload_repro.statistics.reconstructions import each_reconstruction
@@ -48,8 +47,8 @@ LEGEND = """
 _TABLE2 = {
     **dict.fromkeys(BETAS, formats.format_beta),
     "ecl50": formats.format_ecl50,
-    "nt50": formats.format_nt50,
-    "id50": formats.format_id50,
+    "nt50": formats.format_point,
+    "id50": formats.format_point,
 }
 _TABLE3 = {
     f"{kind}_{term}": form

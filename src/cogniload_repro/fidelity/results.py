@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
-from cogniload_repro.schemas import FRAMES
+from cogniload_repro.schemas import FRAMES, read_frame
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.storage import read_metadata
 

@@ -16,13 +16,12 @@ from cogniload_repro.formats import (
     format_coefficient,
     format_count,
     format_ecl50,
-    format_id50,
     format_interval,
     format_name,
-    format_nt50,
     format_number,
     format_p,
     format_p_lr,
+    format_point,
     format_range,
     format_starred,
     format_tokens,
@@ -172,7 +171,7 @@ def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
         Models in the order to print; the paper orders Table 2 unlike the others. Models not named follow.
     """
     kinds = {beta: _starred(format_beta, beta, p) for beta, p in _coefficients(glm)}
-    points = {"ecl50": format_ecl50, "nt50": format_nt50, "id50": format_id50}
+    points = {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
     kinds |= {point: _plain(form, point) for point, form in points.items() if point in glm.columns}
     ordered = [name for name in order if name in set(glm["model"])]
     ordered += [name for name in order_models(glm["model"]) if name not in ordered]

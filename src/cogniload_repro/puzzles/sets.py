@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import replacing, write_whole
 from cogniload_repro.grid import Cell, check_count, renamed
 from cogniload_repro.puzzles.catalog import parse_name, puzzle_row
 from cogniload_repro.puzzles.editions import Edition
@@ -23,7 +23,7 @@ from cogniload_repro.puzzles.generate import Request, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.schemas import PUZZLES
-from cogniload_repro.storage import remove_parts, replacing, table_writer
+from cogniload_repro.storage import remove_parts, table_writer
 
 _LOG = logging.getLogger(__name__)
 

@@ -15,11 +15,10 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.special import logsumexp
 
-from cogniload_repro.frames import read_frame
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.sufficient import PRINTED, recovered_from
-from cogniload_repro.schemas import Column, Schema
+from cogniload_repro.schemas import Column, Schema, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.storage import RECONSTRUCTED
 

@@ -17,14 +17,13 @@ from scipy.stats import norm
 from cogniload_repro import schemas
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import write_whole
-from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
-from cogniload_repro.schemas import Rule, Schema
+from cogniload_repro.schemas import Schema, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import RECONSTRUCTED
@@ -48,10 +47,10 @@ def _is_in_place(cells: pd.DataFrame) -> pd.Series:
 COUNTS = Schema(
     {name: schemas.CELLS.columns[name]._replace(optional=False)
      for name in ("model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS)},
-    rules=(
-        Rule("is not the cell of the grid that belongs there", _is_in_place),
-        Rule("does not add up to its total", lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["total"]),
-    ),
+    rules={
+        "is not the cell of the grid that belongs there": _is_in_place,
+        "does not add up to its total": lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["total"],
+    },
     others=None,
 )  # fmt: skip
 

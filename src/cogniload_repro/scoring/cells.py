@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cogniload_repro.endings import CUT
-from cogniload_repro.frames import check_frame
 from cogniload_repro.models import order_models
-from cogniload_repro.schemas import CELLS, SCORES
+from cogniload_repro.schemas import CELLS, SCORES, check_frame
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
 from cogniload_repro.storage import as_place, open_parquet, read_metadata, weakest_provenance, write_table
 

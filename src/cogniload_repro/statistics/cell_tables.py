@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.frames import read_frame
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.schemas import CELLS, PROVENANCE
+from cogniload_repro.schemas import CELLS, PROVENANCE, read_frame
 from cogniload_repro.statistics.accuracy import coverage
 from cogniload_repro.statistics.formulas import add_logarithm
 from cogniload_repro.statistics.reconstructions import each_reconstruction

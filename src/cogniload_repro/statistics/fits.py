@@ -5,9 +5,8 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.formats import stars
-from cogniload_repro.frames import check_frame
 from cogniload_repro.published import ALPHA
-from cogniload_repro.schemas import FITS
+from cogniload_repro.schemas import FITS, check_frame
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.identification import is_identified

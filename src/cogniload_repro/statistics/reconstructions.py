@@ -10,8 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.frames import read_frame
-from cogniload_repro.schemas import CELLS, Column, Schema
+from cogniload_repro.schemas import CELLS, Column, Schema, read_frame
 from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed tables; the first was drawn around a smooth response, the others depart from it as the data do.

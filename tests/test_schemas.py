@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.frames import check_frame, read_frame
-from cogniload_repro.schemas import CELLS, FIDELITY, FRAMES, GLM, Column, Schema
+from cogniload_repro.schemas import CELLS, FIDELITY, FRAMES, GLM, Column, Schema, check_frame, read_frame
 
 OWN = Schema(
     {"model": Column("text"), "k": Column("whole", low=0), "rho": Column(low=0, high=1, missing=True)}, ("model",)
@@ -119,3 +118,22 @@ def test_columns_of_words_keep_their_names_in_any_order(tmp_path):
     (tmp_path / "own.csv").write_text("place,model\nhere,007\n", encoding="utf-8")
     read = read_frame(tmp_path / "own.csv", schema, "correct it")
     assert (read.loc[0, "model"], read.loc[0, "place"]) == ("007", "here")
+
+
+@pytest.mark.parametrize(("first", "mark"), [("", ";"), ("sep=;\n", ";"), ("", "\t"), ("\ufeffsep=,\n", ",")])
+def test_separators_of_spreadsheets_are_read(tmp_path, first, mark):
+    """Semicolons and tabs, with decimal commas or points, and a first line that names the mark."""
+    for point in ".,"[: 1 + (mark != ",")]:
+        lines = ["model;k;rho", f"my  model;1;0{point}5", "", f"007;2;0{point}25"]
+        (tmp_path / "own.csv").write_text(first + "\n".join(lines).replace(";", mark) + "\n", encoding="utf-8")
+        read = read_frame(tmp_path / "own.csv", OWN, "correct it")
+        assert read.to_numpy().tolist() == [["my  model", 1, 0.5], ["007", 2, 0.25]]
+
+
+def test_a_needle_ratio_fits_its_nominal_one():
+    """What rounding allows passes, rho in percent or of another cell does not."""
+    row = {"model": "a", "N": 20, "d": 1, "ratio_pct": 5, "total": 9, "correct": 4}
+    for rho in (0.05, 0.1, 0.0):
+        check_frame(pd.DataFrame([row | {"rho": rho}]), CELLS, "mine", "mend it")
+    with pytest.raises(ValueError, match="has rho and ratio_pct that contradict each other"):
+        check_frame(pd.DataFrame([row | {"rho": 0.5}]), CELLS, "mine", "mend it")
