@@ -49,4 +49,7 @@ def test_sampling_errors_are_those_of_shares():
     error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5
     assert row["z_independent"] == pytest.approx(0.34 / error)
     assert row["z_alike"] == pytest.approx(0.34 / error / 8**0.5)
+    drop = compare_shares().iloc[2]  # 5 points between two averages over 13 perturbations, of 8 answers to 60 problems
+    assert drop["z_independent"] == pytest.approx(0.05 / (2 * 0.25 * 14 / 13 / 480) ** 0.5)
+    assert drop["z_alike"] == pytest.approx(0.05 / (4 * 0.25 / 60) ** 0.5)
     assert set(compare_shares()["verdict"]) == {"established", "depends", "not established"}
