@@ -129,13 +129,10 @@ _PUZZLES: dict[str, tuple[Any, ...]] = {
 def compare_puzzles() -> pd.DataFrame:
     """Search the post's three puzzles beside what the post states.
 
-    Returns
-    -------
-    DataFrame
-        One row per puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
-        arrangements, all that its definition counts; reachable, those that play can reach; state_bits, the post's S;
-        reachable_bits; steps, the post's D; load, the post's; load_moves, with the bits of the states that
-        can be reached, and the fewest moves as steps.
+    One row per puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
+    arrangements, all that its definition counts; reachable, those that play can reach; state_bits, the post's S;
+    reachable_bits; steps, the post's D; load, the post's; load_moves, with the bits of the states that
+    can be reached, and the fewest moves as steps.
     """
     rows = []
     for puzzle, (search, sizes, load, stated, arrangements) in _PUZZLES.items():
@@ -164,11 +161,8 @@ def cell_load(N: int, d: int) -> Load:
 def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the natural logarithms of the loads of cells (columns N, d, rho) under three readings of S and D.
 
-    Returns
-    -------
-    DataFrame
-        Same index; ``everybody``: everybody's state over all statements, as `cell_load`; ``person``: the state of the
-        person of interest over all statements; ``needles``: that person's state over its needles alone.
+    Same index; ``everybody``: everybody's state over all statements, as `cell_load`; ``person``: the state of the
+    person of interest over all statements; ``needles``: that person's state over its needles alone.
     """
     everybody = np.log([cell_load(N, d).load for N, d in zip(cells["N"], cells["d"], strict=True)])
     person = everybody - np.log(cells["d"].clip(lower=2))
@@ -204,13 +198,10 @@ FALLING = "any falling function of the load"
 def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     """Fit every specification to each model, and measure how far it is from the counts.
 
-    Returns
-    -------
-    DataFrame
-        One row per specification, summed over models: specification; terms; deviance (twice the log-likelihood short of
-        the saturated one); aic (Bernoulli likelihoods, as in the paper's Table 6) and aic_difference from the paper's
-        regression; models_better, those whose AIC is below that of the paper's regression. The last row is the best
-        that any function can do which never rises with the load: it has no fixed number of terms, so no AIC.
+    One row per specification, summed over models: specification; terms; deviance (twice the log-likelihood short of
+    the saturated one); aic (Bernoulli likelihoods, as in the paper's Table 6) and aic_difference from the paper's
+    regression; models_better, those whose AIC is below that of the paper's regression. The last row is the best
+    that any function can do which never rises with the load: it has no fixed number of terms, so no AIC.
     """
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
     models, rows, paper = list(cells.groupby("model", sort=False).indices.values()), [], np.array([])
@@ -237,12 +228,9 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
 def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFrame:
     """Fit each model's own sigmoid in the logarithm of the load.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
-        accuracy is one half; low and high, its 95% Wald interval on the log scale; exponent_d and exponent_N, log-odds
-        per unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
+    One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
+    accuracy is one half; low and high, its 95% Wald interval on the log scale; exponent_d and exponent_N, log-odds
+    per unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
     """
     rows = []
     for model in order_models(cells["model"].unique()):
@@ -264,11 +252,8 @@ def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFr
 def measure_effort() -> pd.DataFrame:
     """Return how far each model's mean output (Tables 7 to 10) falls at the highest load, N = 250 and d = 10.
 
-    Returns
-    -------
-    DataFrame
-        One row per model whose output there is printed: model; highest, the largest mean output over the 20 cells of N
-        and d, in tokens; at_N and at_d, its cell; at_end, the mean output at N = 250 and d = 10; ratio, of both.
+    One row per model whose output there is printed: model; highest, the largest mean output over the 20 cells of N
+    and d, in tokens; at_N and at_d, its cell; at_end, the mean output at N = 250 and d = 10; ratio, of both.
     """
     cells = load_table("tokens").pivot_table("output_mean", "model", ["N", "d"], sort=False)
     cells = cells[cells[250, 10].notna()]

@@ -169,13 +169,10 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
 
     These are the answers to the condition ``baseline`` or, for a model without any, to the puzzles as they are.
 
-    Returns
-    -------
-    DataFrame
-        One row per model and perturbation: model, perturbation, total (puzzles answered under both conditions),
-        accuracy and baseline (fractions of these), drop (baseline less accuracy), refusals (share of answers that the
-        source marks as refused), tokens (mean response tokens; NaN where not counted), tokens_ratio (to the baseline).
-        The mean of drop over the perturbations of a model is the average drop of the document's Figure 4.
+    One row per model and perturbation: model, perturbation, total (puzzles answered under both conditions),
+    accuracy and baseline (fractions of these), drop (baseline less accuracy), refusals (share of answers that the
+    source marks as refused), tokens (mean response tokens; NaN where not counted), tokens_ratio (to the baseline).
+    The mean of drop over the perturbations of a model is the average drop of the document's Figure 4.
     """
     split = split_perturbations(scores).astype({"response_tokens": float})
     split["refused"] = split["stopped"] == "refusal"

@@ -221,13 +221,10 @@ def next_sizes(counts: pd.DataFrame) -> dict[str, int | None]:
 def estimate_capacity(counts: pd.DataFrame) -> pd.DataFrame:
     """Estimate how much a model can hold, and its critical load (the post's step 4), from `count_right`.
 
-    Returns
-    -------
-    DataFrame
-        Rows state, rules, path and critical: probe; n_max, the largest size mastered with all smaller ones asked;
-        n_low, certainly mastered; n_high, beyond which certainly not (infinite where none certainly fails); load,
-        load_low, load_high, in bits times predicates times steps. The last row is the mean; its interval takes bounds
-        that hold together with 95% confidence.
+    Rows state, rules, path and critical: probe; n_max, the largest size mastered with all smaller ones asked;
+    n_low, certainly mastered; n_high, beyond which certainly not (infinite where none certainly fails); load,
+    load_low, load_high, in bits times predicates times steps. The last row is the mean; its interval takes bounds
+    that hold together with 95% confidence.
     """
     if absent := [kind for kind in KINDS if kind not in set(counts["probe"])]:
         raise ValueError(f"no answers to probes of kind {', '.join(absent)}; all three make a critical load")

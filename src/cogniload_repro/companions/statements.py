@@ -48,12 +48,9 @@ def compare_shares() -> pd.DataFrame:
     independent answers lies between the number of problems and that of answers. An average drop rests on accuracies
     that are not printed, so it is given the largest variance a share can have.
 
-    Returns
-    -------
-    DataFrame
-        One row per comparison: comparison; first and second (fractions); problems; samples (per problem); z_independent
-        and z_alike, the difference in standard errors at the two ends; verdict: "established" beyond 1.96 at both ends,
-        "depends" at one, "not established" at none.
+    One row per comparison: comparison; first and second (fractions); problems; samples (per problem); z_independent
+    and z_alike, the difference in standard errors at the two ends; verdict: "established" beyond 1.96 at both ends,
+    "depends" at one, "not established" at none.
     """
     rows = load_statements().set_index("statement")["value"]
     share = {text.partition(" (%)")[0]: float(value) / 100 for text, value in rows.items() if "(%)" in text}

@@ -50,12 +50,9 @@ def compare_rows() -> pd.DataFrame:
     The errors are those of two independent samples; had both versions the same answers, they would be smaller and
     every difference larger.
 
-    Returns
-    -------
-    DataFrame
-        One row per model of both tables: model; accuracy_then and accuracy_now, the mean accuracy of the grid that each
-        row implies; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the difference in standard
-        errors; distance, the chi-square of all five differences together, rounding allowed for; p.
+    One row per model of both tables: model; accuracy_then and accuracy_now, the mean accuracy of the grid that each
+    row implies; for every term, ``<term>_then``, ``<term>_now`` and ``<term>_z``, the difference in standard
+    errors; distance, the chi-square of all five differences together, rounding allowed for; p.
     """
     now, then, rows = load_table("table2").set_index("model"), load_submission(), []
     for model in then.index.intersection(now.index, sort=False):
@@ -75,12 +72,9 @@ def switch_rules(cells: pd.DataFrame) -> pd.DataFrame:
     ``cells`` are those behind Table 2, with ctx. Where they are reconstructed, so is the answer for "overflows left
     out", since the tables print overflows by d and by N only.
 
-    Returns
-    -------
-    DataFrame
-        One row per model and explanation: model, explanation; scored (share of overflows that are correct) and unread
-        (share of correct answers that the scorer misses), which bring the row nearest, NaN where they are not fitted;
-        distance, the chi-square of the five coefficients, and p, with a degree of freedom less for each that is fitted.
+    One row per model and explanation: model, explanation; scored (share of overflows that are correct) and unread
+    (share of correct answers that the scorer misses), which bring the row nearest, NaN where they are not fitted;
+    distance, the chi-square of the five coefficients, and p, with a degree of freedom less for each that is fitted.
     """
     then, rows = load_submission(), []
     for model in [name for name in then.index if name in set(cells["model"])]:

@@ -61,14 +61,11 @@ def evaluate_claims(
 ) -> pd.DataFrame:
     """Recompute claims of the paper's prose; ``others`` are further reconstructions, in place of the results' cells.
 
-    Returns
-    -------
-    DataFrame
-        One row per claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
-        recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
-        "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
-        the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
-        or the published tables do not identify it; reason says which).
+    One row per claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
+    recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
+    "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
+    the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
+    or the published tables do not identify it; reason says which).
     """
     here = ResultLookup(results)
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]

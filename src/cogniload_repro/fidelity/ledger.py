@@ -63,12 +63,9 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
 
     ``prompts`` has more rows, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
 
-    Returns
-    -------
-    DataFrame
-        Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
-        condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
-        shown (recomputed as it would be printed), verdict (`LEGEND`), reason (why it is not computable).
+    Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
+    condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
+    shown (recomputed as it would be printed), verdict (`LEGEND`), reason (why it is not computable).
     """
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))

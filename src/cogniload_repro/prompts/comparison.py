@@ -37,13 +37,10 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
 
     A task length and difficulty is compared if all ratios of the paper are there (``counts``: `counts.count_prompts`).
 
-    Returns
-    -------
-    DataFrame
-        One row per printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
-        counted (tokens of the puzzles alone), se (standard error of their difference: both samples and the rounding to
-        whole tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
-        difference (printed - counted - overhead), z (difference / se).
+    One row per printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
+    counted (tokens of the puzzles alone), se (standard error of their difference: both samples and the rounding to
+    whole tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
+    difference (printed - counted - overhead), z (difference / se).
     """
     paper = counts[counts["ratio_pct"].isin(_RATIOS)]
     counts = paper[paper.groupby(["N", "d"])["ratio_pct"].transform("nunique") == len(_RATIOS)]
@@ -79,12 +76,9 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
 def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
     """Test, model by model, whether one constant explains all printed lengths but the odd ones.
 
-    Returns
-    -------
-    DataFrame
-        One row per model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
-        p, largest (of the absolute z-scores), beyond (how many exceed 3), trend_pct, trend_z (what a slope in the
-        length adds to the constant: percent, and its z-score).
+    One row per model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
+    p, largest (of the absolute z-scores), beyond (how many exceed 3), trend_pct, trend_z (what a slope in the
+    length adds to the constant: percent, and its z-score).
     """
     rows = []
     for (model, quantity), own in comparison[~comparison["odd"]].groupby(_KEYS, sort=False):

@@ -116,11 +116,8 @@ def prompt_statistics(
     ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those of the
     counts; ``resamples``, how often the strata are resampled: 500 give a standard error to 3%, 0 none.
 
-    Returns
-    -------
-    DataFrame
-        Columns N, d, total (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
-        within strata, that of the percentile from resampling them.
+    Columns N, d, total (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
+    within strata, that of the percentile from resampling them.
     """
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):

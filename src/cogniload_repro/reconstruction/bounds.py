@@ -47,11 +47,8 @@ _SCHEMA = Schema(
 def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
     """Yield, model by model, the bounds of every point (about a second each), from the reconstructed cells.
 
-    Yields
-    ------
-    DataFrame
-        Columns model, load (empty, d or N), level (0 without a load), ratio_pct (%), least and most (fraction, to four
-        decimals, rounded outwards).
+    Columns model, load (empty, d or N), level (0 without a load), ratio_pct (%), least and most (fraction, to four
+    decimals, rounded outwards).
     """
     points = [(load, level) for load, levels in PANELS.items() for level in levels]
     for model in dict.fromkeys(cells["model"]):

@@ -95,12 +95,9 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
 
     The first of ``dims`` is ``"model"``; what the cells lack of the grid is left out of the tables too.
 
-    Returns
-    -------
-    DataFrame
-        One row per combination: the dims, mean, lowest and highest (accuracy, fraction): the ends of a prediction
-        interval for one more table (Student's t), widened because the misfit is uncertain (`misfit.widening`). Empty
-        if no model is reconstructed.
+    One row per combination: the dims, mean, lowest and highest (accuracy, fraction): the ends of a prediction
+    interval for one more table (Student's t), widened because the misfit is uncertain (`misfit.widening`). Empty
+    if no model is reconstructed.
     """
     own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
     drawn = pd.DataFrame(committed_counts(own)[1:].T, index=own.index)

@@ -128,11 +128,8 @@ def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
 def compare_assumptions(models: Iterable[str] = NAMES) -> pd.Series:
     """Return how much wider bands would be if more than whole levels of rho departed as much (median over points).
 
-    Returns
-    -------
-    Series
-        figure3 and figure4, with effects of each (d, rho) and (N, rho); tiles, accuracies by N and d with effects of
-        each (N, d).
+    figure3 and figure4, with effects of each (d, rho) and (N, rho); tiles, accuracies by N and d with effects of
+    each (N, d).
     """
     misfit, both = estimate_misfit(find_departures()).value, [("d", "ratio_pct"), ("N", "ratio_pct")]
     cases = {"figure3": (both[0], both), "figure4": (both[1], both), "tiles": (("N", "d"), [("N", "d")])}

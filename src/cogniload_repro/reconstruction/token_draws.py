@@ -22,10 +22,7 @@ def printed_tokens() -> pd.DataFrame:
     implies, is the kin's (`_from_kin`): models that read the same puzzles with like tokenizers differ by a straight
     line.
 
-    Returns
-    -------
-    DataFrame
-        Index (model, N, d); columns prompt_mean, prompt_p90, output_mean, output_p90 (tokens).
+    Index (model, N, d); columns prompt_mean, prompt_p90, output_mean, output_p90 (tokens).
     """
     tokens = load_table("tokens").set_index(["model", "N", "d"])
     odd = tokens["flag"].str.split(";").map(lambda flags: "odd" in flags)
@@ -65,12 +62,9 @@ def _from_kin(lengths: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Draw prompt and response tokens for a model's responses (N, d, characters of the prompt's text, bucket).
 
-    Returns
-    -------
-    dict
-        prompt_tokens and response_tokens (int), and overflows (bool): whether the two exceed the context budget
-        (Appendix D.3). Only responses of the bucket wrong_max_context do; those for which the printed mean and
-        percentile leave no room stay short, and are empty responses instead.
+    prompt_tokens and response_tokens (int), and overflows (bool): whether the two exceed the context budget
+    (Appendix D.3). Only responses of the bucket wrong_max_context do; those for which the printed mean and
+    percentile leave no room stay short, and are empty responses instead.
     """
     printed = _completed(model)
     prompt, response = np.zeros(len(rows), dtype=int), np.zeros(len(rows), dtype=int)
