@@ -102,7 +102,7 @@ def test_the_short_form_has_points_and_no_accuracy(tmp_path):
     log = run(tmp_path, form="short", seed=7)
     found = metrics(log)
     assert len({sample.id for sample in log.samples}) == 280
-    assert {"ecl50", "id50", "grid_puzzles_ecl50"} <= set(found)
+    assert {"ecl50", "id50"} <= set(found)
     assert not [name for name in found if "=" in name or name.startswith("accuracy")]
 
 

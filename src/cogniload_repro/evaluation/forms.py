@@ -55,11 +55,7 @@ def draw_puzzles(cell: Cell, start: int, stop: int, seed: int = SEED, edition: E
 
     A position is always the same puzzle. Seed 42 gives the default set in the paper's cells, its first 100 puzzles;
     other seeds, cells and later positions have ids of the scheme ``spawn``: fresh puzzles no model can have seen.
-
-    Raises
-    ------
-    ValueError
-        If the edition has no such ids: Elixir's are those of its default set.
+    ValueError if the edition has no such ids: Elixir's are those of its default set.
     """
     for number in _ids(cell, seed, edition, stop)[start:stop]:
         yield puzzle_row(draw_puzzle(cell.N, cell.d, cell.needles, number, edition=edition), cell.ratio_pct)

@@ -137,23 +137,9 @@ def import_outputs(
 
     The folder is new, or has been made from other sources, whose puzzles are known and whose models may not come again;
     after a ValueError only its rejected rows are of use. Outputs are imported, unless the source's own tables say that
-    they are reconstructed.
-
-    Parameters
-    ----------
-    source : path or LocalSource
-        A local file or folder, see `rows.read_outputs`, or what `open_source` returned.
-    folder : path
-    model : str, optional
-        The model of rows that name none; or ``OLD=NEW``, another name for one.
-    leave_out : collection of str
-        Models that are not taken.
-    validate : function of a Report
-        What it raises refuses the import.
-    extra_puzzles : function
-        Returns puzzles in which prompts are looked up of which the source does not name the puzzle; see `Catalog`.
-    edition : Edition, optional
-        Under which puzzles known by name alone are drawn; by default the one that fits them.
+    they are reconstructed. For `model` see `read_outputs`; models to `leave_out` are not taken; what `validate` raises
+    refuses the import; `extra_puzzles` returns puzzles in which prompts without a name are looked up; `edition` is that
+    of puzzles known by name alone, by default the one that fits them.
     """
     local, folder = local_source(source), Path(folder)
     layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))
