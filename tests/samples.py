@@ -1,5 +1,8 @@
 """Small tables that tests of several rooms start from."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -7,6 +10,13 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+
+#: The literal generator, which is no module of the package.
+_spec = importlib.util.spec_from_file_location(
+    "reference_generator", Path(__file__).parents[1] / "benchmarks" / "reference_generator.py"
+)
+reference_generator = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(reference_generator)
 
 LLAMA, GPT5 = "DeepSeek-R1-Distill-Llama-70B", "gpt-5-2025-08-07"
 TEMPLATE = 7

@@ -1,6 +1,5 @@
 import csv
 import hashlib
-import importlib.util
 import json
 import os
 import random
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import reference_generator as reference
 
 from cogniload_repro.grid import Cell, grid_cells
 from cogniload_repro.puzzles import draws
@@ -19,11 +19,6 @@ from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 HERE = Path(__file__).parents[1]
 VECTORS = HERE / "vectors"
 
-_spec = importlib.util.spec_from_file_location(
-    "reference_generator", HERE.parent / "benchmarks" / "reference_generator.py"
-)
-reference = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference)
 
 CELLS = st.tuples(st.integers(1, 400), st.integers(1, 12)).flatmap(
     lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**52))

@@ -1,24 +1,17 @@
 """Drawn puzzles taken apart, against the literal generator, the replay in words and brute force."""
 
-import importlib.util
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import reference_generator as reference
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.puzzles import measure as checks
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
-
-_spec = importlib.util.spec_from_file_location(
-    "reference_generator", Path(__file__).parents[2] / "benchmarks" / "reference_generator.py"
-)
-reference = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reference)
 
 POINTS = st.tuples(st.integers(1, 80), st.integers(1, 12)).flatmap(
     lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**40))

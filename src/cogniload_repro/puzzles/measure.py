@@ -30,22 +30,12 @@ _FAILURES = ["puzzle", "index", "needle", "conditions", "updates", "reason", "al
 
 
 class Measures(NamedTuple):
-    """What `measure_puzzles` finds.
+    """What `measure_puzzles` finds: one row per puzzle, per statement, and per failed attempt at one.
 
-    Attributes
-    ----------
-    puzzles : DataFrame
-        One row per puzzle: N, d, ratio_pct, needles, people (in the cast), lines (people with an initial line),
-        poi_index and asked_index (from 0), categories (tuple), smallest (domain), pairs (of people) and pairs_apart
-        (different in every category at the start).
-    statements : DataFrame
-        One row per statement: puzzle (row of the former), index (from 0), needle (bool), conditions and updates
-        (counts), repeats (expected number of updates that would give the reference person its own value again, were
-        values drawn by section 2.1.3), idle (chance that all of them would), distinct (different states among the
-        others afterwards); and N, d, ratio_pct.
-    failures : DataFrame
-        One row per failed attempt: puzzle, index, needle, conditions, updates, reason (of `REASONS`), alike (others
-        who would have equalled the PoI), others (their number); and N, d, ratio_pct.
+    Statements and failures name their puzzle by its row. ``pairs_apart`` are pairs of people who differ in every
+    category at the start; ``repeats`` is the expected number of updates that would give the reference person its own
+    value again, were values drawn by section 2.1.3, ``idle`` the chance that all of them would; ``distinct`` counts
+    different states among the others afterwards, ``alike`` the others who would have equalled the PoI.
     """
 
     puzzles: pd.DataFrame
@@ -77,9 +67,8 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
 def check_draws(measures: Measures) -> pd.DataFrame:
     """Test whether what the generator draws at random has the chances that it should have.
 
-    Returns one row per draw: draw (words), total (draws), chi2, df, p. Numbers of conditions and updates and the type
-    of statement are tested on all attempts, because the rules then prefer some to others. Levels of which fewer than
-    five are expected are left out.
+    Numbers of conditions and updates and the type of statement are tested on all attempts: the rules then prefer some.
+    Levels of which fewer than five are expected are left out.
     """
     shared = ["puzzle", "index", "needle", "conditions", "updates", *CELL]
     cast, tried = measures.puzzles, pd.concat([measures.statements[shared], measures.failures[shared]])
@@ -91,10 +80,9 @@ def check_draws(measures: Measures) -> pd.DataFrame:
         "number of updates of an attempt": _test_even(tried["updates"] - 1, tried["d"]),
         "needle or hay, of an attempt": _test_types(measures, tried),
     }
-    frame = pd.DataFrame([(draw, *found) for draw, found in rows.items()], columns=["draw", "total", "chi2", "df"])
-    return (
-        frame[frame["df"] > 0].assign(p=lambda tests: stats.chi2.sf(tests["chi2"], tests["df"])).reset_index(drop=True)
-    )
+    tests = pd.DataFrame([(draw, *found) for draw, found in rows.items()], columns=["draw", "total", "chi2", "df"])
+    tests = tests[tests["df"] > 0].reset_index(drop=True)
+    return tests.assign(p=stats.chi2.sf(tests["chi2"], tests["df"]))
 
 
 def _test_even(indices: pd.Series, levels: pd.Series) -> tuple[int, float, int]:

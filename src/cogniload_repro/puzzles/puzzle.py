@@ -150,16 +150,11 @@ class Puzzle:
     def states(self) -> Iterator[dict[str, State]]:
         """Yield everybody's state at the start and after each statement: N + 1 snapshots, oldest first."""
         domains = self.domains.items()
-        states: dict[str, State] = {}
-        seen: list[Values] = []
         for values in self.replay():
-            for i, state in enumerate(values):
-                if not seen or state is not seen[i]:
-                    states[self.people[i]] = {
-                        category: words[at] for (category, words), at in zip(domains, state, strict=True)
-                    }
-            seen = values
-            yield dict(states)
+            yield {
+                person: {category: words[at] for (category, words), at in zip(domains, state, strict=True)}
+                for person, state in zip(self.people, values, strict=True)
+            }
 
     @cached_property
     def text(self) -> str:

@@ -22,12 +22,7 @@ COLUMNS = {
     "N": ("N", "num_statements"),
     "d": ("d", "difficulty"),
     "needles": ("needles", "num_needles"),
-    "puzzle_id": ("puzzle_id",),
-    "poi": ("poi",),
-    "category": ("category",),
-    "domain": ("domain",),
-    "rho": ("rho",),
-    "ratio_pct": ("ratio_pct",),
+    **{name: (name,) for name in ("puzzle_id", "poi", "category", "domain", "rho", "ratio_pct")},
 }
 _NAMES = ("name", "puzzle_name", "id", "puzzle_id", "filename", "file_name", "file")
 _BATCH_ROWS = 32

@@ -135,19 +135,16 @@ def release_state(puzzle: Puzzle) -> str:
     each person the states one after the other, newest first: one more at each statement that applied. ``needles``
     and ``hays`` are the puzzle's; the released programs write what is left of them at the end, which is 0.
     """
-    facts = [
-        [f"{json.dumps(category)}: {json.dumps(value)}" for value in values]
-        for category, values in puzzle.domains.items()
-    ]
-    history: list[list[str]] = [[] for _ in puzzle.people]
+    history: list[list] = [[] for _ in puzzle.people]
     seen: list = [None] * len(history)
     for states in puzzle.replay():
         for person, state in enumerate(states):
             if state is not seen[person]:
-                history[person].append(f"{{{', '.join(map(getitem, facts, state))}}}")
+                values = map(getitem, puzzle.domains.values(), state)
+                history[person].append(dict(zip(puzzle.domains, values, strict=True)))
         seen = states
     lines = puzzle.text.split("\n\n")[-2].split("\n")[len(puzzle.lines) :]
-    metadata = {
+    return json.dumps({
         "people": puzzle.people,
         "poi": puzzle.poi,
         "categories": puzzle.categories,
@@ -157,11 +154,8 @@ def release_state(puzzle: Puzzle) -> str:
         "difficulty": puzzle.d,
         "num_statements": puzzle.N,
         "statements": [line.partition(". ")[2] for line in reversed(lines)],
-    }
-    pasts = (
-        f"{json.dumps(person)}: [{', '.join(past[::-1])}]" for person, past in zip(puzzle.people, history, strict=True)
-    )
-    return f'{json.dumps(metadata)[:-1]}, "history": {{{", ".join(pasts)}}}}}'
+        "history": {person: past[::-1] for person, past in zip(puzzle.people, history, strict=True)},
+    })  # fmt: skip
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:

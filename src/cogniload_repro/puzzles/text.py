@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise
 
@@ -92,8 +93,7 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     puzzle = Puzzle(people, poi, category, "", domains, 0, puzzle_id, start, lines, moves, instruction)
     states = [everybody[people.index(poi)] for everybody in puzzle.replay()]
     needles = sum(new is not old for old, new in pairwise(states))
-    solution = domains[category][states[-1][places[category]]]
-    return Puzzle(people, poi, category, solution, domains, needles, puzzle_id, start, lines, moves, instruction)
+    return replace(puzzle, solution=domains[category][states[-1][places[category]]], needles=needles)
 
 
 @cache
