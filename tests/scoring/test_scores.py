@@ -238,6 +238,10 @@ def test_a_store_is_read_once(large):
     class CountedStore(LocalFileSystem):
         protocol = ("counted",)
 
+        @classmethod
+        def _strip_protocol(cls, path):  # older releases know only their own
+            return super()._strip_protocol(str(path).removeprefix("counted://"))
+
         def _open(self, path, mode="rb", **options):
             options.pop("autocommit", None)
             path = self._strip_protocol(path)
