@@ -223,16 +223,21 @@ def _restore_rectangle_perimeter(grid: str) -> str:
     return _unfill(top + east + bottom[::-1] + west[::-1])
 
 
-def _snake(text: str, width: int) -> list[str]:
-    """Write the text in rows of so many symbols: the first to the right, the second to the left, and so on."""
-    text = _flatten(text)
-    path = _fill(text, width * (len(text) // width + 1))
-    rows = [path[start : start + width] for start in range(0, len(path), width)]
-    return [row[::-1] if number % 2 else row for number, row in enumerate(rows)]
+def _snake(text: str, across: bool) -> str:
+    """Write the text in rows of 33 or columns of 5 symbols: the first forwards, the second backwards, and so on."""
+    text, size = _flatten(text), _SNAKE_COLUMNS if across else _SNAKE_ROWS
+    path = _fill(text, size * (len(text) // size + 1))
+    lines = _turn_second([path[start : start + size] for start in range(0, len(path), size)])
+    return _frame(lines if across else _transpose(lines))
 
 
-def _unsnake(rows: list[str]) -> str:
-    return _unfill("".join([row[::-1] if number % 2 else row for number, row in enumerate(rows)]))
+def _unsnake(grid: str, across: bool) -> str:
+    rows = _rows(grid)
+    return _unfill("".join(_turn_second(rows if across else _transpose(rows))))
+
+
+def _turn_second(lines: list[str]) -> list[str]:
+    return [line[::-1] if number % 2 else line for number, line in enumerate(lines)]
 
 
 def _transpose(rows: list[str]) -> list[str]:
@@ -290,7 +295,7 @@ class Perturbation(NamedTuple):
     pairs: bool = False
 
 
-_LEXICAL, _CONTEXT, _ORDER, _SPATIAL = GROUPS = "substitution", "contextual overload", "order", "spatial encoding"
+GROUPS = ("substitution", "contextual overload", "order", "spatial encoding")
 _DEFINED = (
     "Some terms of the statement are replaced by others. A line in the middle of it, of the form "
     'defyn{let "new" mean "old", ...}., says what each new term means and is not part of the statement itself.'
@@ -304,81 +309,58 @@ _FILLERS = (
 _WORDS = "a word is whatever stands between two single spaces"
 _WOVEN = "You see two problems, A and B, {} Solve only problem A. Where A is the shorter one it starts over again"
 _COUNTED = "; a last line then says how many of its {} are meant."
-
+_RULES = {
+    "not_not": "",
+    "opposites": _DEFINED,
+    "wrappers": _DEFINED,
+    "rail_fence": f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. "
+    "From the first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the "
+    "top row, and down again." + _BREAKS,
+    "rectangle_perimeter": f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along "
+    f"its edges, from the top left corner. {_FILLERS}",
+    "snake_horizontal": f"{_MARKERS}. The statement runs through them from the top left: the first row from left to "
+    f"right, the second from right to left, the third from left to right again. {_FILLERS}",
+    "snake_vertical": f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the "
+    f"second, down the third again. {_FILLERS}",
+    "interleave_line": _WOVEN.format(
+        "cut into segments of 60 symbols that take turns, each on a line after its problem's tag."
+    )
+    + f". A's first segment of fewer than 60 symbols, perhaps of none, is its last.{_BREAKS}",
+    "interleave_word": _WOVEN.format(f"whose words take turns, A's first ({_WORDS}).") + _COUNTED.format("words"),
+    "interleave_symbol": _WOVEN.format("whose symbols take turns, spaces and punctuation too, A's first.")
+    + _COUNTED.format("symbols"),
+    "reverse_sentences": "The sentences stand in reverse order. A sentence is whatever stands between periods, without "
+    "the white space after a period; the periods themselves have not moved.",
+    "reverse_words": f"The words stand in reverse order; {_WORDS}.",
+    "reverse_symbols": f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
+}
+_WAYS: dict[str, dict[str, tuple[Callable[..., str], Callable[[str], str]]]] = {
+    "substitution": {
+        "not_not": (_negate_twice, lambda text: text.replace(_NEGATION, "")),
+        "opposites": (_swap_opposites, partial(_unmap, new=_TERM)),
+        "wrappers": (_wrap_terms, partial(_unmap, new=_WRAPPED)),
+    },
+    "spatial encoding": {
+        "rail_fence": (_rail_fence, _restore_rail_fence),
+        "rectangle_perimeter": (_rectangle_perimeter, _restore_rectangle_perimeter),
+        "snake_horizontal": (partial(_snake, across=True), partial(_unsnake, across=True)),
+        "snake_vertical": (partial(_snake, across=False), partial(_unsnake, across=False)),
+    },
+    "contextual overload": {
+        "interleave_line": (_interleave_lines, _restore_lines),
+        "interleave_word": (partial(_interleave, joint=" ", unit="words"), partial(_take_first, joint=" ")),
+        "interleave_symbol": (partial(_interleave, joint="", unit="symbols"), partial(_take_first, joint="")),
+    },
+    "order": {
+        "reverse_sentences": (_reverse_sentences, _reverse_sentences),
+        "reverse_words": (_reverse_words, _reverse_words),
+        "reverse_symbols": (_reverse_symbols, _reverse_symbols),
+    },
+}
 PERTURBATIONS = {
-    "not_not": Perturbation(_negate_twice, lambda text: text.replace(_NEGATION, ""), "", _LEXICAL),
-    "opposites": Perturbation(_swap_opposites, partial(_unmap, new=_TERM), _DEFINED, _LEXICAL),
-    "wrappers": Perturbation(_wrap_terms, partial(_unmap, new=_WRAPPED), _DEFINED, _LEXICAL),
-    "rail_fence": Perturbation(
-        _rail_fence,
-        _restore_rail_fence,
-        f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. From the "
-        "first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the top "
-        "row, and down again." + _BREAKS,
-        _SPATIAL,
-    ),
-    "rectangle_perimeter": Perturbation(
-        _rectangle_perimeter,
-        _restore_rectangle_perimeter,
-        f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along its edges, from the "
-        f"top left corner. {_FILLERS}",
-        _SPATIAL,
-    ),
-    "snake_horizontal": Perturbation(
-        lambda text: _frame(_snake(text, _SNAKE_COLUMNS)),
-        lambda grid: _unsnake(_rows(grid)),
-        f"{_MARKERS}. The statement runs through them from the top left: the first row from left to right, the second "
-        f"from right to left, the third from left to right again. {_FILLERS}",
-        _SPATIAL,
-    ),
-    "snake_vertical": Perturbation(
-        lambda text: _frame(_transpose(_snake(text, _SNAKE_ROWS))),
-        lambda grid: _unsnake(_transpose(_rows(grid))),
-        f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the second, down "
-        f"the third again. {_FILLERS}",
-        _SPATIAL,
-    ),
-    "interleave_line": Perturbation(
-        _interleave_lines,
-        _restore_lines,
-        _WOVEN.format("cut into segments of 60 symbols that take turns, each on a line after its problem's tag.")
-        + f". A's first segment of fewer than 60 symbols, perhaps of none, is its last.{_BREAKS}",
-        _CONTEXT,
-        pairs=True,
-    ),
-    "interleave_word": Perturbation(
-        partial(_interleave, joint=" ", unit="words"),
-        partial(_take_first, joint=" "),
-        _WOVEN.format(f"whose words take turns, A's first ({_WORDS}).") + _COUNTED.format("words"),
-        _CONTEXT,
-        pairs=True,
-    ),
-    "interleave_symbol": Perturbation(
-        partial(_interleave, joint="", unit="symbols"),
-        partial(_take_first, joint=""),
-        _WOVEN.format("whose symbols take turns, spaces and punctuation too, A's first.") + _COUNTED.format("symbols"),
-        _CONTEXT,
-        pairs=True,
-    ),
-    "reverse_sentences": Perturbation(
-        _reverse_sentences,
-        _reverse_sentences,
-        "The sentences stand in reverse order. A sentence is whatever stands between periods, without the white space "
-        "after a period; the periods themselves have not moved.",
-        _ORDER,
-    ),
-    "reverse_words": Perturbation(
-        _reverse_words,
-        _reverse_words,
-        f"The words stand in reverse order; {_WORDS}.",
-        _ORDER,
-    ),
-    "reverse_symbols": Perturbation(
-        _reverse_symbols,
-        _reverse_symbols,
-        f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
-        _ORDER,
-    ),
+    name: Perturbation(encode, decode, _RULES[name], group, pairs=name.startswith("interleave"))
+    for group, ways in _WAYS.items()
+    for name, (encode, decode) in ways.items()
 }
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
