@@ -274,6 +274,8 @@ def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for models, own, correct, total in _shared_grids(cells):
         x = build_design(own, QUADRATIC)[0].to_numpy(float)
+        if np.linalg.matrix_rank(x) < x.shape[1]:  # cells too few or too alike
+            continue
         start, logliks = maximise_all(x, total, correct @ x)
         correct, total, start = (np.repeat(values, len(_CEILINGS), axis=0) for values in (correct, total, start))
         tried = maximise_counts(x, total, correct, start=start, ceiling=np.tile(_CEILINGS, len(models)))[1]
