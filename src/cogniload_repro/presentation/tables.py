@@ -170,18 +170,19 @@ def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
     order : sequence of str
         Models in the order to print; the paper orders Table 2 unlike the others. Models not named follow.
     """
-    kinds = {beta: _starred(format_beta, beta, p) for beta, p in _coefficients(glm)}
+    starred = _coefficients(glm)
     points = {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
-    kinds |= {point: _plain(form, point) for point, form in points.items() if point in glm.columns}
+    forms = dict.fromkeys(starred, format_beta) | {name: points[name] for name in points if name in glm.columns}
     ordered = [name for name in order if name in set(glm["model"])]
     ordered += [name for name in order_models(glm["model"]) if name not in ordered]
-    frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), kinds)
+    frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), forms, starred)
+    short = {name: model.label for name, model in BY_NAME.items() if model.label.startswith("DS-")}
     caption = (
         r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and the loads at "
         "which accuracy falls to 50 percent, the other two at their means over the model's cells (-- for none: no "
         f"share of needles gives it, or accuracy does not fall with the load). {_STARS} {_DS}"
     )
-    return Table("table2", caption, frame.assign(model=[_short_name(name) for name in frame["model"]]))
+    return Table("table2", caption, frame.replace({"model": short}))
 
 
 def table3(interactions: pd.DataFrame) -> Table:
@@ -192,14 +193,13 @@ def table3(interactions: pd.DataFrame) -> Table:
     interactions : DataFrame
         One row per model: model, status, beta_* with p_* for every interaction.
     """
-    kinds: dict = {}
-    for beta, p in _coefficients(interactions):
-        kinds |= {beta: _plain(format_beta, beta), p: _starred(format_p, p, p)}
+    pairs = _coefficients(interactions)
+    forms = {name: form for beta, p in pairs.items() for name, form in ((beta, format_beta), (p, format_p))}
     caption = (
         r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic term in "
         rf"$\rho$; $p_{{LR}}$ of the likelihood-ratio test that leaves one out. {_STARS}"
     )
-    return Table("table3", caption, _print_rows(interactions, kinds))
+    return Table("table3", caption, _print_rows(interactions, forms, {p: p for p in pairs.values()}))
 
 
 def table4(cells: pd.DataFrame) -> Table:
@@ -222,8 +222,7 @@ def table6(aic: pd.DataFrame) -> Table:
     aic : DataFrame
         One row per model: model, status, p_lr, aic_linear, aic_quadratic.
     """
-    forms = {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}
-    frame = _print_rows(aic, {column: _plain(form, column) for column, form in forms.items()})
+    frame = _print_rows(aic, {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}, {})
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < ALPHA).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
@@ -311,23 +310,18 @@ def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     criteria = compared.set_index("model")
     rows = []
     for model in order_models(criteria.index):
-        group, whole = fits[fits["model"] == model], criteria.loc[model]
-        added = group[~group["term"].isin((*PAPER_TERMS, ""))]
-        if group["status"].iloc[0] != "ok":
-            rows.append((format_name(model), group["status"].iloc[0], "", "", "", ""))
+        own, whole = fits[fits["model"] == model], criteria.loc[model]
+        if own["status"].iloc[0] != "ok":
+            rows.append((format_name(model), own["status"].iloc[0], "", "", "", ""))
             continue
-        daic = _over_tables(whole, "daic", "+.1f")
+        gain = _over_tables(whole, "daic", "+.1f")
         p = _over_tables(whole, "lr_p", ".2g") if whole["larger"] in ("formula", "against") else NONE
-        for row in added.to_dict("records") or [{"term": NONE}]:
-            if row["term"] == NONE:
-                coefficient, interval = NONE, NONE
-            elif row["identified"]:
-                coefficient = format_starred(row["coef"], row["p"])
-                interval = format_interval(row["low"], row["high"])
-            else:
-                coefficient = format_coefficient(row["coef"])
-                interval = "range " + format_interval(row["coef_min"], row["coef_max"])
-            rows.append((format_name(model), row["term"], coefficient, interval, daic, p))
+        terms = [
+            (row.term, format_starred(row.coef, row.p), format_interval(row.low, row.high)) if row.identified
+            else (row.term, format_coefficient(row.coef), "range " + format_interval(row.coef_min, row.coef_max))
+            for row in own[~own["term"].isin(PAPER_TERMS)].itertuples()
+        ]  # fmt: skip
+        rows += [(format_name(model), *term, gain, p) for term in terms or [(NONE, NONE, NONE)]]
     return pd.DataFrame(rows, columns=["Model", "Term", "Coefficient", "Interval", "ΔAIC", "p (LR)"], dtype="str")
 
 
@@ -339,33 +333,34 @@ def _over_tables(row: pd.Series, name: str, form: str) -> str:
     return NONE if pd.isna(least) else f"{least:{form}} to {most:{form}}"
 
 
-def _coefficients(results: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the columns of each term's coefficient and p-value, in the order they stand."""
-    pairs = [(column, column.replace("beta_", "p_", 1)) for column in results.columns]
-    return [(beta, p) for beta, p in pairs if beta.startswith("beta_") and p in results.columns]
+def _coefficients(results: pd.DataFrame) -> dict[str, str]:
+    """Return the column of each term's coefficient, and of its p-value, in the order they stand."""
+    pairs = {column: column.replace("beta_", "p_", 1) for column in results.columns if column.startswith("beta_")}
+    return {beta: p for beta, p in pairs.items() if p in results.columns}
 
 
-def _plain(form: Callable[[float], str], column: str) -> Callable[[pd.Series], str]:
-    """Return what prints a number of a row; a p-value that is not identified is "--"."""
-    return lambda row: NONE if column.startswith("p_") and pd.isna(row[column]) else form(row[column])
+def _print_rows(
+    results: pd.DataFrame,
+    forms: Mapping[str, Callable[[float], str]],
+    starred: Mapping[str, str],
+) -> pd.DataFrame:
+    """Print one row per model, columns in their forms, some with the stars of a p-value in another column.
 
-
-def _starred(form: Callable[[float], str], column: str, p: str) -> Callable[[pd.Series], str]:
-    return lambda row: _plain(form, column)(row) + ("" if pd.isna(row[p]) else stars(row[p]))
-
-
-def _print_rows(results: pd.DataFrame, kinds: dict[str, Callable[[pd.Series], str]]) -> pd.DataFrame:
-    """Print one row per model; a fit that failed prints its status and no number."""
+    A fit that failed prints its status and no number, a p-value that is not identified "--".
+    """
     rows = []
-    for _, row in results.iterrows():
-        if row["status"] != "ok":
-            rows.append([format_name(row["model"]), row["status"], *[""] * (len(kinds) - 1)])
-            continue
-        try:
-            rows.append([format_name(row["model"]), *(form(row) for form in kinds.values())])
-        except ValueError as error:
-            raise ValueError(f"model {row['model']!r}: {error}") from None
-    return pd.DataFrame(rows, columns=["model", *kinds], dtype="str")
+    for row in results.to_dict("records"):
+        printed = [row["status"], *[""] * (len(forms) - 1)]
+        if row["status"] == "ok":
+            unknown = [name.startswith("p_") and pd.isna(row[name]) for name in forms]
+            marks = [stars(row[starred[name]]) if name in starred and row[starred[name]] >= 0 else "" for name in forms]
+            try:
+                numbers = [NONE if no else forms[name](row[name]) for name, no in zip(forms, unknown, strict=True)]
+            except ValueError as error:
+                raise ValueError(f"model {row['model']!r}: {error}") from None
+            printed = list(map(str.__add__, numbers, marks))
+        rows.append([format_name(row["model"]), *printed])
+    return pd.DataFrame(rows, columns=["model", *forms], dtype="str")
 
 
 def _print_errors(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -387,9 +382,3 @@ def _describe_untested(cells: pd.DataFrame) -> str:
     total = cells["total"].sum()
     share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
     return f" {share} answers lack token counts; the context limit was not tested for these."
-
-
-def _short_name(name: str) -> str:
-    """Return a model's name as Table 2 prints it."""
-    label = BY_NAME[name].label if name in BY_NAME else name
-    return label if label.startswith("DS-") else name
