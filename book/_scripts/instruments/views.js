@@ -8,13 +8,8 @@ globalThis.cogniload ??= {};
 cogniload.views = (() => {
   const { el, svg, number, stars, table, copyLine, saveText } = cogniload.dom;
   const { writeTable, accuracy } = cogniload.cells;
-  const { page, spelledFormula } = cogniload.choices;
+  const { SHOWN, page, spelledFormula } = cogniload.choices;
   const { POINTS, chooseCells, answer, overTables, summarise, at } = cogniload.refits;
-  const SHOWN = {
-    "I(d**2)": "d²", "C(d)": "d as factor", "log10_N": "log₁₀ N", "I(log10_N**2)": "(log₁₀ N)²", "C(N)": "N as factor",
-    "rho": "ρ", "I(rho**2)": "ρ²", "I(rho**3)": "ρ³", "d:log10_N": "d × log₁₀ N", "d:rho": "d × ρ",
-    "log10_N:rho": "log₁₀ N × ρ", "d:log10_N:rho": "d × log₁₀ N × ρ",
-  };
   const DECIMALS = { ecl50: 1, nt50: 2, id50: 2 };
   const RANGES = "Where the printed tables do not identify a result: median and range over the reconstructions, without p-value.";
 
@@ -176,5 +171,5 @@ cogniload.views = (() => {
     }));
   }
 
-  return { SHOWN, showConclusions, showFits, showSummary, showCommands, showCurves };
+  return { showConclusions, showFits, showSummary, showCommands, showCurves };
 })();

@@ -9,10 +9,9 @@ globalThis.cogniload ??= {};
 cogniload.workbench = (() => {
   const { el } = cogniload.dom;
   const { unpack, decode, readTable, accuracy } = cogniload.cells;
-  const { page, writeAddress, readAddress, spelledFormula } = cogniload.choices;
+  const { page, writeAddress, readAddress, spelledFormula, showControls } = cogniload.choices;
   const { refit, judgePaper, findIntervals, answer, overTables } = cogniload.refits;
   const { showConclusions, showFits, showSummary, showCommands, showCurves } = cogniload.views;
-  const { showControls } = cogniload.controls;
 
   const placeOf = (cell) => `${cell.N} ${cell.d} ${cell.ratio_pct}`;
 
