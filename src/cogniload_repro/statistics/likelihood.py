@@ -50,7 +50,8 @@ def _climb(evaluate: _Evaluate, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     b = b[active]
     current, gradient, information = evaluate(b, active)
     for _ in range(100):
-        going = np.linalg.slogdet(information)[0] > 0  # elsewhere all accuracies have run to 0 or 1
+        with np.errstate(invalid="ignore"):  # where all accuracies have run to 0 or 1
+            going = np.linalg.slogdet(information)[0] > 0
         active, b, current, gradient = active[going], b[going], current[going], gradient[going]
         step = np.linalg.solve(information[going], gradient[:, :, None])[:, :, 0]
         decrement = (gradient * step).sum(axis=1)
