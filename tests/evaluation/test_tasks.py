@@ -14,7 +14,6 @@ from click.testing import CliRunner
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
 
 from inspect_ai import eval as evaluate
-from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 
 from cogniload_repro.cli import main
@@ -247,20 +246,6 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, messag
     """A sentence when the task is made."""
     with pytest.raises(ValueError, match=message):
         cogniload(**options)
-
-
-def test_answers_of_another_comparability_version_are_not_read(mini, tmp_path):
-    """Neither alone nor beside others; the interface's letter is no matter."""
-    log = read_eval_log(mini.location)
-    for version, accepted in (("1-A", 36), ("0-A", 0)):
-        log.eval.task_version = version
-        folder = tmp_path / version
-        write_eval_log(log, str(folder / "x.eval"))
-        report = import_outputs(folder, folder)
-        assert sum(report.responses.values()) == accepted
-        if not accepted:
-            (rejected,) = pq.read_table(folder / "rejected.parquet").to_pylist()
-            assert "comparability version 0 of the task cogniload" in rejected["detail"]
 
 
 #: What the made-up model holds, and how many probes a size it is asked.

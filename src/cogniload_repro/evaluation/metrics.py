@@ -25,6 +25,12 @@ def count_answers(judged: Judged) -> pd.DataFrame:
     return count_cells(frame.astype({"prompt_tokens": "float64", "response_tokens": "float64"}).assign(model="model"))
 
 
+def measure_all(judged: Judged, chosen: bool = False) -> dict[str, float]:
+    """Return all numbers; accuracies of puzzles that were `chosen` would say which ones."""
+    averaged = {} if chosen else measure_accuracy(judged) | accuracy_by_load(judged)
+    return averaged | locate_points(judged, chosen) | share_cut(judged) | share_buckets(judged) | share_boxed(judged)
+
+
 def measure_accuracy(judged: Judged) -> dict[str, float]:
     """Return accuracy (fraction) with its 90% Wilson interval, as the paper draws it (Appendix C)."""
     row = accuracy_by(count_answers(judged), "model").iloc[0]

@@ -193,17 +193,10 @@ def verdict() -> Scorer:
 @metric
 def numbers(chosen: bool = False) -> Metric:
     """Accuracy, capacity points, truncated answers and buckets; of `chosen` puzzles accuracies say nothing."""
-    parts = [
-        partial(metrics.locate_points, chosen=chosen),
-        metrics.share_cut,
-        metrics.share_buckets,
-        metrics.share_boxed,
-    ]
-    averaged = [] if chosen else [metrics.measure_accuracy, metrics.accuracy_by_load]
 
     def measure(scores: list[SampleScore]) -> Value:
         judged = [one.score.metadata for one in scores if one.score.metadata]
-        return {name: value for part in (*averaged, *parts) if judged for name, value in part(judged).items()}
+        return dict(metrics.measure_all(judged, chosen)) if judged else {}
 
     return measure
 
