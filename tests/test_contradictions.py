@@ -10,7 +10,7 @@ from scipy.stats import norm
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.published import ALPHA, correct_by, load_conclusions, load_contradictions, load_printed, load_table
-from cogniload_repro.statistics.paper_tables import glm_table
+from cogniload_repro.statistics.fits import glm_table
 from cogniload_repro.storage import ICLR2026
 
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"

@@ -17,7 +17,7 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_claims, load_table
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.paper_tables import aic_table, glm_table, interactions_table
+from cogniload_repro.statistics.fits import aic_table, glm_table, interactions_table
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CLAIMS = load_claims()

@@ -11,16 +11,16 @@ from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.statistics import paper_tables
+from cogniload_repro.statistics import fits
 
 
 def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Results:
     """Results of some cells, with the printed token lengths."""
     return Results(
         cells=cells,
-        glm=paper_tables.glm_table(cells),
-        interactions=paper_tables.interactions_table(cells),
-        aic=paper_tables.aic_table(cells),
+        glm=fits.glm_table(cells),
+        interactions=fits.interactions_table(cells),
+        aic=fits.aic_table(cells),
         tokens=load_table("tokens"),
         provenance=provenance,
     )

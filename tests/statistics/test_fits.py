@@ -3,17 +3,29 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics import capacity
-from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
+from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.design import FULL, GRID, X
+from cogniload_repro.statistics.fits import (
+    aic_table,
+    capacity_points,
+    compare_fits,
+    fit,
+    glm_table,
+    interactions_table,
+    spread_terms,
+)
 from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm
 
 CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 SURE = QWQ.assign(model="sure", correct=QWQ["total"])
 THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])
+_LINEAR, _QUADRATIC = FULL[:4], FULL[:5]
 PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 
 
@@ -134,3 +146,67 @@ def test_other_regressions_have_no_capacity_points_of_this_form(formula, family,
     """Where other terms or another link move the crossing, no number is made up."""
     with pytest.raises(ValueError, match=named):
         capacity_points(fit(QWQ, formula, family), QWQ)
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Reconstructed cells of two models, between them one that is always right."""
+    cells = load_counts()
+    sure = GRID.assign(model="sure", total=10, correct=10)
+    return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
+
+
+def test_tables_have_one_row_a_model_in_the_order_of_the_cells(three):
+    """Tables 2, 3 and 6 hold every model; one without a fit says so and has no numbers."""
+    for table in (glm_table(three), interactions_table(three), aic_table(three)):
+        assert table["model"].tolist() == ["QwQ-32B", "sure", "o3-2025-04-16"]
+        assert table["status"].tolist() == ["ok", "separation", "ok"]
+        numbers = table.drop(columns=["model", "status"]).drop(columns="total", errors="ignore")
+        assert numbers.iloc[1].isna().all()
+        assert numbers.drop(columns="nt50", errors="ignore").iloc[[0, 2]].notna().all(axis=None)
+
+
+def test_tables_hold_the_fits_of_each_model(three):
+    """Table 2 is the quadratic fit, Table 6 compares it with the linear one, Table 3 drops interactions one by one."""
+    own = three[three["model"] == "o3-2025-04-16"]
+    k, n = own["correct"].to_numpy(), own["total"].to_numpy()
+
+    def fitted(x):
+        model = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial())
+        return model.fit(tol=1e-10, tol_criterion="params")
+
+    results = {columns: fitted(X[:, columns]) for columns in (_LINEAR, _QUADRATIC, FULL)}
+    row = glm_table(three).iloc[2]
+    names = ["0", "d", "N", "rho", "rho2"]
+    np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[_QUADRATIC].params)
+    np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[_QUADRATIC].bse)
+    np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[_QUADRATIC].pvalues)
+    assert row["total"] == n.sum() == 1398
+    row = aic_table(three).iloc[2]
+    drop = 2 * (results[_QUADRATIC].llf - results[_LINEAR].llf)
+    assert row["p_lr"] == pytest.approx(chi2.sf(drop, 1))
+    assert row["aic_linear"] - row["aic_quadratic"] == pytest.approx(drop - 2)
+    row = interactions_table(three).iloc[2]
+    for place, name in enumerate(("dN", "drho", "Nrho", "dNrho"), start=5):
+        dropped = fitted(np.delete(X, place, axis=1))
+        assert row[f"beta_{name}"] == pytest.approx(results[FULL].params[place], rel=1e-6)
+        assert row[f"p_{name}"] == pytest.approx(chi2.sf(2 * (results[FULL].llf - dropped.llf), 1), rel=1e-6)
+
+
+def test_terms_stand_under_the_papers_symbols_and_others_under_their_own():
+    """Any fit can be spread, one of a model without known covariates too."""
+    cells = load_counts().query("model in ['QwQ-32B', 'o3-2025-04-16']")
+    cells = cells.assign(prompt_mean=np.where(cells["model"] == "QwQ-32B", 40.0 * cells["N"], np.nan))
+    wide = spread_terms(fit(cells, "correct ~ d + np.sqrt(prompt_mean)")).set_index("model")
+    assert wide["status"].to_dict() == {"QwQ-32B": "ok", "o3-2025-04-16": "no prompt_mean"}
+    assert [name for name in wide if name.startswith("beta_")] == ["beta_0", "beta_d", "beta_np.sqrt(prompt_mean)"]
+    assert wide.loc["o3-2025-04-16"].drop("status").isna().all()
+
+
+def test_tables_of_a_partial_grid_have_p_values():
+    """On a part of the grid nothing is identified, but a table of one reconstruction has the p-values of its fits."""
+    cells = load_cells(models=["QwQ-32B"])
+    cells = cells[cells["N"].isin([20, 50]) & cells["ratio_pct"].isin([5, 50, 95])]
+    assert glm_table(cells).filter(like="p_").notna().all(axis=None)
+    assert interactions_table(cells).filter(like="p_").notna().all(axis=None)
+    assert aic_table(cells)["p_lr"].notna().all()

@@ -123,16 +123,16 @@ def _fit_paper(build: Path) -> None:
     from cogniload_repro.prompts.counts import write_prompt_counts
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.scoring.cells import read_summary
-    from cogniload_repro.statistics import paper_tables
+    from cogniload_repro.statistics import fits
     from cogniload_repro.storage import read_metadata, write_table
 
     path = build / "cells.parquet"
     cells = read_frame(path, CELLS, "make it with `make score`, outside a checkout `cogniload score`")
     tables = {
         "tokens": read_summary(build / "scores", "tokens"),
-        "interactions": paper_tables.interactions_table(cells),
-        "aic": paper_tables.aic_table(cells),
-        "glm": paper_tables.glm_table(cells),
+        "interactions": fits.interactions_table(cells),
+        "aic": fits.aic_table(cells),
+        "glm": fits.glm_table(cells),
     }
     for name, table in tables.items():
         table = check_frame(table, FRAMES[name], f"the table {name}", "report it, it is a fault here")

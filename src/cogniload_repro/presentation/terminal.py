@@ -36,7 +36,7 @@ def print_scores(endings: pd.DataFrame, chosen: Collection[str] = ()) -> str:
 
 
 def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
-    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`paper_tables.glm_table`)."""
+    """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`fits.glm_table`)."""
     pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
     said = {}
     for row in glm.itertuples():

@@ -94,19 +94,12 @@ def compare_models(
 ) -> pd.DataFrame:
     """Compare the accuracies of two models, overall or at each level of some columns (all three loads: single cells).
 
-    Parameters
-    ----------
-    margin : float
-        Differences (fraction) below it are negligible.
-
-    Returns
-    -------
-    DataFrame
-        One row per level: the columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means
-        over the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, over all pairs
-        of the models in the cells, as `compare_pairs` has it); verdict (of `VERDICTS`, both p-values Holm-adjusted);
-        identified, difference_min, difference_max. What the printed tables do not identify (levels of the ratio, single
-        cells) has the median difference and its range over the reconstructions, but no interval, p or verdict.
+    One row per level: the columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means over
+    the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, over all pairs of the models
+    in the cells, as `compare_pairs` has it); verdict (of `VERDICTS`, both p-values Holm-adjusted); identified,
+    difference_min, difference_max. What the printed tables do not identify (levels of the ratio, single cells) has the
+    median difference and its range over the reconstructions, but no interval, p or verdict. Differences below the
+    margin (a fraction) are negligible.
     """
     if not 0 < margin < 1:
         raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
@@ -152,12 +145,9 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
 def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models by one of `QUANTITIES`; of more than `MANY` models, neighbours and the paper's.
 
-    Returns
-    -------
-    DataFrame
-        One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50),
-        ci95_low, ci95_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and
-        significant_N (after Holm over the levels of the pair). Models without the quantity are left out.
+    One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), ci95_low,
+    ci95_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and significant_N
+    (after Holm over the levels of the pair). Models without the quantity are left out.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
@@ -325,10 +315,7 @@ def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
 
     A model ranks below every significantly better model (Holm), and above every significantly worse one.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
+    One row per model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
     """
     models, apart = _ranked(pairs), pairs[pairs["p_holm"] <= ALPHA]
     better, worse = (apart[side].value_counts().reindex(models, fill_value=0) for side in ("second", "first"))
@@ -358,12 +345,9 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
 def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
     """Compare the order of the paper's classes with the pairwise tests.
 
-    Returns
-    -------
-    DataFrame
-        One row per pair of models of different classes that does not differ significantly in the order of the classes:
-        upper, upper_tier, lower, lower_tier (models, by class), difference (upper minus lower), p_holm, and verdict
-        ("reversed" if the lower class's model is significantly better, else "not separated").
+    One row per pair of models of different classes that does not differ significantly in the order of the classes:
+    upper, upper_tier, lower, lower_tier (models, by class), difference (upper minus lower), p_holm, and verdict
+    ("reversed" if the lower class's model is significantly better, else "not separated").
     """
     rank = {model: list(TIERS).index(tier) for model, tier in TIER_OF.items()}
     apart = pairs["first"].map(rank) - pairs["second"].map(rank)  # NaN for a model in no class
@@ -383,11 +367,8 @@ def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
 def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return, for models that the paper puts into no class, how they compare with the members of each.
 
-    Returns
-    -------
-    DataFrame
-        One row per outsider and class: model, tier, better (members significantly worse than the model), tied
-        (members that do not differ significantly), worse (members significantly better than the model).
+    One row per outsider and class: model, tier, better (members significantly worse than the model), tied (members that
+    do not differ significantly), worse (members significantly better than the model).
     """
     swapped = pairs.rename(columns={"first": "second", "second": "first"})
     both = pd.concat([pairs.assign(verdict="better"), swapped.assign(verdict="worse")])
@@ -404,12 +385,8 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se (from the
-        fitted accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), p
-        (two-sided), p_holm.
+    One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se (from the fitted
+    accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), p (two-sided), p_holm.
     """
     rows = []
     for one in fit_quadratics(evenly_asked(cells)):

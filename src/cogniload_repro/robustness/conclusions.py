@@ -6,9 +6,9 @@ Holm-adjusted. Conclusions about the paper's models are judged on these alone.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -91,13 +91,7 @@ class Analyses:
 
 
 def analyse(cells: pd.DataFrame) -> Analyses:
-    """Return the analyses of the paper's models in a cells frame.
-
-    Raises
-    ------
-    ValueError
-        If the cells lack one of the paper's models, or one has no finite fit.
-    """
+    """Return the analyses of the paper's models in a cells frame; ValueError if one lacks a finite fit."""
     cells = cells[cells["model"].isin(BY_NAME)]
     if missing := sorted(set(BY_NAME) - {one.model for one in fit_quadratics(cells)}):
         named = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
@@ -108,30 +102,20 @@ def analyse(cells: pd.DataFrame) -> Analyses:
 def judge_conclusions(analyses: Analyses) -> pd.DataFrame:
     """Judge the paper's conclusions by the analyses.
 
-    Returns
-    -------
-    DataFrame
-        One row per conclusion, in the order of the file: the columns of `published.load_conclusions`, verdict (one of
-        `VERDICTS`), finding (sentences), kind and evidence (see `Rule`).
+    One row per conclusion, in the order of the file: the columns of `published.load_conclusions`, verdict (one of
+    `VERDICTS`), finding (sentences), kind and evidence (see `Rule`).
     """
-    conclusions, rows = load_conclusions(), []
-    for rule in (RULES[name] for name in conclusions["rule"]):
-        rows.append((*rule.judge(analyses), rule.kind, rule.evidence))
+    conclusions = load_conclusions()
+    rules = [RULES[name] for name in conclusions["rule"]]
+    rows = [(*rule.judge(analyses), rule.kind, rule.evidence) for rule in rules]
     return conclusions.join(pd.DataFrame(rows, columns=["verdict", "finding", "kind", "evidence"]))
 
 
-@dataclass(frozen=True)
-class Rule:
-    """What decides one statement.
+class Rule(NamedTuple):
+    """What decides one statement: from the analyses the verdict and the sentences that explain it.
 
-    Attributes
-    ----------
-    judge : callable
-        Of the analyses; returns the verdict and the sentences that explain it.
-    kind : str
-        A key of `KINDS`.
-    evidence : str
-        identified (the same in every table of counts that agrees with the paper), bounded, or published.
+    kind is a key of `KINDS`; evidence is identified (the same in every table of counts that agrees with the paper),
+    bounded, or published.
     """
 
     judge: Callable[[Analyses], _Found]

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import POWER, correct_within
-from cogniload_repro.statistics.paper_tables import interactions_table
+from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm
 
 #: Products of loads by the names of Table 3, and the load at whose levels a product of two is a simple slope.
@@ -25,11 +25,8 @@ _LEVEL = ["term", "third", "level", "tested"]
 def interaction_tests(cells: pd.DataFrame) -> pd.DataFrame:
     """Test every product of loads as Table 3 does, and correct the p-values within each product.
 
-    Returns
-    -------
-    DataFrame
-        One row per model with a finite fit of Appendix B's regression, and product: model, term (dN, drho, Nrho,
-        dNrho), beta_paper, p_paper (likelihood ratio), holm_paper (p after Holm over the models).
+    One row per model with a finite fit of Appendix B's regression, and product: model, term (dN, drho, Nrho, dNrho),
+    beta_paper, p_paper (likelihood ratio), holm_paper (p after Holm over the models).
     """
     wide = interactions_table(cells).query("status == 'ok'")
     kinds = {"beta_paper": "beta", "p_paper": "p"}
@@ -44,13 +41,10 @@ def interaction_tests(cells: pd.DataFrame) -> pd.DataFrame:
 def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the interaction of two loads at each tested level of the third, and where Table 3 tests it.
 
-    Returns
-    -------
-    DataFrame
-        One row per model with a finite fit of Appendix B's regression, product and level: model, term (dN, drho, Nrho),
-        third (rho, N or d), level (nominal fraction, statements, units of d), tested (False at the origin), slope
-        (log-odds per unit of both loads), se, p (two-sided Wald), p_holm (over the models, at this product and level),
-        detectable (size of the slope that a test at `ALPHA` detects with power `POWER`).
+    One row per model with a finite fit of Appendix B's regression, product and level: model, term (dN, drho, Nrho),
+    third (rho, N or d), level (nominal fraction, statements, units of d), tested (False at the origin), slope (log-odds
+    per unit of both loads), se, p (two-sided Wald), p_holm (over the models, at this product and level), detectable
+    (size of the slope that a test at `ALPHA` detects with power `POWER`).
     """
     levels = {"rho": cells["ratio_pct"].unique() / 100, "N": cells["N"].unique(), "d": cells["d"].unique()}
     rows = []
@@ -78,11 +72,8 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
 def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     """Count the models with significant simple slopes by sign.
 
-    Returns
-    -------
-    DataFrame
-        One row per product and level: term, third, level, tested, negative and positive (models with p below alpha),
-        negative_holm and positive_holm (after Holm).
+    One row per product and level: term, third, level, tested, negative and positive (models with p below alpha),
+    negative_holm and positive_holm (after Holm).
     """
     signs = {"negative": slopes["slope"] < 0, "positive": slopes["slope"] > 0}
     counted = slopes[_LEVEL].assign(

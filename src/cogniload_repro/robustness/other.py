@@ -27,13 +27,10 @@ _DAYS = 30.4375  # in a month
 def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how much the models' coefficients differ beyond sampling error (random effects, Paule and Mandel).
 
-    Returns
-    -------
-    DataFrame
-        One row per term of the paper's regression: term (d, N, rho, rho2), models, mean (log-odds per unit), tau
-        (standard deviation of the true coefficients), q and p (Cochran's test that all models share one), i2 (share of
-        the variance that is not sampling error), relative (tau by the size of the mean), span (tau times the tested
-        range of the load; NaN for rho2). Empty for fewer than two models with a finite fit.
+    One row per term of the paper's regression: term (d, N, rho, rho2), models, mean (log-odds per unit), tau (standard
+    deviation of the true coefficients), q and p (Cochran's test that all models share one), i2 (share of the variance
+    that is not sampling error), relative (tau by the size of the mean), span (tau times the tested range of the load;
+    NaN for rho2). Empty for fewer than two models with a finite fit.
     """
     fits, rows = fit_quadratics(cells), []
     for term, column in _TERMS.items() if len(fits) > 1 else ():
@@ -48,11 +45,8 @@ def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
 def place_models(cells: pd.DataFrame) -> pd.DataFrame:
     """Return size, date, accuracy and slopes of the paper's models with a finite fit.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, parameters_billion (NaN where it is not public), released (date), source, accuracy
-        (overall, a fraction), log_odds of it, beta_d and beta_N (absolute slopes of the paper's regression).
+    One row per model: model, parameters_billion (NaN where it is not public), released (date), source, accuracy
+    (overall, a fraction), log_odds of it, beta_d and beta_N (absolute slopes of the paper's regression).
     """
     rows = []
     for one in fit_quadratics(cells):
@@ -64,12 +58,9 @@ def place_models(cells: pd.DataFrame) -> pd.DataFrame:
 def relate_scale(placed: pd.DataFrame) -> pd.DataFrame:
     """Return the relation of accuracy and slopes to size and to date, over the models of `place_models`.
 
-    Returns
-    -------
-    DataFrame
-        One row per predictor and measure: predictor (its unit), measure (a key of `MEASURES`), models, slope (least
-        squares) with its 95% interval low and high (Student's t), r2, spearman (rank correlation), p (of it) and
-        p_holm (over all rows). A predictor known of fewer than four models has no rows.
+    One row per predictor and measure: predictor (its unit), measure (a key of `MEASURES`), models, slope (least
+    squares) with its 95% interval low and high (Student's t), r2, spearman (rank correlation), p (of it) and p_holm
+    (over all rows). A predictor known of fewer than four models has no rows.
     """
     rows = []
     for fact, step in _STEPS.items():

@@ -5,7 +5,7 @@ finished answers is bounded, not identified: a model that only finishes easy puz
 pooled. The bounds come from integer programmes over all counts that have the printed sums.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -40,28 +40,22 @@ _SLOPES = ["model", "load", "type", "errors", "slope", "se", "p"]
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
     """Count answers that ran out of context by model and one load.
 
-    Returns
-    -------
-    DataFrame
-        One row per model and level: model, the load, total, wrong and ctx (answers), share (of the answers that ran
-        out of context), of_errors (share of the wrong answers; NaN without any). Empty if overflows are not known.
+    One row per model and level: model, the load, total, wrong and ctx (answers), share (of the answers that ran out of
+    context), of_errors (share of the wrong answers; NaN without any). Empty if overflows are not known.
     """
+    columns = ["model", by, "total", "wrong", "ctx", "share", "of_errors"]
     if "ctx" not in cells:
-        return pd.DataFrame(columns=["model", by, "total", "wrong", "ctx", "share", "of_errors"])
+        return pd.DataFrame(columns=columns)
     counts = errors_by(cells, by).rename(columns={"samples": "total"})
-    counts["wrong"] = counts[list(ERRORS)].sum(axis=1)
-    of_errors = counts["ctx"] / counts["wrong"].where(counts["wrong"] > 0)
-    counts = counts.assign(share=counts["ctx"] / counts["total"], of_errors=of_errors)
-    return counts[["model", by, "total", "wrong", "ctx", "share", "of_errors"]]
+    wrong = counts[list(ERRORS)].sum(axis=1)
+    shares = {"share": counts["ctx"] / counts["total"], "of_errors": counts["ctx"] / wrong.where(wrong > 0)}
+    return counts.assign(wrong=wrong, **shares)[columns]
 
 
 def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the levels of d and of N at which more than `MARKED_SHARE` of a model's answers ran out of context.
 
-    Returns
-    -------
-    DataFrame
-        model, load (d or N), level, share (fraction). What the tables print, so it is the same in each reconstruction.
+    model, load (d or N), level, share (fraction). What the tables print, so it is the same in each reconstruction.
     """
     parts = []
     for load in ("d", "N"):
@@ -77,24 +71,13 @@ def finished_accuracy(
 ) -> pd.DataFrame:
     """Bound the accuracy among answers that were finished within the context, by length and difficulty.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame with the five error counts.
-    lengths : collection of int, optional
-        Levels of N; all by default.
-    difficulties : mapping, optional
-        Levels of d to pool, by name; by default each level, and all above the lowest ("3+").
-
-    Returns
-    -------
-    DataFrame
-        One row per model, length and difficulty: model, N, d (name), fewest and most (finished answers), low and high
-        (accuracy among them: least and largest in any counts with the printed sums by d and by N), identified
-        (whether the two are equal). Real outputs have one value. A level that no answer can have finished has NaN.
+    One row per model, length and difficulty: model, N, d (name), fewest and most (finished answers), low and high
+    (accuracy among them: least and largest in any counts with the printed sums by d and by N), identified (whether the
+    two are equal). Real outputs have one value. A level that no answer can have finished has NaN.
     """
     rows = []
-    for model, own in _with_overflows(cells):
+    known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
+    for model, own in known.groupby("model", sort=False, observed=True):
         lengths_here = sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths))
         sums = _Sums(own, exact=_counts_are_real(cells, model))
         for N in lengths_here:
@@ -107,27 +90,17 @@ def finished_accuracy(
     return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
 
 
-def finished_capacity(cells: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
     """Bound the slope in N and ECL50 of the paper's regression among finished answers.
 
     The regression depends on the correct answers through sums that the tables fix, and on how the finished answers
     divide over the cells, which they fix by d and by N only. Linear programmes follow the gradient over all such
     divisions, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame with the five error counts.
-    seed : int
-        Of the starts.
-
-    Returns
-    -------
-    DataFrame
-        One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50
-        (overflows counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among
-        finished answers). ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that
-        finished less than a quarter of its answers at some N; real outputs have one value.
+    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50 (overflows
+    counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among finished answers).
+    ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that finished less than a quarter
+    of its answers at some N; real outputs have one value.
     """
     marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
     rows = []
@@ -135,7 +108,7 @@ def finished_capacity(cells: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         own = cells[(cells["model"] == model) & (cells["total"] > 0)]
         exact = _counts_are_real(cells, model)
         division = _Division(own, exact=exact)
-        starts = division.starts(np.random.default_rng(seed)) if exact or share <= _LARGEST_SHARE else []
+        starts = division.starts(np.random.default_rng(0)) if exact or share <= _LARGEST_SHARE else []
         counted = division.points(np.zeros(len(own)))
         low, high = (
             [sign * np.fmax.reduce([np.nan, *(sign * division.search(place, sign, start) for start in starts)])
@@ -157,11 +130,6 @@ def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
     return {f"{level}": [level] for level in levels} | ({f"{levels[1]}+": levels[1:]} if len(levels) > 2 else {})
 
 
-def _with_overflows(cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    if "ctx" in cells:
-        yield from cells[cells["total"] > 0].groupby("model", sort=False, observed=True)
-
-
 def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
     return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
 
@@ -177,17 +145,17 @@ class _Sums:
         shape = len(self.lengths), len(self.difficulties)
         self.total = table["total"].to_numpy().reshape(shape)
         counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*shape, len(_OUTCOMES))
-        each = [np.eye(size) for size in counts.shape]
-        kept = [[pooled != axis for axis in range(3)] for pooled in (2, 0, 1)]  # pooled over outcomes, N or d
-        self._sums = np.vstack([_pool(each, axes) for axes in kept])
+        each = np.eye(counts.size).reshape(*counts.shape, -1)
+        self._sums = np.vstack([each.sum(axis=axis).reshape(-1, counts.size) for axis in (2, 0, 1)])
         self._needed = self._sums @ counts.ravel()
         self._needed[: self.total.size] = self.total.ravel()  # a reconstruction's errors are those of another table
         self._bounds = Bounds(counts.ravel(), counts.ravel()) if exact else Bounds(0, np.inf)
 
     def finished(self, inside: np.ndarray) -> tuple[int, int]:
         """Return the fewest and the most finished answers in some (N, d)."""
-        ends = [self._largest(sign * self._weights(inside)[1]) for sign in (-1, 1)]
-        return tuple(round(self._weights(inside)[1] @ counts) for counts in ends)
+        finished = self._weights(inside)[1]
+        fewest, most = (round(finished @ self._largest(sign * finished)) for sign in (-1, 1))
+        return fewest, most
 
     def accuracy(self, inside: np.ndarray) -> tuple[float, float]:
         """Return the least and the largest accuracy among finished answers, by Dinkelbach's method."""
@@ -207,11 +175,9 @@ class _Sums:
 
     def _weights(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what counts a correct and a finished answer."""
-        chosen = np.zeros((*inside.shape, len(_OUTCOMES)))
-        chosen[inside] = 1
-        correct, finished = np.zeros_like(chosen), chosen.copy()
-        correct[..., _CORRECT], finished[..., _CTX] = chosen[..., _CORRECT], 0
-        return correct.ravel(), finished.ravel()
+        outcomes = np.arange(len(_OUTCOMES))
+        correct, finished = (inside[..., None] & kept for kept in (outcomes == _CORRECT, outcomes != _CTX))
+        return correct.ravel().astype(float), finished.ravel().astype(float)
 
     def _largest(self, weights: np.ndarray, some: np.ndarray | None = None) -> np.ndarray | None:
         """Return the whole counts with the largest weighted sum and, with ``some``, at least one of those."""
@@ -219,12 +185,6 @@ class _Sums:
         constraints += [] if some is None else [LinearConstraint(some[None], 1, np.inf)]
         found = milp(-weights, constraints=constraints, integrality=1, bounds=self._bounds)
         return None if found.x is None else np.round(found.x)
-
-
-def _pool(each: list[np.ndarray], kept: list[bool]) -> np.ndarray:
-    """Return what sums counts by N, d and outcome over the axes that are not kept."""
-    first, second, third = (one if keep else np.ones((1, len(one))) for one, keep in zip(each, kept, strict=True))
-    return np.kron(np.kron(first, second), third)
 
 
 class _Division:
@@ -299,12 +259,9 @@ def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     Tables 4 and 5 identify these fits. The reference is the commonest type, a valid sentence with the wrong value;
     answers that ran out of context are left out.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers),
-        slope (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p
-        (two-sided Wald), p_holm (over the models, by load and type). Models without a finite fit are left out.
+    One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers), slope
+    (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p (two-sided
+    Wald), p_holm (over the models, by load and type). Models without a finite fit are left out.
     """
     rows = []
     for load in ("d", "N"):

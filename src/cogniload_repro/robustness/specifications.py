@@ -85,12 +85,9 @@ def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
 def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS) -> pd.DataFrame:
     """Fit every specification to every model.
 
-    Returns
-    -------
-    DataFrame
-        One row per specification and model: specification, model, status (as `fit_glm` has it), terms (number), loglik,
-        aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half
-        (statements, or tokens; 0 below one, infinite above ten million, NaN where there is none or N is a factor).
+    One row per specification and model: specification, model, status (as `fit_glm` has it), terms (number), loglik,
+    aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half (statements, or
+    tokens; 0 below one, infinite above ten million, NaN where there is none or N is a factor).
     """
     rows: list[tuple] = []
     grids: dict[frozenset[str], list[tuple]] = {}
@@ -161,23 +158,11 @@ def compare_specifications(
 ) -> pd.DataFrame:
     """Return what each specification would change, over the models that it fits.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame.
-    intervals : DataFrame
-        As `uncertainty.capacity_intervals` returns it.
-    specifications : iterable of Specification
-        The paper's first.
-
-    Returns
-    -------
-    DataFrame
-        One row per specification: specification, identified, models (fitted), daic (sum of AIC less the paper's),
-        aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio (median ratio of ECL50
-        to the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's 95% interval), order
-        (Spearman correlation of ECL50 with the paper's). Where it is not identified the median over the
-        reconstructions; *_min and *_max are their range, and equal to it where it is identified.
+    One row per specification: specification, identified, models (fitted), daic (sum of AIC less the paper's),
+    aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio (median ratio of ECL50 to
+    the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's 95% interval), order (Spearman
+    correlation of ECL50 with the paper's). Where it is not identified the median over the reconstructions; *_min and
+    *_max are their range, and equal to it where it is identified.
     """
     specifications = tuple(specifications)
     identified = [fit_is_identified(cells, one) for one in specifications]
@@ -232,12 +217,9 @@ def format_spans(summary: pd.DataFrame, column: str, decimals: int) -> list[str]
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the scatter of the cells around the paper's regression, and its part that the printed tables fix.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, phi (Pearson chi-square per degree of freedom; not identified), lr, lr_df and p_lr
-        (likelihood-ratio test of all identified terms against the paper's), phi_lower_bound (lr per residual degree of
-        freedom: no table that agrees with the printed ones has a smaller deviance).
+    One row per model: model, phi (Pearson chi-square per degree of freedom; not identified), lr, lr_df and p_lr
+    (likelihood-ratio test of all identified terms against the paper's), phi_lower_bound (lr per residual degree of
+    freedom: no table that agrees with the printed ones has a smaller deviance).
     """
     parts = []
     for models, own, correct, total in _shared_grids(cells):
@@ -265,11 +247,8 @@ def _basis(own: pd.DataFrame, formula: str) -> np.ndarray:
 def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
     """Fit the paper's regression with a ceiling below one, the share of answers that are wrong at any load.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, ceiling (of those tried, 0.6 at least), daic (AIC less the paper's), p (likelihood
-        ratio against a ceiling of one, which is at the edge: half the chi-square tail), p_holm. Not identified.
+    One row per model: model, ceiling (of those tried, 0.6 at least), daic (AIC less the paper's), p (likelihood ratio
+    against a ceiling of one, which is at the edge: half the chi-square tail), p_holm. Not identified.
     """
     parts = []
     for models, own, correct, total in _shared_grids(cells):

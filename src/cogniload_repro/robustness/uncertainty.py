@@ -199,22 +199,11 @@ def _search(
 def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5)) -> pd.DataFrame:
     """Return where along rho the quadratic fit is lowest, and whether there is a U at all.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells frame; models without a finite fit are left out.
-    stated : pair of float
-        Between which ratios the paper has the lowest accuracies (section 3).
-
-    Returns
-    -------
-    DataFrame
-        One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile
-        likelihood, infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest),
-        inside (whether that is a stated one), p_inside (two-sided Wald test of the lowest of the stated tested ratios
-        against the lowest of the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5%
-        and 95%), p_u (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end
-        and a rise at the high end).
+    One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile likelihood,
+    infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest), inside (whether
+    that is a stated one), p_inside (two-sided Wald test of the lowest of the stated tested ratios against the lowest of
+    the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
+    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
     """
     ratios = cells["ratio_pct"].unique() / 100
     within = ratios[(ratios >= stated[0]) & (ratios <= stated[1])]

@@ -1,4 +1,4 @@
-"""A regression of every model as one tidy table, and one such table compared with another."""
+"""A regression of every model as one tidy table, one such table compared with another, and Tables 2, 3 and 6."""
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,23 @@ from cogniload_repro.schemas import FITS, check_frame
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.identification import is_identified
-from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
-from cogniload_repro.statistics.regression import QUADRATIC, Fit, check_family, fit_glm, fit_tables
+from cogniload_repro.statistics.reconstructions import as_one_table, committed_counts, reconstructed_models
+from cogniload_repro.statistics.regression import (
+    INTERACTIONS,
+    LINEAR,
+    QUADRATIC,
+    SYMBOLS,
+    Fit,
+    check_family,
+    fit_glm,
+    fit_tables,
+)
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
-PAPER_TERMS = ("Intercept", "d", "log10_N", "rho", "I(rho ** 2)")
+PAPER_TERMS = tuple(SYMBOLS)[:5]
+#: The products of loads that Appendix B tests.
+PRODUCTS = tuple(term for term in SYMBOLS if ":" in term)
+_KINDS = {"coef": "beta", "se": "se", "p": "p"}
 _OF_MODEL = ["total", "loglik", "aic", "bic", "status"]
 
 
@@ -164,11 +176,8 @@ def compare_fits(
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
     """Fit every model once, or, where the result is not identified, once per reconstruction.
 
-    Returns
-    -------
-    DataFrame
-        One row per model, reconstruction and term: model, reconstruction (0 where there is one fit), term, coef, se, p,
-        total, loglik, aic, bic, status and identified.
+    One row per model, reconstruction and term: model, reconstruction (0 where there is one fit), term, coef, se, p,
+    total, loglik, aic, bic, status and identified.
     """
     check_family(family)
     known = name_covariates(formula)
@@ -337,3 +346,61 @@ def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[str]
 
 def _starred(coef: float, p: float) -> str:
     return f"{coef:.3g}{stars(p) or ' (n.s.)'}"
+
+
+def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
+    """Turn one row per model and term into one row per model.
+
+    One row per model, in their order: model, beta_*, se_* and p_* of every term under the paper's symbol (0, d, N, rho,
+    rho2, dN, ...; another term under its own name), status.
+    """
+    models, terms = fits["model"].unique(), [term for term in fits["term"].unique() if term]
+    wide = fits.pivot(index="model", columns="term", values=list(_KINDS))  # noqa: PD010 nothing to aggregate
+    wide = wide.reindex(index=models, columns=pd.MultiIndex.from_product([_KINDS, terms]))
+    wide.columns = [f"{_KINDS[kind]}_{SYMBOLS.get(term, term)}" for kind, term in wide.columns]
+    status = fits.drop_duplicates("model").set_index("model")["status"]
+    return wide.astype(float).assign(status=status).rename_axis("model").reset_index()
+
+
+def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 2: the quadratic fit of every model.
+
+    One row per model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
+    """
+    cells = as_one_table(cells)
+    fits = fit(cells, QUADRATIC)
+    fits["p"] = fits["p"].fillna(fits["p_min"])  # of one table, identified or not
+    criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
+    points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
+    return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
+
+
+def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 3: interaction coefficients, each with the p-value of the likelihood-ratio test of dropping it.
+
+    One row per model: model, beta_*, se_* and p_* for dN, drho, Nrho, dNrho; status.
+    """
+    cells = as_one_table(cells)
+    full = fit(cells, INTERACTIONS)
+    tests = pd.concat(
+        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCTS
+    )
+    products = full.merge(tests[["model", "term", "lr_p", "lr_p_min"]], on=["model", "term"])
+    return spread_terms(products.assign(p=products["lr_p"].fillna(products["lr_p_min"])))
+
+
+def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 6: AIC without and with rho^2, and the likelihood-ratio p-value.
+
+    One row per model: model, p_lr, aic_linear, aic_quadratic, status.
+    """
+    compared = compare_fits(as_one_table(cells), LINEAR, against=QUADRATIC)
+    return pd.DataFrame(
+        {
+            "model": compared["model"],
+            "p_lr": compared["lr_p"].fillna(compared["lr_p_min"]),
+            "aic_linear": compared["aic"],
+            "aic_quadratic": compared["against_aic"],
+            "status": compared["against_status"].where(compared["status"] == "ok", compared["status"]),
+        }
+    )
