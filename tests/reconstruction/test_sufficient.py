@@ -34,8 +34,8 @@ from cogniload_repro.reconstruction.sufficient import (
 )
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
+from cogniload_repro.statistics.fits import glm_table
 from cogniload_repro.statistics.likelihood import maximise
-from cogniload_repro.statistics.paper_tables import glm_table
 from cogniload_repro.statistics.regression import fit_glm
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -65,12 +65,6 @@ def below_ceiling(ceiling, seed):
     return QWQ.assign(total=400, correct=np.random.default_rng(seed).binomial(400, p))
 
 
-def test_predictions_keep_the_knots_of_the_fit():
-    """A spline's design at some of the cells is the design of the fit at these cells."""
-    fit = fit_glm(QWQ, "correct ~ d + bs(rho, df=4)")
-    assert np.allclose(fit.expand(QWQ.iloc[5:9]) @ fit.coef, fit.eta[5:9])
-
-
 def test_fits_are_those_of_the_general_fit():
     """Log-likelihood, AIC, BIC and status of every specification and link are those of `fit_glm`."""
     table = fits().set_index(["specification", "model"])

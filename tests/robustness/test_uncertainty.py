@@ -161,12 +161,6 @@ def test_trough_interval_is_that_of_a_shifted_parabola():
         assert loss == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
 
 
-def test_table_has_a_row_a_model_and_point():
-    """22 models, three points each, in the models' order."""
-    assert len(intervals()) == 66
-    assert list(pd.unique(intervals()["model"])) == list(pd.unique(CELLS["model"]))
-
-
 def test_bootstrap_replicates_are_announced_as_gone():
     """The old parameter is accepted for one release, and changes nothing."""
     cells = CELLS[CELLS["model"] == "QwQ-32B"]

@@ -4,7 +4,7 @@ A fit is identified if the printed tables fix the sums that it depends on (`stat
 is a range over the reconstructions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -76,10 +76,13 @@ def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
 
 def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
     """Return whether a specification's fit is the same in every reconstruction; real outputs leave nothing open."""
-    own = cells[cells["model"].isin(reconstructed_models(cells))]
-    if len(own) and one.length != "N":
-        return False
-    return all(is_identified(grid, one.formula, one.family) for _, grid, *_ in _shared_grids(own))
+    return _are_identified(cells, [one])[0]
+
+
+def _are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
+    grids = [own for _, own, *_ in _shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
+    return [all(one.length == "N" and is_identified(own, one.formula, one.family) for own in grids)
+            for one in specifications]  # fmt: skip
 
 
 def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specification] = SPECIFICATIONS) -> pd.DataFrame:
@@ -101,17 +104,19 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
 
 
 def _shared_grids(
-    cells: pd.DataFrame, others: Iterable[str] = ()
+    cells: pd.DataFrame, others: Collection[str] = ()
 ) -> Iterator[tuple[list[str], pd.DataFrame, np.ndarray, np.ndarray]]:
     """Yield models with the same loads and other covariates: names, their cells, correct answers and answers (m, c)."""
-    groups: dict[bytes, list[tuple[str, pd.DataFrame]]] = {}
+    groups: dict[bytes, tuple[list, pd.DataFrame, list, list]] = {}
     for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
-        loads = own[["N", "d", "rho", "ratio_pct"]].to_numpy(float).tobytes()
-        key = loads + own[[*others]].to_csv(index=False).encode()
-        groups.setdefault(key, []).append((str(model), own.reset_index(drop=True)))
-    for found in groups.values():
-        counts = (np.array([own[name].to_numpy(float) for _, own in found]) for name in ("correct", "total"))
-        yield [model for model, _ in found], found[0][1], *counts
+        key = own[["N", "d", "rho", "ratio_pct"]].to_numpy(float).tobytes()
+        key += own[[*others]].to_csv(index=False).encode() if others else b""
+        models, _, correct, total = groups.setdefault(key, ([], own.reset_index(drop=True), [], []))
+        models.append(str(model))
+        correct.append(own["correct"].to_numpy(float))
+        total.append(own["total"].to_numpy(float))
+    for models, own, correct, total in groups.values():
+        yield models, own, np.array(correct), np.array(total)
 
 
 def _fit_group(
@@ -165,7 +170,7 @@ def compare_specifications(
     *_max are their range, and equal to it where it is identified.
     """
     specifications = tuple(specifications)
-    identified = [fit_is_identified(cells, one) for one in specifications]
+    identified = _are_identified(cells, specifications)
     limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]]
     summary = _summarise(cells, specifications, limits).set_index("specification")
     summary.insert(0, "identified", identified)

@@ -117,15 +117,19 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     if others or fits.attrs.get("family") == "cloglog":
         what = f"the term {others[0]}" if others else "the link cloglog"
         raise ValueError(f"capacity points are those of {QUADRATIC}, logit; a fit with {what} has none of this form")
-    each = _each_again(fits, cells)
-    rows = []
-    for (model, number), group in each.groupby(["model", "reconstruction"], sort=False, observed=True):
-        row = {"model": model, "reconstruction": number, "ecl50": np.nan, "nt50": np.nan, "id50": np.nan}
-        if group["status"].iloc[0] == "ok":
-            beta = group.set_index("term")["coef"].reindex(PAPER_TERMS, fill_value=0.0).to_numpy()
-            row |= capacity.capacity_points(beta, capacity.grid_means(cells[cells["model"] == model]))
-        rows.append(row | {"status": group["status"].iloc[0], "identified": group["identified"].iloc[0]})
-    return _over_tables(pd.DataFrame(rows), ["model"], ["ecl50", "nt50", "id50"])
+    each = _each(cells, fits)
+    parts = []
+    for model, own in each.groupby("model", sort=False, observed=True):
+        fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
+        betas = own.pivot_table("coef", "reconstruction", "term", dropna=False).reindex(
+            columns=PAPER_TERMS, fill_value=0
+        )
+        means = capacity.grid_means(cells[cells["model"] == model])
+        points = pd.DataFrame(capacity.many_points(betas.to_numpy(float), means), betas.index)
+        with np.errstate(over="ignore"):
+            points["ecl50"] = 10 ** points["ecl50"]
+        parts.append(pd.concat([fits[["model"]], points, fits[["status", "identified"]]], axis=1))
+    return _over_tables(pd.concat(parts).reset_index(), ["model"], ["ecl50", "nt50", "id50"])
 
 
 def compare_fits(
@@ -201,7 +205,7 @@ def compare_each(
     cells: pd.DataFrame, formula: str | pd.DataFrame, family: str = "logit", against: str | pd.DataFrame = QUADRATIC
 ) -> pd.DataFrame:
     """Compare two regressions as `compare_fits` does: one row per model and, where not identified, reconstruction."""
-    yours, other = _each(cells, formula, family), _each(cells, against, "logit")
+    yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]
     both = _describe(yours, "").merge(_describe(other, "against_"), on=["model", "reconstruction"], how="outer")
@@ -214,11 +218,12 @@ def compare_each(
         both[f"{prefix}df"] = both[f"{prefix}df"].fillna(0).astype(int)
     both["identified"] = both["identified"].ne(False) & both.pop("against_identified").ne(False)
     both = both.drop(columns=["total", "against_total"]).reset_index(drop=True)
+    both.attrs = {}
     for name in ("aic", "bic"):
         both[f"d{name}"] = both[name] - both[f"against_{name}"]
     _test_ratios(both, _joint_ranks(cells, formulas) if same_family else {})
     changes = _name_changes(yours, other)
-    return both.assign(changes=[", ".join(changes.get(model, ())) for model in both["model"]])
+    return both.assign(changes=[changes.get(model, "") for model in both["model"]])
 
 
 def summarise_comparison(each: pd.DataFrame) -> pd.DataFrame:
@@ -229,23 +234,18 @@ def summarise_comparison(each: pd.DataFrame) -> pd.DataFrame:
     return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]), changes=changes)
 
 
-def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str) -> pd.DataFrame:
-    if not isinstance(what, str):
-        return _each_again(what, cells)
-    each = fit_each(cells, what, family)
-    each.attrs = {"formula": what, "family": family}
-    return each
-
-
-def _each_again(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return what `fit_each` gave for a table of fits: the table itself where all of it is identified."""
-    if absent := [name for name in ("formula", "family") if name not in fits.attrs]:
-        raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
-    if "identified" not in fits or fits["identified"].all():
-        each = fits.assign(reconstruction=0, identified=True)
+def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") -> pd.DataFrame:
+    """Return `fit_each` of a formula, or what it gave for a table of fits: the table where all of it is identified."""
+    if isinstance(what, str):
+        each, attributes = fit_each(cells, what, family), {"formula": what, "family": family}
     else:
-        each = fit_each(cells[cells["model"].isin(fits["model"])], fits.attrs["formula"], fits.attrs["family"])
-    each.attrs = {name: fits.attrs[name] for name in ("formula", "family")}
+        if absent := [name for name in ("formula", "family") if name not in what.attrs]:
+            raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
+        each, attributes = what.assign(reconstruction=0), {name: what.attrs[name] for name in ("formula", "family")}
+        if not each.get("identified", pd.Series(True)).all():
+            each = fit_each(cells[cells["model"].isin(what["model"])], **attributes)
+        each = each.assign(identified=each.get("identified", True))
+    each.attrs = attributes
     return each
 
 
@@ -332,15 +332,15 @@ def _test_ratios(both: pd.DataFrame, ranks: dict[str, int]) -> None:
     both["lr_p"] = chi2.sf(both["lr"].clip(lower=0), both["lr_df"])
 
 
-def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[str]]:
+def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, str]:
     """Return, by model, the shared coefficients whose sign or significance differs, each as other -> one with stars."""
     shared = other.merge(one, on=["model", "term", "reconstruction"], suffixes=("", "_new"))
     shared = shared[(shared["term"] != "Intercept") & shared["coef"].notna() & shared["coef_new"].notna()]
-    turned = shared["coef"] * shared["coef_new"] < 0
-    changes: dict[str, list[str]] = {}
-    for row in shared[turned | ((shared["p"] < ALPHA) != (shared["p_new"] < ALPHA))].itertuples():
+    turned = (shared["coef"] * shared["coef_new"] < 0) | ((shared["p"] < ALPHA) != (shared["p_new"] < ALPHA))
+    changes: dict[str, str] = {}
+    for row in shared[turned].itertuples():
         text = f"{row.term} {_starred(row.coef, row.p)} -> {_starred(row.coef_new, row.p_new)}"
-        changes.setdefault(row.model, []).append(text)
+        changes[row.model] = f"{changes[row.model]}, {text}" if row.model in changes else text
     return changes
 
 

@@ -85,25 +85,10 @@ def maximise_all(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit logistic regressions from sums: maximise the concave t'b - sum n log(1 + exp(x'b + offset)) for each row.
 
-    Parameters
-    ----------
-    x : ndarray, shape (140, q)
-        Covariates of the cells.
-    n : ndarray, shape (m, 140)
-        Puzzles per cell.
-    t : ndarray, shape (m, q)
-        x'y.
-    start : ndarray, shape (m, q) or (q,)
-        Coefficients near the maximum.
-    offset : ndarray, shape (140,)
-        Part of the log-odds that is given.
-
-    Returns
-    -------
-    coefficients : ndarray, shape (m, q)
-    logliks : ndarray, shape (m,)
-        Bernoulli log-likelihoods, less the sum of the offset over the answers. NaN where no maximum is found: the
-        statistics lie on or outside the edge of what n allows.
+    Of covariates x (c, q) and answers n (m, c) the sums are t = x'y (m, q); start has coefficients near the maximum,
+    offset (c,) a part of the log-odds that is given. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,),
+    less the sum of the offset over the answers; NaN where no maximum is found: t lies on or outside the edge of what n
+    allows.
     """
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
@@ -163,25 +148,10 @@ def maximise_counts(
 
 
 def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two values of the last statistic with which fits have given AICs.
+    """Return the two values of the last column's statistic, next to the known ones t (m, q - 1), with given AICs (m,).
 
-    The AIC is concave in that statistic, highest where its coefficient is zero: one root on either side.
-
-    Parameters
-    ----------
-    x : ndarray, shape (140, q)
-        Covariates of the cells; the last column's statistic is the unknown.
-    n : ndarray, shape (m, 140)
-        Puzzles per cell.
-    t : ndarray, shape (m, q - 1)
-        The known statistics.
-    aic : ndarray, shape (m,)
-        At most the AIC of the fit without the last column, plus 2.
-
-    Returns
-    -------
-    below, above : ndarray, shape (m,)
-        With a negative and with a positive coefficient; NaN where no value leads to that AIC.
+    The AIC is concave in that statistic, highest where its coefficient is zero: one root below, with a negative
+    coefficient, and one above; NaN where no value leads to that AIC.
     """
     without, logliks = maximise_all(x[:, :-1], n, t)
     height = 2 * x.shape[1] - 2 * logliks - aic

@@ -30,26 +30,12 @@ SYMBOLS = {
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted binomial GLM.
+    """A fitted binomial GLM: log-odds, their standard errors and two-sided Wald p-values, NaN unless status is "ok".
 
-    Attributes
-    ----------
-    terms : tuple of str
-    coef, se, p : ndarray
-        Log-odds, their standard errors and two-sided Wald p-values; NaN unless status is "ok".
-    covariance : ndarray
-    loglik : float
-        Bernoulli log-likelihood of the n answers; NaN for quasi-binomial, which has no likelihood.
-    total : int
-        Answers.
-    status : str
-        "ok", "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known.
-    family : str
-        A key of `FAMILIES`.
-    eta : ndarray
-        Linear predictor of the rows with answers.
-    spec : formulaic.ModelSpec
-        How the formula turns cells into columns; knots and levels stay those of the fit.
+    loglik is the Bernoulli one of the single answers (NaN for quasi-binomial, which has no likelihood), status "ok",
+    "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known, eta the linear
+    predictor of the rows with answers, and spec how the formula turns cells into columns; knots and levels stay those
+    of the fit.
     """
 
     terms: tuple[str, ...]
@@ -103,18 +89,20 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> list[Fit]:
     """Fit the same regression to many tables of counts (tables, rows) of the same cells, all with answers."""
+    tables = list(zip(correct, total, strict=True))
     if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
-        return [_failed((), n, f"no {unknown[0]}", family) for n in total]
+        none, x = np.empty(0), np.empty((len(cells), 0))
+        return [_describe(x, k, n, none, f"no {unknown[0]}", (), family) for k, n in tables]
     design, spec = build_design(cells, formula)
     x, terms = design.to_numpy(), tuple(design.columns)
-    statuses = np.array([_obstacle(x, k, n) for k, n in zip(correct, total, strict=True)], dtype=object)
-    exists, betas = statuses == "ok", np.full((len(correct), len(terms)), np.nan)
+    statuses = np.array([_obstacle(x, k, n) for k, n in tables], dtype=object)
+    exists, betas = statuses == "ok", np.full((len(tables), len(terms)), np.nan)
     if exists.any():
         betas[exists] = maximise_counts(x, total[exists], correct[exists], family)[0]
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
     return [
-        _describe(x, k, n, beta, terms, family, spec) if status == "ok" else _failed(terms, n, status, family, spec)
-        for k, n, beta, status in zip(correct, total, betas, statuses, strict=True)
+        _describe(x, k, n, beta, status, terms, family, spec)
+        for (k, n), beta, status in zip(tables, betas, statuses, strict=True)
     ]
 
 
@@ -123,29 +111,24 @@ def _describe(
     k: np.ndarray,
     n: np.ndarray,
     beta: np.ndarray,
+    status: str,
     terms: tuple[str, ...],
     family: str,
-    spec: formulaic.ModelSpec,
+    spec: formulaic.ModelSpec | None = None,
 ) -> Fit:
     """Return a fit with its likelihood, and standard errors and tests by the expected information."""
     eta, link = x @ beta, FAMILIES[family]
     loglik = float(k[k > 0] @ link.log_p(eta[k > 0]) + (n - k)[k < n] @ link.log_q(eta[k < n]))
     weights = n * np.exp(2 * link.log_slope(eta) - link.log_p(eta) - link.log_q(eta))
-    covariance = np.linalg.inv(x.T @ (x * weights[:, None]))
+    information = x.T @ (x * weights[:, None])
+    covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
     if family == QUASI:
-        scatter, loglik = dispersion(k, n, np.exp(link.log_p(eta)), len(terms)), np.nan
-        covariance = covariance * max(scatter, 1.0)
+        covariance = covariance * max(dispersion(k, n, np.exp(link.log_p(eta)), len(terms)), 1.0)
+    if family == QUASI or status != "ok":
+        loglik = np.nan
     se = np.sqrt(np.diag(covariance))
     p = 2 * norm.sf(np.abs(beta / se))
-    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), "ok", family, eta, spec)
-
-
-def _failed(
-    terms: tuple[str, ...], n: np.ndarray, status: str, family: str, spec: formulaic.ModelSpec | None = None
-) -> Fit:
-    nan = np.full(len(terms), np.nan)
-    square = np.full((len(terms),) * 2, np.nan)
-    return Fit(terms, nan, nan, nan, square, np.nan, int(n.sum()), status, family, nan, spec)
+    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), status, family, eta, spec)
 
 
 def check_family(family: str) -> None:
