@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cogniload_repro.fidelity.results import Results
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.statistics.fits import aic_table, glm_table, interactions_table
 
 #: The literal generator, which is no module of the package.
 _spec = importlib.util.spec_from_file_location(
@@ -37,3 +39,9 @@ def counts_like(model, column, *, size=100, stretch=1.0, seed=0):
         own = np.rint(rng.normal(mean, 0.05 * mean, size)).astype(int)
         rows += [(cell.N, cell.d, float(cell.ratio_pct), length) for length in own]
     return pd.DataFrame(rows, columns=["N", "d", "ratio_pct", column]).assign(name="")
+
+
+def results_of(cells, provenance="reconstructed"):
+    """Return the results of a build with some cells and the printed token lengths."""
+    fits = (table(cells) for table in (glm_table, interactions_table, aic_table))
+    return Results(cells, *fits, load_table("tokens"), provenance)

@@ -10,14 +10,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import results_of
 
 from cogniload_repro.fidelity.claims import CLAIM_COLUMNS, CONSTANTS, evaluate_claims, evidence_of, kind_of
-from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_claims, load_table
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.fits import aic_table, glm_table, interactions_table
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CLAIMS = load_claims()
@@ -27,11 +26,10 @@ GPT5, O3, QWQ, QWEN7B = "gpt-5-2025-08-07", "o3-2025-04-16", "QwQ-32B", "DeepSee
 @cache
 def results():
     """Fit the reconstructed cells; tokens are the printed ones, with the other models' median where illegible."""
-    cells, tokens = load_counts(), load_table("tokens")
+    tokens = load_table("tokens")
     numbers = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
     medians = tokens.groupby(["N", "d"])[numbers].transform("median")
-    tokens = tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians))
-    return Results(cells, glm_table(cells), interactions_table(cells), aic_table(cells), tokens, "reconstructed")
+    return replace(results_of(load_counts()), tokens=tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians)))
 
 
 @cache

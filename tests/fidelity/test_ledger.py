@@ -5,31 +5,21 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import results_of
 
 from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge, scoreboard
-from cogniload_repro.fidelity.results import Results
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import load_printed, load_table
+from cogniload_repro.published import load_printed
 from cogniload_repro.reconstruction.reconstruct import load_counts
-from cogniload_repro.statistics import fits
 
-
-def make_results(cells: pd.DataFrame, provenance: str = "reconstructed") -> Results:
-    """Results of some cells, with the printed token lengths."""
-    return Results(
-        cells=cells,
-        glm=fits.glm_table(cells),
-        interactions=fits.interactions_table(cells),
-        aic=fits.aic_table(cells),
-        tokens=load_table("tokens"),
-        provenance=provenance,
-    )
+CELLS = load_counts()
+QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
 @pytest.fixture(scope="module")
 def fidelity() -> pd.DataFrame:
     """The comparison of the committed reconstruction."""
-    return compare(make_results(load_counts()))
+    return compare(results_of(CELLS))
 
 
 def test_every_printed_number_has_a_row(fidelity):
@@ -74,8 +64,7 @@ def test_kinds_are_kept_apart(fidelity):
 
 def test_real_outputs_are_independent():
     """Nothing of imported outputs was put in."""
-    cells = load_counts()
-    own = compare(make_results(cells[cells["model"] == "QwQ-32B"], "imported"))
+    own = compare(results_of(QWQ, "imported"))
     tables = own[own["table"] != "prose"]
     assert set(tables["kind"]) == {"independent"}
     assert set(own["kind"]) <= {"independent", "input"}  # the scorer's and the grid's constants stay input
@@ -86,9 +75,8 @@ def test_real_outputs_are_independent():
 
 def test_a_partial_grid_is_not_compared():
     """Numbers over the whole grid are not computed from half of it; rows of whole levels are."""
-    cells = load_counts()
-    half = cells[(cells["model"] == "QwQ-32B") & (cells["N"] <= 50)]
-    own = compare(make_results(half)).query("model == 'QwQ-32B' and table != 'prose'").set_index("table")
+    half = QWQ[QWQ["N"] <= 50]
+    own = compare(results_of(half)).query("model == 'QwQ-32B' and table != 'prose'").set_index("table")
     assert set(own.loc[["table2", "table3", "table4", "table6"], "verdict"]) == {"not_computable"}
     assert set(own.loc["table5"].query("condition in ('N=20', 'N=50')")["verdict"]) == {"exact"}
     assert set(own.loc["table5"].query("condition in ('N=100', 'N=250')")["verdict"]) == {"not_computable"}
@@ -97,11 +85,10 @@ def test_a_partial_grid_is_not_compared():
 @pytest.mark.parametrize("change", [-1, 1, -99])
 def test_other_numbers_of_puzzles_are_not_compared(change):
     """A cell with fewer or more puzzles than the paper's takes its rows of every table with it, and no others."""
-    cells = load_counts()
-    own = cells[cells["model"] == "QwQ-32B"].reset_index(drop=True)
+    own = QWQ.reset_index(drop=True)
     place = own.query("N == 50 and d == 5 and ratio_pct == 50").index[0]
     own.loc[place, ["total", "correct"]] = [100 + change, min(own.loc[place, "correct"], 100 + change)]
-    checks = compare(make_results(own)).query("model == 'QwQ-32B' and table != 'prose'")
+    checks = compare(results_of(own)).query("model == 'QwQ-32B' and table != 'prose'")
     touched = checks["table"].isin(["table2", "table3", "table6"])
     touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
     assert set(checks.loc[touched, "verdict"]) == {"not_computable"}
@@ -112,20 +99,16 @@ def test_other_numbers_of_puzzles_are_not_compared(change):
 
 def test_cells_that_the_paper_does_not_have_do_not_count():
     """Puzzles of another length are no part of the sums by d, and spoil what rests on all cells."""
-    cells = load_counts()
-    own = cells[cells["model"] == "QwQ-32B"]
-    more = own[own["N"] == 20].assign(N=30)
-    checks = compare(make_results(pd.concat([own, more]))).query("model == 'QwQ-32B'").set_index("table")
+    more = QWQ[QWQ["N"] == 20].assign(N=30)
+    checks = compare(results_of(pd.concat([QWQ, more]))).query("model == 'QwQ-32B'").set_index("table")
     assert set(checks.loc[["table4", "table5"], "verdict"]) == {"exact"}
     assert set(checks.loc[["table2", "table3", "table6"], "verdict"]) == {"not_computable"}
 
 
 def test_every_number_that_is_not_computable_has_a_reason():
     """Models that are not there say so, also in the prose; failed fits give their status."""
-    cells = load_counts()
-    own = cells[cells["model"] == "QwQ-32B"]
-    wrong = own.assign(model="gpt-5-2025-08-07", total=10, correct=0, other=10)
-    checks = compare(make_results(pd.concat([own, wrong])))
+    wrong = QWQ.assign(model="gpt-5-2025-08-07", total=10, correct=0, other=10)
+    checks = compare(results_of(pd.concat([QWQ, wrong])))
     unknown = checks[checks["verdict"] == "not_computable"]
     assert (unknown["reason"] != "").all()
     assert set(unknown.query("model == 'o3-2025-04-16'")["reason"]) == {"no outputs of this model"}
@@ -138,22 +121,21 @@ def test_rows_on_prompts_follow_their_table(fidelity):
     """They stand after the other numbers of their table, and the scoreboard counts them apart."""
     place = ("table8", "QwQ-32B", "prompt_mean", "N=50 d=1, counted")
     head = (*place, "independent", "", "1037", 1036.2, "1036", "within", "")
-    checks = compare(make_results(load_counts()), pd.DataFrame([head], columns=COLUMNS))
+    checks = compare(results_of(CELLS), pd.DataFrame([head], columns=COLUMNS))
     assert len(checks) == len(fidelity) + 1
     last = checks[checks["table"] == "table8"].iloc[-1]
     assert tuple(last) == head
     board = scoreboard(checks).query("table == 'table8'").set_index("kind")
     assert board.loc["independent", ["numbers", "within"]].tolist() == [1, 1]
     assert board.loc["input", "within"] == 0
-    pd.testing.assert_frame_equal(compare(make_results(load_counts()), pd.DataFrame(columns=COLUMNS)), fidelity)
+    pd.testing.assert_frame_equal(compare(results_of(CELLS), pd.DataFrame(columns=COLUMNS)), fidelity)
 
 
 def test_one_changed_answer_shows():
     """The comparison can fail: one wrong answer more changes Tables 4 to 6."""
-    cells = load_counts()
-    own = cells[cells["model"] == "gpt-5-2025-08-07"].reset_index(drop=True)
+    own = CELLS[CELLS["model"] == "gpt-5-2025-08-07"].reset_index(drop=True)
     own.loc[0, ["correct", "other"]] += [-1, 1]
-    verdicts = compare(make_results(own)).query("model == 'gpt-5-2025-08-07'").groupby("table")["verdict"].agg(set)
+    verdicts = compare(results_of(own)).query("model == 'gpt-5-2025-08-07'").groupby("table")["verdict"].agg(set)
     for table in ("table4", "table5", "table6"):
         assert "differs" in verdicts[table] or "unit" in verdicts[table]
 
