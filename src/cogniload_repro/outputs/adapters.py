@@ -108,7 +108,7 @@ def adapt_record(
         elif "candidates" in _mapping(record.get("response")) or _is_keyed(record):
             answers, fields = _read_gemini(record)
         elif "doc" in record and "resps" in record:
-            answers, fields = _read_harness(record)
+            answers, fields = _read_harness(record, asked)
         elif "epoch" in record and "output" in record:
             answers, fields = _read_inspect(record, model)
         else:
@@ -344,7 +344,7 @@ def _read_gemini(line: Mapping) -> Found:
     }
 
 
-def _read_harness(sample: Mapping) -> Found:
+def _read_harness(sample: Mapping, asked: Mapping) -> Found:
     """Read a harness sample: the raw responses, not what its filters made of them; tokens and stops are not logged."""
     doc = _mapping(sample["doc"])
     texts = [
@@ -352,8 +352,9 @@ def _read_harness(sample: Mapping) -> Found:
     ]
     prompts = [text for text in doc.values() if isinstance(text, str)]
     stated = _mapping(_mapping(_mapping(sample.get("arguments")).get("gen_args_0")).get("arg_1"))
+    is_greedy = stated and not stated.get("do_sample")
     return [(text, None) for text in texts], {
-        "temperature": HARNESS_TEMPERATURE if stated and not stated.get("do_sample") else None,
+        "temperature": asked.get("temperature", HARNESS_TEMPERATURE if is_greedy else None),
         **_read_settings(stated),
         **_identify(prompts),
         "perturbation": doc.get("perturbation") or None,

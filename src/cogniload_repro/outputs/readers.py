@@ -160,9 +160,14 @@ def _read_batches(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[Ent
                 raise ValueError(over_limit(path.name))
             one_by_one = ((size, part.slice(place, 1)) for place, size in enumerate(sizes))
             for size, rows in one_by_one if sum(sizes) > ROW_BYTES else [(0, part)]:
-                for found in [_TOO_LONG] if size > ROW_BYTES else decode_batch(rows):
+                for found in [_TOO_LONG] if size > ROW_BYTES else decode_batch(_unfold(rows)):
                     row += 1
                     yield Entry.of(row, found)
+
+
+def _unfold(batch: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in batch]
+    return pa.RecordBatch.from_arrays(columns, batch.schema.names)
 
 
 def _measure_rows(batch: pa.RecordBatch) -> list[int]:
