@@ -26,18 +26,8 @@ OTHERS = tuple(name for name, reading in READINGS.items() if reading not in (PSE
 def count_moves(outputs_dir: str | Path, puzzles_path: str | Path, sample: int | None = None) -> pd.DataFrame:
     """Count responses by the buckets that they fall into under the default reading and under another one.
 
-    Parameters
-    ----------
-    outputs_dir, puzzles_path : path
-        Folder of ``<model>.parquet`` files, and the puzzles table.
-    sample : int, optional
-        Read only the first responses of each file, as many as this.
-
-    Returns
-    -------
-    DataFrame
-        One row per reading, model and pair of buckets: reading, model, bucket (of the default reading), becomes,
-        responses; also where the two are the same.
+    One row per reading, model and pair of buckets, also where the two are the same. Of each file of the folder of
+    outputs, only the first responses are read if ``sample`` says how many.
     """
     questions = read_questions(puzzles_path)
     moves: Counter[tuple[str, str, str, str]] = Counter()

@@ -1,7 +1,6 @@
 """Whole tables of responses: outputs -> scores, one file a model, large files in parts.
 
-A file of scores says in its footer what it was made from, and how its scores count by cell (`cells.summarise`), so
-that nobody reads its rows again to know either.
+A file of scores says in its footer what it was made from, and how its scores count by cell.
 """
 
 import hashlib
