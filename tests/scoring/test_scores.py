@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
-from cogniload_repro.scoring import scores
+from cogniload_repro.scoring import cells, scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
 from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset
 from cogniload_repro.scoring.verdict import READINGS
@@ -208,9 +208,11 @@ def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
     assert {path.name for path in (large / "scores").iterdir()} == {"a.parquet", "b.parquet"}
 
 
-def test_scores_carry_their_counts(large):
-    """What the footers say is what the rows are, cell by cell and model by model."""
-    score_all(large)
+def test_scores_carry_their_counts(large, monkeypatch):
+    """What the footers say is what the rows are, cell by cell and model by model, however many are counted at once."""
+    whole = score_all(large, "whole")
+    monkeypatch.setattr(cells, "_ROWS_AT_ONCE", 1_000)
+    assert score_all(large) == whole
     rows = read_scores(large / "scores")
     for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):
         pd.testing.assert_frame_equal(read_summary(large / "scores", name), count(rows), check_dtype=False)
