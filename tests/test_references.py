@@ -65,24 +65,19 @@ def test_every_option_that_is_named_exists():
     assert wrong == []
 
 
-def test_every_table_and_picture_of_a_chapter_has_a_label_of_its_own():
-    """Calls that show one name it, and no label stands for two of them."""
-    labels: list[str] = []
+def test_tables_pictures_and_files_of_chapters_have_names_of_their_own():
+    """No label stands for two tables or pictures, and no two chapters write the same CSV."""
+    labels, files = [], []
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] != "code":
-                continue
-            for call in (node for node in ast.walk(ast.parse("".join(cell["source"]))) if isinstance(node, ast.Call)):
-                what = getattr(call.func, "attr", "")
-                if what == "show_frame":
-                    named = [word.value for word in call.keywords if word.arg == "name"]
-                    assert named, f"{notebook.name}: a table has no label: {ast.unparse(call)[:100]}"
-                elif what in ("show_picture", "show_panels", "show_figure"):
-                    named = [call.args[0 if what == "show_figure" else 1]]
-                elif ast.unparse(call.func) in ("page.figure", "page.table"):
-                    named = [call.args[1]]
-                else:
-                    continue
-                labels += [ast.unparse(label) for label in named]
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        trees = [ast.parse("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+        calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        shown = [(ast.unparse(call.func), call) for call in calls]
+        labels += [ast.unparse(call.args[1]) for name, call in shown if name in ("page.figure", "page.table")]
+        files += {
+            ast.unparse(call.args[1]) for name, call in shown
+            if name == "page.csv" or (name == "page.table" and any(word.arg == "csv" for word in call.keywords))
+        }  # fmt: skip
     assert len(labels) > 40
     assert sorted(set(labels)) == sorted(labels)
+    assert sorted(set(files)) == sorted(files)
