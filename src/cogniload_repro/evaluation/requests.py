@@ -33,8 +33,7 @@ class Sampling:
 
     def as_columns(self) -> dict[str, object]:
         """Return what is set by the names of columns that an import reads back."""
-        told = {"effort": self.effort, "temperature": self.temperature, "max_tokens": self.max_tokens}
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
@@ -43,12 +42,9 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
     Its ``custom_id`` is the puzzle's name, or ``MODEL (CONDITION)/NAME`` under a condition, so that the answers import
     as they come back.
     """
-    body: dict[str, object] = {"model": model, "messages": _messages(query)}
-    body |= {"max_completion_tokens": sampling.max_tokens}
-    if sampling.effort is not None:
-        body["reasoning_effort"] = sampling.effort
-    if sampling.temperature is not None:
-        body["temperature"] = sampling.temperature
+    names = {"max_tokens": "max_completion_tokens", "effort": "reasoning_effort", "temperature": "temperature"}
+    told = sampling.as_columns()
+    body = {"model": model, "messages": _messages(query)} | {names[one]: told[one] for one in names if one in told}
     custom_id = f"{model} ({query.condition})/{query.name}" if query.condition else query.name
     return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
@@ -141,10 +137,8 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     """
     columns = ["name", "poi", "category", "gold", "domain"]
     puzzles = {row["name"]: row for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()}
-    settings: dict[str, object] = {"max_gen_toks": sampling.max_tokens, "temperature": sampling.temperature or 0.0}
-    settings |= {"do_sample": bool(sampling.temperature)}
-    if sampling.effort is not None:
-        settings["reasoning_effort"] = sampling.effort
+    temperature, effort = sampling.temperature or 0.0, {"reasoning_effort": sampling.effort} if sampling.effort else {}
+    settings = {"max_gen_toks": sampling.max_tokens, "temperature": temperature, "do_sample": temperature > 0} | effort
     written = "\n".join(f"  {name}: {json.dumps(value)}" for name, value in settings.items())
     task = Path(folder) / _TASK
     lines = (puzzles[query.name] | {"perturbation": query.condition, "query": query.text} for query in queries)
