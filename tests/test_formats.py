@@ -40,13 +40,6 @@ def test_token_cells_are_fixed_points():
     assert len(clean) > 400
 
 
-def test_stars_are_the_printed_ones():
-    """All 88 stars of Table 3 follow from its printed p-values."""
-    for term in ("dN", "drho", "Nrho", "dNrho"):
-        table = load_table("table3")
-        assert [formats.stars(p) for p in table[f"p_{term}"]] == table[f"p_{term}_stars"].tolist()
-
-
 def test_stars_stand_below_their_level():
     """A p-value equal to a level does not earn its star."""
     assert [formats.stars(p) for p in (0.05, 0.0499, 0.01, 0.001, 0.00099, 0.0)] == [

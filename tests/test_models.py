@@ -18,10 +18,6 @@ def test_models_stand_in_printed_order(table):
 def test_other_tables_have_the_same_models(table):
     """Tables of another order have the same names."""
     assert set(load_table(table)["model"]) == set(NAMES)
-
-
-def test_names_and_labels_are_unique():
-    """No two models share a name or a label."""
     assert len(MODELS) == len(BY_NAME) == len({model.label for model in MODELS}) == 22
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.schemas import CELLS, FIDELITY, FRAMES, GLM, Column, Schema, check_frame, read_frame
+from cogniload_repro.schemas import CELLS, FIDELITY, GLM, Column, Schema, check_frame, read_frame
 
 OWN = Schema(
     {"model": Column("text"), "k": Column("whole", low=0), "rho": Column(low=0, high=1, missing=True)}, ("model",)
@@ -104,12 +104,6 @@ def test_files_are_read_by_their_ending(tmp_path):
             read_frame(tmp_path / name, OWN, "mend it")
     with pytest.raises(ValueError, match=r"c\.csv is missing; mend it"):
         read_frame(tmp_path / "c.csv", OWN, "mend it")
-
-
-def test_the_frames_of_a_build_have_schemas():
-    """The five frames that pages are made from are all declared, with the cells' key."""
-    assert set(FRAMES) == {"cells", "glm", "interactions", "aic", "tokens"}
-    assert CELLS.key == ("model", "N", "d", "ratio_pct", "perturbation")
 
 
 def test_columns_of_words_keep_their_names_in_any_order(tmp_path):

@@ -19,17 +19,6 @@ def run(*arguments):
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("grid", ["N=20,ratio=50,d=3", "N=20,50,ratio=5,50,d=1,3", "N=1 ratio=0,2.5,100 d=12"])
-def test_a_grid_may_be_written_with_commas_alone(tmp_path, grid):
-    """One word without blanks names several cells, ratios from 0 to 100 with decimals among them."""
-    code, said, _ = run("puzzles", "--grid", grid, "--per-cell", 1, "--jobs", 1, "--format", "jsonl", "--out", tmp_path)
-    rows = [json.loads(line) for line in (tmp_path / "puzzles.jsonl").read_text("utf-8").splitlines()]
-    assert (code, said) == (0, f"{len(rows)} puzzle{'' if len(rows) == 1 else 's'} in {tmp_path}\n")
-    cells = grid_cells(grid)
-    assert [(row["N"], row["ratio_pct"], row["d"]) for row in rows] == [(one.N, one.ratio_pct, one.d) for one in cells]
-    assert all(row["needles"] >= 1 for row in rows)
-
-
 @pytest.mark.parametrize(("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)])
 def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
     """A source of which no row can be used ends with 1, whichever way it is reported."""
@@ -70,14 +59,6 @@ def test_another_set_in_the_folder_is_refused(tmp_path):
         f"Error: {tmp_path} holds another set, with seed 42 instead of 7; choose another folder\n",
     )
     assert run("puzzles", *SMALL, "--out", tmp_path)[:2] == (0, f"3 puzzles in {tmp_path}\n")
-
-
-def test_help_shows_how():
-    """The two commands explain themselves with examples that can be typed."""
-    for name in ("puzzles", "verify"):
-        code, said, _ = run(name, "--help")
-        assert code == 0
-        assert f"\n    cogniload {name} " in said
 
 
 @pytest.fixture
