@@ -40,13 +40,7 @@ _BARE_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z])"), "assistantfinal"
 
 
 def read_stop(word: object) -> str | None:
-    """Return why a model stopped, of `STOPS`, from the word of a program or server; None where nothing is said.
-
-    Examples
-    --------
-    >>> read_stop("max_output_tokens"), read_stop("STOP"), read_stop("tool_calls"), read_stop(None)
-    ('length', 'stop', 'unknown', None)
-    """
+    """Return why a model stopped, of `STOPS`, from the word of a program or server; None where nothing is said."""
     if word is None or word == "":
         return None
     return _KINDS.get(word.strip().lower(), "unknown") if isinstance(word, str) else "unknown"
@@ -57,11 +51,6 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 
     The marks are on lines of their own, and are left out where the paper's rules would take one for the last line
     (reasoning of line breaks, an ending in brackets): the windows of the scorer are those of the two texts in a row.
-
-    Examples
-    --------
-    >>> join_reasoning("Red, then blue.", "Blue.")
-    '<think>\\nRed, then blue.\\n</think>\\n\\nBlue.'
     """
     if not reasoning.strip("\n"):
         return answer
@@ -78,11 +67,6 @@ def take_answer(response: str) -> str | None:
     Known are ``<think>`` and its kin, ``[THINK]``, ``<|begin_of_thought|>`` and ``<|channel|>analysis``. A template
     that writes the first mark into the prompt leaves only the last one in a response, which is enough; where such a
     response was cut off, nothing in it tells so.
-
-    Examples
-    --------
-    >>> take_answer("red"), take_answer("<think>red"), take_answer("Red?</think>Blue.")
-    ('red', None, 'Blue.')
     """
     last = _find_last_mark(response)
     if last is not None:

@@ -24,23 +24,10 @@ MAX_STATEMENTS = 1_000_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One (N, ratio, d) configuration (paper, section 2.2).
+    """One (N, ratio, d) configuration (paper, section 2.2); a ValueError for one that cannot be.
 
-    Parameters
-    ----------
-    N : int
-        Number of statements, 1 to 1,000,000.
-    ratio_pct : int or float
-        Nominal share of needles in percent, 0 to 100.
-    d : int
-        Intrinsic difficulty, 1 to 12.
-    rounding : {"half-up", "half-even"}
-        Rule for the number of needles, see `count_needles`.
-
-    Raises
-    ------
-    ValueError
-        If one of them is outside its range or of another type.
+    N statements (1 to 1,000,000), the nominal share of needles in percent (0 to 100), intrinsic difficulty d (1 to 12)
+    and the rule for the number of needles, see `count_needles`.
     """
 
     N: int
