@@ -237,6 +237,9 @@ def test_captions_count_models_and_answers_once():
         assert ("90% Wilson" in caption) == (name == "figure5")
     own = pd.concat([CELLS, rename_model(CELLS, "QwQ-32B", "own")])
     assert "23 models" in PaperFigure("figure1", own, "reconstructed").caption()
+    many = pd.concat([CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))])
+    caption = PaperFigure("figure1", many, "reconstructed").caption()
+    assert re.search("of 40 models .*Not drawn: 12 more models", caption)
 
 
 def test_captions_say_how_far_points_can_move():

@@ -21,6 +21,7 @@ from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
+from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
 from cogniload_repro.statistics.cell_tables import source_note
@@ -102,7 +103,9 @@ class PaperFigure:
     def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
-        cells = evenly_asked(cells)
+        asked = evenly_asked(cells)
+        cells = limit_models(asked)  # of very many, the paper's and some others
+        self.left_out = asked["model"].nunique() - cells["model"].nunique()
         self.panels, self.note, self.banded = (
             FIGURES[name],
             source_note(cells, provenance),
@@ -129,6 +132,8 @@ class PaperFigure:
         ]
         if len(self.panels) == 1:
             sentences.append("Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways")
+        if self.left_out:
+            sentences.append(f"Not drawn: {self.left_out:,} more models")
         if any(accuracy["marked"].any() for accuracy in self.accuracies):
             sentences.append(f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context")
         return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))

@@ -130,6 +130,7 @@ def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object
         kernel_name="python3",
         cwd=cwd,
         progress_bar=False,
+        iopub_timeout=600,  # the last output of a cell takes more than the usual 4 s where the machine is busy
         config=Config({"KernelManager": manager}),
         shutdown_kernel="immediate",  # a polite end interrupts the idle kernel, which complains on stderr
     )
