@@ -101,3 +101,4 @@ def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, n
     with pytest.raises(OSError) as caught, naming("a", ".a.part"):  # noqa: PT011
         raise OSError(number, "pyarrow's words", *named)
     assert re.match(f"a: {remedy}", describe_error(caught.value))
+    assert re.match(f"a: {remedy}", describe_error(OSError(number, "of a copy", "its source", None, "a")))

@@ -27,7 +27,8 @@ def describe_error(error: Exception) -> str:
     """Return an error as one sentence; where the system refuses, with the file and the remedy."""
     if not (isinstance(error, OSError) and error.errno in _REMEDIES):
         return str(error)
-    return f"{error.filename or 'a file'}: {os.strerror(error.errno)}; {_REMEDIES[error.errno]}"
+    place = error.filename2 or error.filename or "a file"  # of a copy, where it goes
+    return f"{place}: {os.strerror(error.errno)}; {_REMEDIES[error.errno]}"
 
 
 @contextmanager
