@@ -7,7 +7,7 @@ Holm-adjusted. Conclusions about the paper's models are judged on these alone.
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
 from cogniload_repro.robustness.specifications import (
     SPECIFICATIONS,
+    are_identified,
     dispersion_table,
-    fit_is_identified,
     fit_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, correct_holm, fit_quadratics, trough_table
@@ -83,7 +83,7 @@ class Analyses:
     @cached_property
     def spans(self) -> pd.DataFrame:
         """Range of the leaders' ECL50 over identified specifications with no larger AIC: low and high by model."""
-        smooth = [one for one in SPECIFICATIONS if fit_is_identified(self.cells, one)]
+        smooth = list(compress(SPECIFICATIONS, are_identified(self.cells, SPECIFICATIONS)))
         fits = fit_specifications(self.cells[self.cells["model"].isin(LEADERS)], smooth)
         paper = fits[fits["specification"] == smooth[0].name].set_index("model")["aic"]
         better = fits[fits["aic"] <= fits["model"].map(paper)]

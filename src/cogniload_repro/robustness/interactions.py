@@ -11,11 +11,11 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import POWER, correct_within
-from cogniload_repro.statistics.fits import interactions_table
-from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm
+from cogniload_repro.statistics.fits import PRODUCTS, interactions_table
+from cogniload_repro.statistics.regression import INTERACTIONS, SYMBOLS, fit_glm
 
 #: Products of loads by the names of Table 3, and the load at whose levels a product of two is a simple slope.
-TERMS = {"dN": "d:log10_N", "drho": "d:rho", "Nrho": "log10_N:rho", "dNrho": "d:log10_N:rho"}
+TERMS = {SYMBOLS[term]: term for term in PRODUCTS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Where Table 3 tests a product of two loads: the third load at zero, which for log10 N is N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}

@@ -76,10 +76,11 @@ def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
 
 def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
     """Return whether a specification's fit is the same in every reconstruction; real outputs leave nothing open."""
-    return _are_identified(cells, [one])[0]
+    return are_identified(cells, [one])[0]
 
 
-def _are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
+def are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
+    """Return for each specification whether its fit is the same in every reconstruction, as real outputs' are."""
     grids = [own for _, own, *_ in _shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
     return [all(one.length == "N" and is_identified(own, one.formula, one.family) for own in grids)
             for one in specifications]  # fmt: skip
@@ -170,7 +171,7 @@ def compare_specifications(
     *_max are their range, and equal to it where it is identified.
     """
     specifications = tuple(specifications)
-    identified = _are_identified(cells, specifications)
+    identified = are_identified(cells, specifications)
     limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]]
     summary = _summarise(cells, specifications, limits).set_index("specification")
     summary.insert(0, "identified", identified)

@@ -11,7 +11,7 @@ from cogniload_repro.models import BY_NAME
 from cogniload_repro.schemas import CELLS, PROVENANCE, read_frame
 from cogniload_repro.statistics.accuracy import coverage
 from cogniload_repro.statistics.formulas import add_logarithm
-from cogniload_repro.statistics.reconstructions import each_reconstruction
+from cogniload_repro.statistics.reconstructions import over_reconstructions
 from cogniload_repro.storage import RECONSTRUCTED, read_metadata
 
 _REMEDY = "correct the table, or take that of a build (cells.parquet) as the pattern"
@@ -99,9 +99,7 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
     """
     cells = load_cells(models=models)
     cells = cells[["model", "N", "d", "ratio_pct", "needles", "rho", "log10_N", "total", "correct"]]
-    tables = [table.assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
-    stacked = pd.concat(tables, ignore_index=True)
-    stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
+    stacked = over_reconstructions(cells, lambda table: table)
     stacked.attrs = {"provenance": "reconstructed"}
     return stacked
 
