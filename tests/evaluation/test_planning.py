@@ -173,6 +173,10 @@ def test_so_many_puzzles_have_that_width():
     own = needed[needed["form"] == "grid"]["puzzles"].to_numpy()
     even = np.ones(len(CELLS)) / len(CELLS)
     np.testing.assert_allclose(2 * 1.96 * np.sqrt(variances(paper_curves(), even)[:, 0] / own), 0.2, rtol=0.02)
+    for column, tokens in zip(("prompt_tokens", "response_tokens"), mean_tokens(), strict=True):
+        np.testing.assert_allclose(
+            needed[needed["form"] == "grid"][column], own * tokens.mean(axis=1), rtol=1e-6, atol=1
+        )
     four = count_needed(0.1)["puzzles"] / needed["puzzles"]
     assert four.between(3.7, 4.01).all()
     assert list(needed["form"].unique()) == ["grid", "short", "adaptive"]
