@@ -7,11 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 import yaml
 
+from cogniload_repro.presentation import book
 from cogniload_repro.presentation.book import build_book, stage_book
 
 _ROOT = Path(__file__).parents[2]
@@ -173,3 +175,12 @@ def test_a_builder_ends_with_whoever_waits_for_the_book(sources, build):
         time.sleep(0.02)
     assert children
     assert not (new / "_build" / "html" / "index.html").exists()
+
+
+def test_a_full_disk_is_no_fault_of_a_page(tmp_path, monkeypatch):
+    """The message is that of the disk, not one on pages to correct."""
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "_config.yml").touch()
+    monkeypatch.setattr(book, "_order", lambda *_: "OSError: [Errno 28] No space left on device: 'x.doctree'")
+    with pytest.raises(OSError, match=r"No space left on device: .*book-next"):
+        build_book(tmp_path, SimpleNamespace(returncode=1))

@@ -1,5 +1,6 @@
 """Put the book's sources together and build the HTML, all of it or none."""
 
+import errno
 import filecmp
 import hashlib
 import html
@@ -152,6 +153,8 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
         log = _order(builder, arguments)
     if builder.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
+        if (full := os.strerror(errno.ENOSPC)) in log:
+            raise OSError(errno.ENOSPC, full, str(new))
         raise ValueError(f"the book in {staged} does not build; correct these pages:\n{_complaints(log)}")
     for cache in (".jupyter_cache", "jupyter_execute"):
         shutil.rmtree(new / "_build" / cache, ignore_errors=True)
