@@ -74,11 +74,12 @@ def fetch_added(build: Path, choices: Choices, grid: str, jobs: int) -> None:
 
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
+    cells = cells_in(grid_cells(grid))  # refuses those that the paper lacks
     puzzles = _default_set(grid)
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
     count = write_parquet(stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs"))
     with open_executor(jobs) as executor:
-        outputs = write_stand_ins(stage / "puzzles.parquet", cells_in(puzzles.cells), stage / "outputs", executor)
+        outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
 
 
