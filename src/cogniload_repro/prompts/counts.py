@@ -84,7 +84,7 @@ def write_prompt_counts(
     keeps nothing, and counts with the tokenizers of the folder alone.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
-    digest = hashlib.sha256("\0".join(puzzles["text"]).encode("utf-8")).hexdigest()
+    digest = _digest(puzzles["text"])
     sums = {file.name: file.sha256 for file in find_tokenizers()}
     kept: dict[str, np.ndarray] = {}
     for place in () if again else (Path(target), COMMITTED):
@@ -99,6 +99,14 @@ def write_prompt_counts(
     metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}
     write_table(target, counts, metadata | {"tokenizers": json.dumps({name: sums[name] for name in names})})
     return tuple(names)
+
+
+def _digest(texts: pd.Series) -> str:
+    """Return the SHA-256 of texts with a null character between them; they are not copied as a whole."""
+    digest = hashlib.sha256()
+    for number, text in enumerate(texts):
+        digest.update(("\0" * (number > 0) + text).encode("utf-8"))
+    return digest.hexdigest()
 
 
 def load_prompt_counts(build: str | Path) -> pd.DataFrame:
