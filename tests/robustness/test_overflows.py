@@ -142,6 +142,13 @@ def test_real_outputs_have_one_value():
     assert slopes["ecl50"] == pytest.approx(capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"])
 
 
+def test_an_accuracy_that_need_not_fall_has_no_finite_ecl50():
+    """Among the finished answers of the smallest model accuracy may rise with N."""
+    row = finished_capacity(of("DeepSeek-R1-Distill-Qwen-1.5B")).iloc[0]
+    assert row["beta_N_low"] < 0 < row["beta_N_high"] < 1
+    assert np.isinf(row["ecl50_high"])
+
+
 def test_slopes_of_models_that_finished_few_answers_have_no_range():
     """Of gemini-2.5-pro less than a quarter finished at N = 250: no range, for real outputs one value all the same."""
     own = of("gemini-2.5-pro")

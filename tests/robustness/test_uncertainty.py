@@ -149,6 +149,19 @@ def test_trough_has_zero_slope_and_an_interval_around_it():
     assert table.loc["DeepSeek-R1-Distill-Qwen-1.5B", "p_u"] > 0.5
 
 
+def test_the_lowest_tested_ratio_is_that_of_the_fit():
+    """It is inside exactly if it is among the stated ones."""
+    ratios, curve = np.sort(CELLS["ratio_pct"].unique()) / 100, trough_table(CELLS).set_index("model")
+    for model, row in curve.iterrows():
+        beta = quadratics()[model].fit.coef
+        assert row["lowest"] == ratios[np.argmin(beta[3] * ratios + beta[4] * ratios**2)]
+    assert (curve["inside"] == curve["lowest"].between(0.25, 0.5)).all()
+    assert curve["inside"].nunique() == 2
+    high = trough_table(CELLS, (0.75, 0.95)).set_index("model")
+    assert (high["inside"] == high["lowest"].between(0.75, 0.95)).all()
+    assert curve["p_inside"].between(0, 1).all()
+
+
 def test_trough_interval_is_that_of_a_shifted_parabola():
     """At an end of the interval, a GLM on (rho - end)^2 without a linear term loses just the quantile."""
     row = trough_table(CELLS[CELLS["model"] == "QwQ-32B"]).iloc[0]

@@ -60,6 +60,7 @@ def test_flag_equals_the_literal_one(sentence, domain, gold):
         ("red, not blue", "red", False, True),
         ("bored of blue", "red", False, True),
         ("a non-fiction book", "fiction", True, True),
+        ("non-fiction", "fiction", True, True),
         ("fiction, then non-fiction", "fiction", True, True),
         ("non-fiction, then fiction", "fiction", False, False),
         ("from blue to the living room", "livingroom", True, False),

@@ -1,6 +1,7 @@
 """Capacity points, one fit at a time and many at once."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -42,10 +43,11 @@ def test_nt50_is_the_largest_root_of_numpy(beta):
                        atol=1e-6, equal_nan=True)  # fmt: skip
 
 
-def test_straight_line_in_rho_has_its_one_root():
-    """Without curvature NT50 is the root of a straight line."""
-    beta = np.array([[1.0, 0.0, 0.0, -4.0, 0.0]])
-    assert many_points(beta, MEANS)["nt50"][0] == 0.25
+@pytest.mark.parametrize(("constant", "root"), [(1.0, 0.25), (0.125, 0.03125), (3.875, 0.96875), (-0.5, np.nan)])
+def test_straight_line_in_rho_has_its_one_root(constant, root):
+    """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
+    beta = np.array([[constant, 0.0, 0.0, -4.0, 0.0]])
+    assert np.array_equal(many_points(beta, MEANS)["nt50"], [root], equal_nan=True)
 
 
 def test_single_fit_agrees_with_many():
