@@ -20,8 +20,17 @@ _spec = importlib.util.spec_from_file_location(
 reference_generator = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(reference_generator)
 
+#: A regression other than the paper's.
+PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 LLAMA, GPT5 = "DeepSeek-R1-Distill-Llama-70B", "gpt-5-2025-08-07"
 TEMPLATE = 7
+
+
+def three_models(cells):
+    """Return cells of QwQ-32B, of a model that is always right, and of o3."""
+    qwq = cells[cells["model"] == "QwQ-32B"]
+    sure = qwq.assign(model="sure", correct=qwq["total"])
+    return pd.concat([qwq, sure, cells[cells["model"] == "o3-2025-04-16"]])
 
 
 def table_of(*points):

@@ -3,6 +3,7 @@
 import re
 
 import pandas as pd
+from samples import PRODUCT, three_models
 
 from cogniload_repro.presentation.terminal import (
     print_comparison,
@@ -17,9 +18,8 @@ from cogniload_repro.statistics.regression import LINEAR
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
-SURE = QWQ.assign(model="sure", correct=QWQ["total"])
-THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])
-PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
+THREE = three_models(CELLS)
+SURE = THREE[THREE["model"] == "sure"]
 
 
 def test_own_models_have_a_line_with_what_they_lean_on():

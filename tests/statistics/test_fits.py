@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from samples import PRODUCT, three_models
 from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
@@ -23,10 +24,9 @@ from cogniload_repro.statistics.regression import LINEAR, QUADRATIC, fit_glm
 
 CELLS = load_counts()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
-SURE = QWQ.assign(model="sure", correct=QWQ["total"])
-THREE = pd.concat([QWQ, SURE, CELLS[CELLS["model"] == "o3-2025-04-16"]])
+THREE = three_models(CELLS)
+SURE = THREE[THREE["model"] == "sure"]
 _LINEAR, _QUADRATIC = FULL[:4], FULL[:5]
-PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 
 
 def test_any_regression_comes_as_one_row_a_term():
