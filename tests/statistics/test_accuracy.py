@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import NAMES, order_models
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, evenly_asked, order_models, percent
+from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, evenly_asked, percent
 
 CELLS = provisional_cells()
 

@@ -16,8 +16,8 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm
 
+from cogniload_repro.models import order_models
 from cogniload_repro.published import load_table
-from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.likelihood import maximise
 
 State = TypeVar("State", bound=Hashable)

@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import format_name
+from cogniload_repro.models import order_models
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.puzzles.text import parse_puzzle
 from cogniload_repro.scoring.matches import find_mention
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_windows
-from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.cell_tables import read_provenance
 
 PER_CELL = 2

@@ -17,13 +17,14 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
+from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked, order_models
+from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
 from cogniload_repro.statistics.cell_tables import source_note
 
 #: Of each dimension of the grid: symbol, axis label, the same in plain letters, its name in words, unit.

@@ -28,11 +28,11 @@ from cogniload_repro.formats import (
     stars,
 )
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME
+from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation import markdown
 from cogniload_repro.published import ALPHA, STAR_LEVELS, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
-from cogniload_repro.statistics.accuracy import errors_by, order_models
+from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.fits import PAPER_TERMS
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")

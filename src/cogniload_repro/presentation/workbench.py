@@ -8,10 +8,9 @@ from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME, NAMES
+from cogniload_repro.models import BY_NAME, NAMES, order_models
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
-from cogniload_repro.statistics.accuracy import order_models
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC
