@@ -6,9 +6,10 @@ CogniLoad: `cell_load` and its readings are definitions of ours that follow the 
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, combinations
-from math import comb, log2
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from itertools import chain, combinations, product
+from math import log2
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -73,23 +74,21 @@ def search_hanoi(n: int) -> tuple[int | None, int]:
 
     def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         tops = {peg: disk for disk, peg in reversed(list(enumerate(pegs)))}
-        for disk in tops.values():
-            for target in range(3):
-                if tops.get(target, n) > disk:
-                    yield (*pegs[:disk], target, *pegs[disk + 1 :])
+        for disk, target in product(tops.values(), range(3)):
+            if tops.get(target, n) > disk:
+                yield (*pegs[:disk], target, *pegs[disk + 1 :])
 
     return _search((0,) * n, (2,) * n, moves)
 
 
 def search_checkers(n: int) -> tuple[int | None, int]:
     """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
-
-    def moves(line: str) -> Iterator[str]:
-        for before, after in (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_")):
-            if before in line:
-                yield line.replace(before, after)
-
-    return _search("R" * n + "_" + "B" * n, "B" * n + "_" + "R" * n, moves)
+    ways = (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_"))
+    return _search(
+        "R" * n + "_" + "B" * n,
+        "B" * n + "_" + "R" * n,
+        lambda line: [line.replace(before, after) for before, after in ways if before in line],
+    )
 
 
 def search_river(n: int, capacity: int | None = None) -> tuple[int | None, int]:
@@ -99,52 +98,21 @@ def search_river(n: int, capacity: int | None = None) -> tuple[int | None, int]:
     people on the near bank and the boat's side.
     """
     capacity = capacity or (2 if n <= 3 else 3)
-    everybody = frozenset((pair, role) for pair in range(n) for role in ("actor", "agent"))
+    everybody = frozenset(product(range(n), ("actor", "agent")))
 
     def is_safe(group: Iterable[tuple[int, str]]) -> bool:
-        agents = {pair for pair, role in group if role == "agent"}
-        return not agents or all(pair in agents for pair, role in group if role == "actor")
+        actors, agents = ({pair for pair, role in group if role == one} for one in ("actor", "agent"))
+        return not agents or actors <= agents
 
     def moves(state: tuple[frozenset, bool]) -> Iterator[tuple[frozenset, bool]]:
         near, boat_near = state
-        bank = sorted(near if boat_near else everybody - near)
+        bank = near if boat_near else everybody - near
         for group in chain.from_iterable(combinations(bank, size) for size in range(1, capacity + 1)):
             left = near ^ set(group)
             if is_safe(left) and is_safe(everybody - left) and is_safe(group):
                 yield left, not boat_near
 
     return _search((everybody, True), (frozenset(), False), moves)
-
-
-#: For every puzzle: search, sizes searched, the post's load, its minimum of moves, all arrangements.
-_PUZZLES: dict[str, tuple[Any, ...]] = {
-    "Tower of Hanoi": (search_hanoi, range(1, 11), hanoi_load, lambda n: 2**n - 1, lambda n: 3**n),
-    "Checker Jumping": (
-        search_checkers, range(1, 7), checkers_load, lambda n: (n + 1) ** 2 - 1, lambda n: (2 * n + 1) * comb(2 * n, n),
-    ),
-    "River Crossing": (search_river, range(2, 6), river_load, {2: 5, 3: 11}.get, lambda n: 2 ** (2 * n + 1)),
-}  # fmt: skip
-
-
-def compare_puzzles() -> pd.DataFrame:
-    """Search the post's three puzzles beside what the post states.
-
-    One row per puzzle and n: puzzle, n; moves, the fewest found; moves_stated, NaN where the post has none;
-    arrangements, all that its definition counts; reachable, those that play can reach; state_bits, the post's S;
-    reachable_bits; steps, the post's D; load, the post's; load_moves, with the bits of the states that
-    can be reached, and the fewest moves as steps.
-    """
-    rows = []
-    for puzzle, (search, sizes, load, stated, arrangements) in _PUZZLES.items():
-        for n in sizes:
-            (moves, reachable), post = search(n), load(n)
-            found = post._replace(state_bits=log2(reachable), steps=moves)
-            rows.append(
-                {"puzzle": puzzle, "n": n, "moves": moves, "moves_stated": stated(n), "arrangements": arrangements(n)}
-                | {"reachable": reachable, "state_bits": post.state_bits, "reachable_bits": found.state_bits}
-                | {"steps": post.steps, "load": post.load, "load_moves": found.load}
-            )
-    return pd.DataFrame(rows).astype({"moves_stated": float})
 
 
 def cell_load(N: int, d: int) -> Load:
@@ -174,12 +142,10 @@ def _paper(cells: pd.DataFrame) -> np.ndarray:
     return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"]), cells["rho"], cells["rho"] ** 2])
 
 
-def _load(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
-    return np.column_stack([np.ones(len(cells)), cell_loads(cells)[reading]])
-
-
-def _weighted(cells: pd.DataFrame, reading: str = "everybody") -> np.ndarray:
-    """S and C depend on d alone, so only their product can have an exponent."""
+def _load(cells: pd.DataFrame, reading: str = "everybody", *, free: bool = False) -> np.ndarray:
+    """Return the columns of a load, or of S x C and D apart: S and C depend on d alone, so they share an exponent."""
+    if not free:
+        return np.column_stack([np.ones(len(cells)), cell_loads(cells)[reading]])
     return np.column_stack([_load(cells.assign(N=1), reading), np.log(cells["N"])])
 
 
@@ -188,9 +154,9 @@ PAPER = "the paper's regression: d, log N, ρ, ρ²"
 SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
     PAPER: _paper,
     "load, everybody's state": _load,
-    "load, the person's state": lambda cells: _load(cells, "person"),
-    "load, the person's state over its needles": lambda cells: _load(cells, "needles"),
-    "free exponents of S × C and D": _weighted,
+    "load, the person's state": partial(_load, reading="person"),
+    "load, the person's state over its needles": partial(_load, reading="needles"),
+    "free exponents of S × C and D": partial(_load, free=True),
 }
 FALLING = "any falling function of the load"
 
@@ -241,7 +207,7 @@ def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFr
         gradient = np.array([-1 / b1, b0 / b1**2])
         se = np.sqrt(gradient @ np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])) @ gradient)
         low, centre, high = -b0 / b1 + norm.ppf(0.975) * se * np.array([-1, 0, 1])
-        free, better = _fit(_weighted(own, reading), own)
+        free, better = _fit(_load(own, reading, free=True), own)
         rows.append(
             {"model": model, "slope": b1, "critical_load": np.exp(centre), "low": np.exp(low), "high": np.exp(high)}
             | {"exponent_d": free[1], "exponent_N": free[2], "p_equal": chi2.sf(2 * (better - loglik), 1)}

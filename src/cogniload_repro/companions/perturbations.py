@@ -21,7 +21,7 @@ grids (3.4)
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import chain, cycle, islice
 from typing import NamedTuple
@@ -40,14 +40,15 @@ _BLOCK = re.compile(r"\ndefyn\{([^{}]*)\}\.\n")
 _MEANING = re.compile(r'let "([^"]*)" mean "([^"]*)"')
 
 
+@cache
+def _read_words(name: str) -> pd.DataFrame:
+    return pd.read_csv(DATA / "companions" / f"{name}.csv", keep_default_na=False)
+
+
 def _negate_twice(text: str) -> str:
     """Put "not not" before every number and every adjective of the list that begins a word."""
-    if _NEGATION in text:
-        raise ValueError(f"the text holds {_NEGATION!r} already, which decoding would remove; take another text")
     adjectives = set(_read_words("adjectives")["adjective"])
-    parts = _TOKEN.split(text)
-    parts[1::2] = [_NEGATION + word if word.lower() in adjectives or word.isdigit() else word for word in parts[1::2]]
-    return "".join(parts)
+    return _TOKEN.sub(lambda found: _NEGATION * (found[0].lower() in adjectives or found[0].isdigit()) + found[0], text)
 
 
 def _swap_opposites(text: str) -> str:
@@ -60,16 +61,12 @@ def _swap_opposites(text: str) -> str:
 
 def _wrap_terms(text: str) -> str:
     """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
-    if own := _WRAPPED.search(text):
-        raise ValueError(f"the text holds {own[0]!r}, which decoding would take for a wrapper; take another text")
     heads = cycle("23456789")
     return _remap(text, lambda terms: [t if place % 3 else f"{next(heads)}({t})" for place, t in enumerate(terms)])
 
 
 def _remap(text: str, rename: Callable[[list[str]], list[str]]) -> str:
     """Rename terms, and define the new names in a block at the space nearest after the middle."""
-    if _OPEN in text:
-        raise ValueError(f"the text holds {_OPEN!r}, which begins a block of definitions; take another text")
     parts = _TERM.split(text)
     terms = parts[1::2]
     parts[1::2] = new = rename(terms)
@@ -89,14 +86,7 @@ def _unmap(text: str, new: re.Pattern) -> str:
     if not block:
         return text
     meanings = dict(_MEANING.findall(block[1]))
-    parts = new.split(text[: block.start()] + text[block.end() :])
-    parts[1::2] = [meanings.get(word, word) for word in parts[1::2]]
-    return "".join(parts)
-
-
-@cache
-def _read_words(name: str) -> pd.DataFrame:
-    return pd.read_csv(DATA / "companions" / f"{name}.csv", keep_default_na=False)
+    return new.sub(lambda found: meanings.get(found[0], found[0]), text[: block.start()] + text[block.end() :])
 
 
 _SEGMENT_SYMBOLS = 60
@@ -107,32 +97,30 @@ _END = re.compile(r"\n<Problem A: first (0|[1-9][0-9]*) (?:words|symbols)>\Z")
 def _interleave_lines(*statements: str) -> str:
     """Alternate segments of 60 symbols, each on a line after its problem's tag."""
     segments = []
-    for statement in map(_flatten, statements):
+    for tag, statement in zip(_TAGS, map(_flatten, statements), strict=True):
         ends = range(0, len(statement) + 1, _SEGMENT_SYMBOLS)
-        segments.append([statement[start : start + _SEGMENT_SYMBOLS] for start in ends])
-    size = max(map(len, segments))
-    tagged = [[tag + one for one in _repeat(own, size)] for tag, own in zip(_TAGS, segments, strict=True)]
-    return "\n".join(chain.from_iterable(zip(*tagged, strict=True)))
+        segments.append([tag + statement[start : start + _SEGMENT_SYMBOLS] for start in ends])
+    return "\n".join(_take_turns(*segments))
 
 
 def _restore_lines(text: str) -> str:
     """Return problem A: its segments up to the first of fewer than 60 symbols."""
     lines = text.split("\n")
-    if not all(line.startswith(tag) for line, tag in zip(lines, cycle(_TAGS), strict=False)):
-        raise ValueError(f"lines must begin with {_TAGS[0]!r} and {_TAGS[1]!r} in turn; give all lines, whole")
     segments = [line.removeprefix(_TAGS[0]) for line in lines[0::2]]
     end = next((place for place, segment in enumerate(segments) if len(segment) < _SEGMENT_SYMBOLS), None)
-    if end is None:
-        raise ValueError(f"no line of problem A has fewer than {_SEGMENT_SYMBOLS} symbols, so its end is missing")
+    if end is None or not all(line.startswith(tag) for line, tag in zip(lines, cycle(_TAGS), strict=False)):
+        raise ValueError(
+            f"lines must begin with {_TAGS[0]!r} and {_TAGS[1]!r} in turn, and problem A ends in one of fewer than "
+            f"{_SEGMENT_SYMBOLS} symbols; give all lines, whole"
+        )
     return _unflatten("".join(segments[: end + 1]))
 
 
 def _interleave(text: str, other: str, joint: str, unit: str) -> str:
-    """Alternate the words or symbols (code points) of two statements; one without any is repeated as spaces."""
+    """Alternate the words or symbols (code points) of two statements."""
     own, others = _split(text, joint), _split(other, joint)
-    size = max(len(own), len(others))
-    mixed = joint.join(chain.from_iterable(zip(_repeat(own, size), _repeat(others, size), strict=True)))
-    if len(own) < size:
+    mixed = joint.join(_take_turns(own, others))
+    if len(own) < len(others):
         return f"{mixed}\n<Problem A: first {len(own)} {unit}>"
     if _END.search(mixed):
         raise ValueError("the two statements together end like the line that marks the end of problem A; take another")
@@ -153,12 +141,10 @@ def _split(text: str, joint: str) -> list[str]:
     return text.split(joint) if joint else list(text)
 
 
-def _repeat(parts: list[str], size: int) -> Iterator[str]:
-    return islice(cycle(parts or [" "]), size)
-
-
-#: What separates two sentences: a period, and the white space and periods after it.
-_BETWEEN_SENTENCES = re.compile(r"(\.[.\s]*)")
+def _take_turns(own: list[str], others: list[str]) -> list[str]:
+    """Return the parts of both in turn; the shorter starts over again, and spaces stand for one without any."""
+    pairs = zip(cycle(own or [" "]), cycle(others or [" "]), strict=False)
+    return list(chain.from_iterable(islice(pairs, max(len(own), len(others)))))
 
 
 def _reverse_words(text: str) -> str:
@@ -172,7 +158,7 @@ def _reverse_symbols(text: str) -> str:
 def _reverse_sentences(text: str) -> str:
     """Reverse the order of sentences, which are what periods separate: "A. B." becomes "B. A."."""
     start = len(text) - len(re.sub(r"\A[.\s]*", "", text))
-    parts = _BETWEEN_SENTENCES.split(text[start:])
+    parts = re.split(r"(\.[.\s]*)", text[start:])  # sentences, and between them a period with what white space follows
     last = len(parts) if parts[-1] else len(parts) - 1  # nothing follows a closing period
     parts[0:last:2] = parts[0:last:2][::-1]
     return text[:start] + "".join(parts)
@@ -180,122 +166,81 @@ def _reverse_sentences(text: str) -> str:
 
 _START, _STOP = "GRID START", "GRID END"
 _LINE_BREAK = "⏎"
-_RAILS, _PERIMETER_COLUMNS, _SNAKE_COLUMNS, _SNAKE_ROWS = 3, 37, 33, 5
+_LINE_BREAKS = "[⏎\r\v\f\x1c-\x1e\x85\u2028\u2029]"  # that symbol itself, and all that no grid can hold
+#: The places of a text's symbols, row and column, in a grid of so many rows and columns.
+Path = Callable[[int, int], list[tuple[int, int]]]
 
 
-def _rail_fence(text: str) -> str:
-    """Place symbols in a zigzag over three rows, one column a symbol, and dots everywhere else."""
+def _zigzag(rows: int, columns: int) -> list[tuple[int, int]]:
+    return list(zip(cycle([*range(rows), *range(rows - 2, 0, -1)]), range(columns), strict=False))
+
+
+def _perimeter(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Go clockwise along the edges, from the top left."""
+    east, west = ([(row, column) for row in range(1, rows - 1)] for column in (columns - 1, 0))
+    top, bottom = ([(row, column) for column in range(columns)] for row in (0, rows - 1))
+    return top + east + bottom[::-1] + west[::-1]
+
+
+def _snake(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Go through the rows: the first forwards, the second backwards, and so on."""
+    return [(row, columns - 1 - place if row % 2 else place) for row in range(rows) for place in range(columns)]
+
+
+def _vertical_snake(rows: int, columns: int) -> list[tuple[int, int]]:
+    return [(row, column) for column, row in _snake(columns, rows)]
+
+
+def _write_grid(text: str, path: Path, shape: Callable[[int], tuple[int, int]]) -> str:
+    """Write a text along the path through a grid whose shape its length decides; fill the path, and put dots beside."""
     text = _flatten(text)
-    places = list(zip(text, _zigzag(_RAILS), strict=False))
-    return _frame(["".join([symbol if at == rail else "." for symbol, at in places]) for rail in range(_RAILS)])
+    rows, columns = shape(len(text))
+    places = path(rows, columns)
+    symbols = dict(zip(places, text.ljust(len(places), " " if text.endswith(".") else "."), strict=True))
+    lines = ["".join([symbols.get((row, column), ".") for column in range(columns)]) for row in range(rows)]
+    return "\n".join([_START, *lines, _STOP])
 
 
-def _restore_rail_fence(grid: str) -> str:
-    """Read a rail fence of any number of rails from two up, along its zigzag."""
-    rows = _rows(grid, 2)
-    return _unflatten(
-        "".join([column[at] for column, at in zip(zip(*rows, strict=True), _zigzag(len(rows)), strict=False)])
-    )
-
-
-def _zigzag(rails: int) -> Iterator[int]:
-    """Yield the rail of every column."""
-    return cycle([*range(rails), *range(rails - 2, 0, -1)])
-
-
-def _rectangle_perimeter(text: str) -> str:
-    """Write the text clockwise along the edges of a rectangle, from the top left, around dots."""
-    text, width = _flatten(text), _PERIMETER_COLUMNS
-    height = max(2, -((2 * width - 4 - len(text) - 1) // 2))  # 2 (width + height) - 4 cells hold text and a filler
-    path = _fill(text, 2 * (width + height) - 4)
-    top, path = path[:width], path[width:]
-    east, bottom, west = path[: height - 2], path[height - 2 :][:width], path[height - 2 + width :]
-    middle = [f"{left}{'.' * (width - 2)}{right}" for left, right in zip(west[::-1], east, strict=True)]
-    return _frame([top, *middle, bottom[::-1]])
-
-
-def _restore_rectangle_perimeter(grid: str) -> str:
-    """Read the edges of a rectangle of any size clockwise, up to the fillers."""
-    top, *middle, bottom = rows = _rows(grid, 2)
-    if len(top) < 2 or any(row[1:-1].strip(".") for row in middle):
-        raise ValueError("a rectangle has two columns or more and holds only dots inside; give the whole grid")
-    east, west = (("".join([row[end] for row in rows[1:-1]])) for end in (-1, 0))
-    return _unfill(top + east + bottom[::-1] + west[::-1])
-
-
-def _snake(text: str, across: bool) -> str:
-    """Write the text in rows of 33 or columns of 5 symbols: the first forwards, the second backwards, and so on."""
-    text, size = _flatten(text), _SNAKE_COLUMNS if across else _SNAKE_ROWS
-    path = _fill(text, size * (len(text) // size + 1))
-    lines = _turn_second([path[start : start + size] for start in range(0, len(path), size)])
-    return _frame(lines if across else _transpose(lines))
-
-
-def _unsnake(grid: str, across: bool) -> str:
-    rows = _rows(grid)
-    return _unfill("".join(_turn_second(rows if across else _transpose(rows))))
-
-
-def _turn_second(lines: list[str]) -> list[str]:
-    return [line[::-1] if number % 2 else line for number, line in enumerate(lines)]
-
-
-def _transpose(rows: list[str]) -> list[str]:
-    return ["".join(column) for column in zip(*rows, strict=True)]
+def _read_grid(grid: str, path: Path, least: int = 1, *, filled: bool = True) -> str:
+    """Read a grid of any size, with at least so many rows, along its path, up to the fillers if there are any."""
+    first, *rows, last = grid.split("\n") if "\n" in grid else ("", "")
+    is_grid = (first, last) == (_START, _STOP) and len(rows) >= least and len(set(map(len, rows))) == 1
+    places = path(len(rows), len(rows[0])) if is_grid else []
+    text = "".join([rows[row][column] for row, column in places])
+    beside = {(row, column) for row, line in enumerate(rows) for column in range(len(line))} - set(places)
+    is_path = len(set(places)) == len(places) and all(rows[row][column] == "." for row, column in beside)
+    if not is_grid or not is_path or (filled and not text.endswith((".", " "))):
+        raise ValueError(
+            f"the text is no grid of this kind: {least} rows or more of one length between the lines {_START!r} and "
+            f"{_STOP!r}, dots beside the text, and a dot or a space at its end; give the whole grid, with its spaces"
+        )
+    return _unflatten(text.rstrip(text[-1]) if filled else text)
 
 
 def _flatten(text: str) -> str:
-    """Write a text on one line, its line breaks as symbols of their own."""
-    flat = text.replace("\n", _LINE_BREAK)
-    if _LINE_BREAK in text or flat.splitlines() not in ([], [flat]):
-        raise ValueError(f"the text holds {_LINE_BREAK!r} or a line break other than LF; `prepare` it, or take it out")
-    return flat
+    return text.replace("\n", _LINE_BREAK)
 
 
 def _unflatten(flat: str) -> str:
     return flat.replace(_LINE_BREAK, "\n")
 
 
-def _fill(text: str, cells: int) -> str:
-    """Return text and fillers, as many symbols as there are cells."""
-    return text.ljust(cells, " " if text.endswith(".") else ".")
-
-
-def _unfill(path: str) -> str:
-    if not path.endswith((".", " ")):
-        raise ValueError("a whole grid ends in a dot or a space, this one does not; give the whole grid")
-    return _unflatten(path.rstrip(path[-1]))
-
-
-def _frame(rows: list[str]) -> str:
-    return "\n".join([_START, *rows, _STOP])
-
-
-def _rows(grid: str, least: int = 1) -> list[str]:
-    """Return the rows between the markers, which have one length."""
-    first, *rows, last = grid.split("\n") if "\n" in grid else ("", "")
-    if (first, last) != (_START, _STOP) or len(rows) < least or len(set(map(len, rows))) > 1:
-        raise ValueError(
-            f"the text is no grid: {least} rows or more of one length between the lines {_START!r} and {_STOP!r}; "
-            "give the whole grid, with its spaces"
-        )
-    return rows
-
-
 class Perturbation(NamedTuple):
     """How to perturb a text (or two, if `pairs`) and to restore it, the rule a model is told, the document's category.
 
-    The rule is empty for the perturbation that needs no decoding (Appendix A.1).
+    The rule is empty for the perturbation that needs no decoding (Appendix A.1). A text in which the regular expression
+    `reserved` is found is out of scope.
     """
 
     encode: Callable[..., str]
     decode: Callable[[str], str]
     rule: str
     group: str
+    reserved: str = r"(?!)"
     pairs: bool = False
 
 
-GROUPS = ("substitution", "contextual overload", "order", "spatial encoding")
+GROUPS = SUBSTITUTION, OVERLOAD, ORDER, SPATIAL = ("substitution", "contextual overload", "order", "spatial encoding")
 _DEFINED = (
     "Some terms of the statement are replaced by others. A line in the middle of it, of the form "
     'defyn{let "new" mean "old", ...}., says what each new term means and is not part of the statement itself.'
@@ -309,58 +254,85 @@ _FILLERS = (
 _WORDS = "a word is whatever stands between two single spaces"
 _WOVEN = "You see two problems, A and B, {} Solve only problem A. Where A is the shorter one it starts over again"
 _COUNTED = "; a last line then says how many of its {} are meant."
-_RULES = {
-    "not_not": "",
-    "opposites": _DEFINED,
-    "wrappers": _DEFINED,
-    "rail_fence": f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. "
-    "From the first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the "
-    "top row, and down again." + _BREAKS,
-    "rectangle_perimeter": f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along "
-    f"its edges, from the top left corner. {_FILLERS}",
-    "snake_horizontal": f"{_MARKERS}. The statement runs through them from the top left: the first row from left to "
-    f"right, the second from right to left, the third from left to right again. {_FILLERS}",
-    "snake_vertical": f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the "
-    f"second, down the third again. {_FILLERS}",
-    "interleave_line": _WOVEN.format(
-        "cut into segments of 60 symbols that take turns, each on a line after its problem's tag."
-    )
-    + f". A's first segment of fewer than 60 symbols, perhaps of none, is its last.{_BREAKS}",
-    "interleave_word": _WOVEN.format(f"whose words take turns, A's first ({_WORDS}).") + _COUNTED.format("words"),
-    "interleave_symbol": _WOVEN.format("whose symbols take turns, spaces and punctuation too, A's first.")
-    + _COUNTED.format("symbols"),
-    "reverse_sentences": "The sentences stand in reverse order. A sentence is whatever stands between periods, without "
-    "the white space after a period; the periods themselves have not moved.",
-    "reverse_words": f"The words stand in reverse order; {_WORDS}.",
-    "reverse_symbols": f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
-}
-_WAYS: dict[str, dict[str, tuple[Callable[..., str], Callable[[str], str]]]] = {
-    "substitution": {
-        "not_not": (_negate_twice, lambda text: text.replace(_NEGATION, "")),
-        "opposites": (_swap_opposites, partial(_unmap, new=_TERM)),
-        "wrappers": (_wrap_terms, partial(_unmap, new=_WRAPPED)),
-    },
-    "spatial encoding": {
-        "rail_fence": (_rail_fence, _restore_rail_fence),
-        "rectangle_perimeter": (_rectangle_perimeter, _restore_rectangle_perimeter),
-        "snake_horizontal": (partial(_snake, across=True), partial(_unsnake, across=True)),
-        "snake_vertical": (partial(_snake, across=False), partial(_unsnake, across=False)),
-    },
-    "contextual overload": {
-        "interleave_line": (_interleave_lines, _restore_lines),
-        "interleave_word": (partial(_interleave, joint=" ", unit="words"), partial(_take_first, joint=" ")),
-        "interleave_symbol": (partial(_interleave, joint="", unit="symbols"), partial(_take_first, joint="")),
-    },
-    "order": {
-        "reverse_sentences": (_reverse_sentences, _reverse_sentences),
-        "reverse_words": (_reverse_words, _reverse_words),
-        "reverse_symbols": (_reverse_symbols, _reverse_symbols),
-    },
-}
 PERTURBATIONS = {
-    name: Perturbation(encode, decode, _RULES[name], group, pairs=name.startswith("interleave"))
-    for group, ways in _WAYS.items()
-    for name, (encode, decode) in ways.items()
+    "not_not": Perturbation(_negate_twice, lambda text: text.replace(_NEGATION, ""), "", SUBSTITUTION, _NEGATION),
+    "opposites": Perturbation(_swap_opposites, partial(_unmap, new=_TERM), _DEFINED, SUBSTITUTION, _OPEN),
+    "wrappers": Perturbation(
+        _wrap_terms, partial(_unmap, new=_WRAPPED), _DEFINED, SUBSTITUTION, f"{_OPEN}|{_WRAPPED.pattern}"
+    ),
+    "rail_fence": Perturbation(
+        partial(_write_grid, path=_zigzag, shape=lambda length: (3, length)),
+        partial(_read_grid, path=_zigzag, least=2, filled=False),
+        f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. From the "
+        "first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the top "
+        "row, and down again." + _BREAKS,
+        SPATIAL,
+        _LINE_BREAKS,
+    ),
+    "rectangle_perimeter": Perturbation(
+        # 2 (rows + 37) - 4 places for the text and a filler
+        partial(_write_grid, path=_perimeter, shape=lambda length: (max(2, -((69 - length) // 2)), 37)),
+        partial(_read_grid, path=_perimeter, least=2),
+        f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along its edges, from the "
+        f"top left corner. {_FILLERS}",
+        SPATIAL,
+        _LINE_BREAKS,
+    ),
+    "snake_horizontal": Perturbation(
+        partial(_write_grid, path=_snake, shape=lambda length: (length // 33 + 1, 33)),
+        partial(_read_grid, path=_snake),
+        f"{_MARKERS}. The statement runs through them from the top left: the first row from left to right, the second "
+        f"from right to left, the third from left to right again. {_FILLERS}",
+        SPATIAL,
+        _LINE_BREAKS,
+    ),
+    "snake_vertical": Perturbation(
+        partial(_write_grid, path=_vertical_snake, shape=lambda length: (5, length // 5 + 1)),
+        partial(_read_grid, path=_vertical_snake),
+        f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the second, down "
+        f"the third again. {_FILLERS}",
+        SPATIAL,
+        _LINE_BREAKS,
+    ),
+    "interleave_line": Perturbation(
+        _interleave_lines,
+        _restore_lines,
+        _WOVEN.format("cut into segments of 60 symbols that take turns, each on a line after its problem's tag.")
+        + f". A's first segment of fewer than 60 symbols, perhaps of none, is its last.{_BREAKS}",
+        OVERLOAD,
+        _LINE_BREAKS,
+        pairs=True,
+    ),
+    "interleave_word": Perturbation(
+        partial(_interleave, joint=" ", unit="words"),
+        partial(_take_first, joint=" "),
+        _WOVEN.format(f"whose words take turns, A's first ({_WORDS}).") + _COUNTED.format("words"),
+        OVERLOAD,
+        pairs=True,
+    ),
+    "interleave_symbol": Perturbation(
+        partial(_interleave, joint="", unit="symbols"),
+        partial(_take_first, joint=""),
+        _WOVEN.format("whose symbols take turns, spaces and punctuation too, A's first.") + _COUNTED.format("symbols"),
+        OVERLOAD,
+        pairs=True,
+    ),
+    "reverse_sentences": Perturbation(
+        _reverse_sentences,
+        _reverse_sentences,
+        "The sentences stand in reverse order. A sentence is whatever stands between periods, without the white space "
+        "after a period; the periods themselves have not moved.",
+        ORDER,
+    ),
+    "reverse_words": Perturbation(
+        _reverse_words, _reverse_words, f"The words stand in reverse order; {_WORDS}.", ORDER
+    ),
+    "reverse_symbols": Perturbation(
+        _reverse_symbols,
+        _reverse_symbols,
+        f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
+        ORDER,
+    ),
 }
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
@@ -401,7 +373,12 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
     perturbation = find_perturbation(name)
     if perturbation.pairs and other is None:
         raise ValueError(f"{name} weaves a second statement in, and none is given; give it as `other`")
-    perturbed = perturbation.encode(text, other) if perturbation.pairs else perturbation.encode(text)
+    texts = [text, str(other)] if perturbation.pairs else [text]
+    if found := re.search(perturbation.reserved, "\n".join(texts)):
+        raise ValueError(
+            f"the text holds {found[0]!r}, which decoding would misread; `prepare` it, or take another text"
+        )
+    perturbed = perturbation.encode(*texts)
     if perturbation.decode(perturbed) != text:
         raise ValueError(f"{name} cannot be undone exactly for this text, which begins {text[:40]!r}; take another")
     return perturbed

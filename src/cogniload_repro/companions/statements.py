@@ -5,13 +5,20 @@ definition, which is followed here and cannot be wrong, or rests on answers of m
 """
 
 from collections import Counter
-from math import log2
+from math import comb, log2
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from cogniload_repro.companions.load import CRITICAL_LOAD, compare_puzzles, river_load
+from cogniload_repro.companions.load import (
+    CRITICAL_LOAD,
+    checkers_load,
+    river_load,
+    search_checkers,
+    search_hanoi,
+    search_river,
+)
 from cogniload_repro.companions.perturbations import GROUPS, PERTURBATIONS
 from cogniload_repro.storage import PUBLISHED
 
@@ -35,7 +42,11 @@ def check_statements() -> pd.DataFrame:
     """Return `load_statements` with found, the recomputed value as printed, and verdict, one of `VERDICTS`."""
     rows = load_statements()
     recomputed = _recompute(rows) | {"": ""}
-    found = [_print_like(recomputed[check], value) for check, value in zip(rows["check"], rows["value"], strict=True)]
+    # a number at the decimals that are printed, a word as it is
+    found = [
+        one if isinstance(one := recomputed[check], str) else f"{one:.{len(value.partition('.')[2])}f}"
+        for check, value in zip(rows["check"], rows["value"], strict=True)
+    ]
     unchecked = np.where(rows["kind"] == "definition", "definition", "cannot be told")
     verdicts = np.where(rows["check"] == "", unchecked, np.where(found == rows["value"], "holds", "differs"))
     return rows.assign(found=found, verdict=verdicts)
@@ -66,17 +77,14 @@ def compare_shares() -> pd.DataFrame:
     return frame.assign(first=p, second=q).join(z.add_prefix("z_")).assign(verdict=verdicts)
 
 
-def _print_like(found: float | str, value: str) -> str:
-    """Return a number at the decimals that are printed, a word as it is."""
-    return found if isinstance(found, str) else f"{found:.{len(value.partition('.')[2])}f}"
-
-
 def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
     """Return the values of all checks by their names in the column `check`."""
-    puzzles = compare_puzzles().set_index(["puzzle", "n"])
-    hanoi, checkers, river = (puzzles.loc[name] for name in ("Tower of Hanoi", "Checker Jumping", "River Crossing"))
-    n, m = checkers.index, river.index
-    six = checkers.loc[6]
+    hanoi, checkers, river = (
+        {n: search(n) for n in sizes}
+        for search, sizes in ((search_hanoi, range(1, 11)), (search_checkers, range(1, 7)), (search_river, range(2, 6)))
+    )
+    river_loads = {n: river_load(n).load for n in river}
+    six = checkers_load(6).state_bits
     groups = Counter(one.group for one in PERTURBATIONS.values())
     stated = rows.set_index("statement")["value"]
 
@@ -84,24 +92,26 @@ def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
         return float(stated[stated.index.str.startswith(start)].iloc[0])
 
     return {
-        "hanoi_moves": _where(hanoi["moves"] == hanoi["moves_stated"]),
-        "checkers_moves": _where(checkers["moves"] == checkers["moves_stated"]),
-        "hanoi_states": _where(hanoi["reachable"] == hanoi["arrangements"]),
+        "hanoi_moves": _where({n: moves == 2**n - 1 for n, (moves, _) in hanoi.items()}),
+        "checkers_moves": _where({n: moves == (n + 1) ** 2 - 1 for n, (moves, _) in checkers.items()}),
+        "hanoi_states": _where({n: states == 3**n for n, (_, states) in hanoi.items()}),
         "hanoi_bits": log2(3),
         "hanoi_coefficient": 3 * round(log2(3), 2),
-        "hanoi_steps": hanoi.loc[10, "moves"],
-        # the post's bits if they lie between those of reachable states and of arrangements
-        "checkers_bits": sorted([six["reachable_bits"], six["state_bits"], log2(six["arrangements"])])[1],
-        "checkers_steps": _where(checkers["steps"] == checkers["moves"]),
-        "river_bits": log2(river.loc[3, "arrangements"]),
+        "hanoi_steps": hanoi[10][0],
+        # the post's bits if they lie between those of reachable states and of all arrangements
+        "checkers_bits": sorted([log2(checkers[6][1]), six, log2(13 * comb(12, 6))])[1],
+        "checkers_steps": _where({n: checkers_load(n).steps == moves for n, (moves, _) in checkers.items()}),
+        "river_bits": log2(2 ** (2 * 3 + 1)),
         "river_predicates": sum(2 for actor in range(3) for agent in range(3) if actor != agent),
-        "river_moves_2": river.loc[2, "moves"],
-        "river_moves_3": river.loc[3, "moves"],
-        "river_load_2": river_load(2).load,
-        "river_load_3": river_load(3).load,
-        "river_ratio": river_load(3).load / CRITICAL_LOAD,
-        "checkers_closed": _where(np.isclose(checkers["load"], 16 * n**3 + 32 * n**2), n),
-        "river_closed": _where(np.isclose(river["load"], (2 * m + 1) * (2 * m**2 - 2 * m) * river["moves"]), m),
+        "river_moves_2": river[2][0],
+        "river_moves_3": river[3][0],
+        "river_load_2": river_loads[2],
+        "river_load_3": river_loads[3],
+        "river_ratio": river_loads[3] / CRITICAL_LOAD,
+        "checkers_closed": _where({n: np.isclose(checkers_load(n).load, 16 * n**3 + 32 * n**2) for n in checkers}),
+        "river_closed": _where(
+            {n: load == (2 * n + 1) * (2 * n**2 - 2 * n) * river[n][0] for n, load in river_loads.items()}
+        ),
         "three_digits": len(range(100, 1000)),
         "register_bits": log2(1000),
         "rules_bits": log2(100**2),
@@ -116,8 +126,7 @@ def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
     }
 
 
-def _where(agrees: pd.Series, sizes: pd.Index | None = None) -> str:
+def _where(agrees: dict[int, bool]) -> str:
     """Return the sizes at which something agrees, as the post writes them."""
-    agrees = pd.Series(agrees, sizes)
-    found = agrees.index[agrees]
-    return f"n = {found[0]}..{found[-1]}" if agrees.all() else f"n = {', '.join(map(str, found)) or 'none'}"
+    found = [size for size in agrees if agrees[size]]
+    return f"n = {found[0]}..{found[-1]}" if all(agrees.values()) else f"n = {', '.join(map(str, found)) or 'none'}"
