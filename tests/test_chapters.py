@@ -153,6 +153,19 @@ def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_the
     assert (set_["effort"], set_["max_tokens"], set_["version"]) == ("high", "1 (1), 2 (1,200)", "not stated")
 
 
+def test_sampling_errors_are_those_of_shares():
+    """Independent answers give the textbook error, alike ones count as one each; drops have the largest variance."""
+    space = {}
+    for cell in ("c14-02", "c14-shares"):
+        exec(read("14_companions", "code")[cell].partition("\n\npage = ")[0], space)  # our own notebook
+    first, _, drop, *_ = space["z"].to_dict("records")
+    error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5
+    assert list(first.values()) == pytest.approx([0.34 / error, 0.34 / error / 8**0.5])
+    # 5 points between two averages over 13 perturbations, of 8 answers to 60 problems
+    assert list(drop.values()) == pytest.approx([0.05 / (0.5 * 14 / 13 / 480) ** 0.5, 0.05 / (1 / 60) ** 0.5])
+    assert set(space["verdict"]) == {"established", "depends", "not established"}
+
+
 @pytest.mark.parametrize("whole_grid", [True, False])
 def test_chapters_link_to_chapters_that_the_same_book_has(whole_grid):
     """A book of a part of the grid has fewer chapters, and no link leads to one that it lacks."""

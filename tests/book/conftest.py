@@ -9,8 +9,7 @@ import threading
 import pytest
 from browsing import ROOT, book_html, pages
 
-from cogniload_repro.presentation.page_data import write_script
-from cogniload_repro.presentation.workbench import workbench_data
+from cogniload_repro.presentation.page_data import workbench_data, write_script
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

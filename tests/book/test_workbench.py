@@ -11,7 +11,7 @@ from browsing import complaints, visit, wait
 from selenium.webdriver.common.by import By
 
 import cogniload_repro as cl
-from cogniload_repro.presentation.workbench import FIXED, PRODUCTS, gather_cells, workbench_data
+from cogniload_repro.presentation.page_data import FIXED, PRODUCTS, gather_cells, workbench_data
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 

@@ -16,14 +16,12 @@ from cogniload_repro.companions.load import (
     compare_curves,
     fit_thresholds,
     hanoi_load,
-    measure_effort,
     river_load,
     search_checkers,
     search_hanoi,
     search_river,
 )
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.published import load_printed
 from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.regression import fit_glm
@@ -113,12 +111,3 @@ def test_counts_of_the_papers_regression_prefer_that():
     assert table.loc[PAPER, "aic"] < table.drop(index=[PAPER, FALLING])["aic"].min()
     assert table.loc[FREE, "deviance"] < table.loc[LOAD, "deviance"]
     assert fit_thresholds(cells)["p_equal"].max() < 1e-6
-
-
-def test_effort_is_that_of_the_printed_tables():
-    """The largest of a model's 20 mean outputs and the one at N = 250, d = 10; a model without that one has no row."""
-    found = measure_effort().set_index("model")
-    printed = load_printed("tokens").query("model == 'o3-2025-04-16'")["output_mean"].astype(float)
-    assert found.loc["o3-2025-04-16", "highest"] == printed.max()
-    assert found["ratio"].between(0, 1).all()
-    assert "Qwen3-8B" not in found.index

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.companions import statements
-from cogniload_repro.companions.statements import VERDICTS, check_statements, compare_shares, load_statements
+from cogniload_repro.companions.statements import VERDICTS, check_statements, load_statements
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +41,3 @@ def test_a_changed_value_changes_the_verdict(monkeypatch, checked):
     circular = ["output tokens", "Snake Vertical, Qwen", "models evaluated"]
     own = again[(again["check"] != "") & ~again["statement"].str.startswith(tuple(circular))]
     assert (own["verdict"] == "differs").all()
-
-
-def test_sampling_errors_are_those_of_shares():
-    """Independent samples give the textbook error; alike ones count as one each."""
-    row = compare_shares().iloc[0]
-    error = ((0.99 * 0.01 + 0.65 * 0.35) / 240) ** 0.5
-    assert row["z_independent"] == pytest.approx(0.34 / error)
-    assert row["z_alike"] == pytest.approx(0.34 / error / 8**0.5)
-    drop = compare_shares().iloc[2]  # 5 points between two averages over 13 perturbations, of 8 answers to 60 problems
-    assert drop["z_independent"] == pytest.approx(0.05 / (2 * 0.25 * 14 / 13 / 480) ** 0.5)
-    assert drop["z_alike"] == pytest.approx(0.05 / (4 * 0.25 / 60) ** 0.5)
-    assert set(compare_shares()["verdict"]) == {"established", "depends", "not established"}

@@ -7,8 +7,13 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.grid import MINI_GRID
-from cogniload_repro.presentation.explorer import describe_puzzle, explorer_data, judge_answer, prepare_answers
-from cogniload_repro.presentation.page_data import write_json
+from cogniload_repro.presentation.page_data import (
+    describe_puzzle,
+    explorer_data,
+    judge_answer,
+    prepare_answers,
+    write_json,
+)
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.schemas import PUZZLES

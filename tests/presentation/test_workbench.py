@@ -1,7 +1,7 @@
 """What the page that fits in the browser starts from."""
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation.workbench import gather_cells, workbench_data
+from cogniload_repro.presentation.page_data import gather_cells, workbench_data
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 

@@ -18,7 +18,6 @@ from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm
 
 from cogniload_repro.models import order_models
-from cogniload_repro.published import load_table
 from cogniload_repro.statistics.likelihood import maximise
 
 State = TypeVar("State", bound=Hashable)
@@ -213,19 +212,6 @@ def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFr
             | {"exponent_d": free[1], "exponent_N": free[2], "p_equal": chi2.sf(2 * (better - loglik), 1)}
         )
     return pd.DataFrame(rows)
-
-
-def measure_effort() -> pd.DataFrame:
-    """Return how far each model's mean output (Tables 7 to 10) falls at the highest load, N = 250 and d = 10.
-
-    One row per model whose output there is printed: model; highest, the largest mean output over the 20 cells of N
-    and d, in tokens; at_N and at_d, its cell; at_end, the mean output at N = 250 and d = 10; ratio, of both.
-    """
-    cells = load_table("tokens").pivot_table("output_mean", "model", ["N", "d"], sort=False)
-    cells = cells[cells[250, 10].notna()]
-    found = pd.DataFrame({"model": cells.index, "highest": cells.max(axis=1).to_numpy()})
-    found[["at_N", "at_d"]] = cells.idxmax(axis=1).tolist()
-    return found.assign(at_end=cells[250, 10].to_numpy(), ratio=lambda frame: frame["at_end"] / frame["highest"])
 
 
 def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:

@@ -9,7 +9,6 @@ from math import comb, log2
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from cogniload_repro.companions.load import (
     CRITICAL_LOAD,
@@ -23,14 +22,6 @@ from cogniload_repro.companions.perturbations import GROUPS, PERTURBATIONS
 from cogniload_repro.storage import PUBLISHED
 
 VERDICTS = ("holds", "differs", "definition", "cannot be told")
-#: Two shares (%), as `load_statements` calls them, with the problems, and the answers to each, that they rest on.
-_PAIRS = [
-    ("Snake Horizontal, AIME 2024, Gemini 3.1 Pro", "Snake Vertical, AIME 2024, Gemini 3.1 Pro", 30, 8),
-    ("Snake Horizontal, AIME 2024, Qwen3", "Snake Vertical, AIME 2024, Qwen3", 30, 16),
-    ("average drop, Gemini 3.1 Pro", "average drop, GPT-5.4", 60, 8),
-    ("average drop, Nemotron-7B", "average drop, Qwen3-30B-A3B-Thinking-2507", 60, 16),
-    ("average drop, Claude 4.6 Opus", "average drop, Gemini 3.1 Pro", 60, 8),
-]
 
 
 def load_statements() -> pd.DataFrame:
@@ -50,31 +41,6 @@ def check_statements() -> pd.DataFrame:
     unchecked = np.where(rows["kind"] == "definition", "definition", "cannot be told")
     verdicts = np.where(rows["check"] == "", unchecked, np.where(found == rows["value"], "holds", "differs"))
     return rows.assign(found=found, verdict=verdicts)
-
-
-def compare_shares() -> pd.DataFrame:
-    """Compare accuracies that the benchmark draws conclusions from with their sampling errors.
-
-    The problems of one year are the same for both, and answers to one problem resemble one another: the number of
-    independent answers lies between the number of problems and that of answers. An average drop rests on accuracies
-    that are not printed, so it is given the largest variance a share can have.
-
-    One row per comparison: comparison; first and second (fractions); problems; samples (per problem); z_independent
-    and z_alike, the difference in standard errors at the two ends; verdict: "established" beyond 1.96 at both ends,
-    "depends" at one, "not established" at none.
-    """
-    rows = load_statements().set_index("statement")["value"]
-    share = {text.partition(" (%)")[0]: float(value) / 100 for text, value in rows.items() if "(%)" in text}
-    frame = pd.DataFrame(_PAIRS, columns=["first", "second", "problems", "samples"])
-    p, q = frame["first"].map(share), frame["second"].map(share)
-    # an average drop is of a baseline and of the mean of all perturbations, which are alike or not, for two models
-    drop, variance = frame["first"].str.startswith("average"), p * (1 - p) + q * (1 - q)
-    independent = variance.mask(drop, 0.5 * (1 + 1 / len(PERTURBATIONS))) / (frame["problems"] * frame["samples"])
-    alike = variance.mask(drop, 0.5 * 2) / frame["problems"]
-    z = pd.DataFrame({"independent": independent, "alike": alike}).pow(0.5).rdiv((p - q).abs(), axis=0)
-    verdicts = (z > norm.ppf(0.975)).sum(axis=1).map({0: "not established", 1: "depends", 2: "established"})
-    frame.insert(0, "comparison", frame["first"] + "; " + frame["second"])
-    return frame.assign(first=p, second=q).join(z.add_prefix("z_")).assign(verdict=verdicts)
 
 
 def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:

@@ -192,9 +192,7 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 def _make(name: str, build: Path) -> str:
     """Return the page on the functions as MyST Markdown, or data of pages' scripts as a script."""
     from cogniload_repro.presentation.api_page import api_page  # these import all that is public, fit and score
-    from cogniload_repro.presentation.explorer import explorer_data
-    from cogniload_repro.presentation.page_data import numbers_data, write_script
-    from cogniload_repro.presentation.workbench import workbench_data
+    from cogniload_repro.presentation.page_data import explorer_data, numbers_data, workbench_data, write_script
 
     if name == "api":
         return api_page()

@@ -72,14 +72,11 @@ class Fragment:
 
 
 class Page:
-    """The page of one notebook over a build.
+    """The page of one notebook over a build folder (its ``cells.parquet`` and the like).
 
-    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure.
-
-    Parameters
-    ----------
-    build : path
-        The build folder, where ``cells.parquet``, ``fidelity.parquet``, ``figures/`` and ``tables/`` are.
+    Sets the plot style for the whole notebook, seaborn's figures included. Only `figure` shows a figure. A caption is
+    MyST Markdown, in which other people's text goes through `markdown.escape`; ``evidence`` is a key of `EVIDENCE`, or
+    "" for what shows no data of models; ``name`` is the label for references and the stem of the files.
     """
 
     def __init__(self, build: str | Path):
@@ -130,21 +127,9 @@ class Page:
     def figure(
         self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
     ) -> Fragment:
-        """Save a figure as PNG and SVG and return it with badge, caption, description and downloads.
+        """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption, description and downloads.
 
-        Parameters
-        ----------
-        figure : Figure or seaborn grid
-        name : str
-            Of the files, and the label for references.
-        caption : str
-            MyST Markdown: message, encodings, source. Other people's text in it goes through `markdown.escape`.
-        alt : str
-            What the figure shows, for readers who do not see it: any text.
-        evidence : str
-            A key of `EVIDENCE`, or "" for a figure without data of models.
-        data : mapping, optional
-            What the figure shows (`PaperFigure.data`), for the figure that the page draws in its place.
+        ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a figure in its place.
         """
         png, svg = save_figure(figure.figure, self.build / "figures" / name, self._source(evidence))
         caption = f"{self.badge(evidence)} {caption}".strip()
@@ -165,24 +150,11 @@ class Page:
         csv: bool = False,
         empty: str = "Nothing to show.",
     ) -> Fragment:
-        """Return a frame as a table with badge and caption.
+        """Return a frame, without its index, as a table with badge and caption; text in it is escaped.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            Shown without its index; text is escaped, and so are column names except for ``$...$``.
-        name : str
-            Label for references, and of the CSV file.
-        caption : str
-            MyST Markdown.
-        evidence : str
-            A key of `EVIDENCE`, or "" for a table without data of models.
-        columns : mapping, optional
-            Column, or several, to heading and format (`tables.format_frame`); all columns as they are by default.
-        csv : bool
-            Offer the whole frame, unformatted, as CSV.
-        empty : str
-            The sentence that takes the place of a table without rows.
+        ``columns`` maps a column, or several, to heading and format (`tables.format_frame`); without it all are shown,
+        with ``$...$`` in their names as math. ``csv`` offers the whole frame, unformatted; ``empty`` takes the place of
+        a table without rows.
         """
         shown = frame if columns is None else format_frame(frame, columns)
         if len(shown.columns) > MAX_COLUMNS:

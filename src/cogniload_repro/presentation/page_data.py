@@ -1,13 +1,30 @@
-"""Data for the book's scripts: JSON that can stand anywhere in a page, and every printed number for its link."""
+"""Data for scripts of the book: printed numbers with verdicts, counts to fit, puzzles; JSON fit for any page."""
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
+import pyarrow.parquet as pq
+from scipy.stats import norm
 
+from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.formats import format_name
+from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import BY_NAME, NAMES, order_models
+from cogniload_repro.presentation.style import pens
+from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
+from cogniload_repro.puzzles.ontology import PHRASES
+from cogniload_repro.puzzles.puzzle import Puzzle
+from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.scoring.matches import find_mention
+from cogniload_repro.scoring.verdict import explain_response
+from cogniload_repro.scoring.windows import find_windows
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
+from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
+from cogniload_repro.statistics.regression import QUADRATIC
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
@@ -39,13 +56,10 @@ def _finite(value: Any) -> Any:
 
 
 def numbers_data(build: str | Path) -> dict[str, Any]:
-    """Return the comparison with the paper by table, row and column.
+    """Return the comparison with the paper: levels (`_LEVELS`), columns of each table, in printed order, and rows.
 
-    Returns
-    -------
-    dict
-        levels (see `_LEVELS`), columns (of each table, in printed order) and rows: by table, row ("QwQ-32B", or
-        "QwQ-32B d=3") and column the numbers there, each as quantity, printed, recomputed, kind, verdict and reason.
+    Rows give by table, row ("QwQ-32B", or "QwQ-32B d=3") and column the numbers there, each as quantity, printed,
+    recomputed, kind, verdict and reason.
     """
     checks = pd.read_parquet(Path(build) / "fidelity.parquet")
     rows: dict[str, dict[str, dict[str, list]]] = {}
@@ -57,8 +71,224 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
         columns.setdefault(one.table, {})[column] = None
         entry = [one.quantity, one.published, one.shown, one.kind, one.verdict, one.reason]
         rows.setdefault(one.table, {}).setdefault(own_row, {}).setdefault(column, []).append(entry)
+    return {"levels": _LEVELS, "columns": {table: list(names) for table, names in columns.items()}, "rows": rows}
+
+
+#: The specification of Appendix B with its products written out.
+PRODUCTS = f"{QUADRATIC} + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+#: What the printed tables fix the sums of: a logit fit whose columns lie in its span is identified.
+FIXED = "correct ~ C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+_GRID = ["N", "d", "ratio_pct", "rho"]
+
+
+class Question(NamedTuple):
+    """A sentence of the paper that counts models by one coefficient or capacity point."""
+
+    text: str
+    claims: tuple[str, ...]  # ids in claims.csv, which has the number that the paper states
+    terms: tuple[str, ...]  # names that the coefficient may go by, the paper's first; or a capacity point
+    way: str  # significant and negative, positive or either; none: not significant; above or below: of a point
+    formula: str = QUADRATIC  # in which the paper asks
+    level: float = ALPHA  # of significance, or the value that the point is compared with
+
+
+QUESTIONS = (
+    Question("the slope of d is negative and significant", ("C063",), ("d",), "negative"),
+    Question("the slope of N is negative and significant", ("C064",), ("log10_N", "N"), "negative"),
+    Question("the slope of rho is not significant", ("C066",), ("rho",), "none"),
+    Question("the curve in rho is not significant", ("C065",), ("I(rho**2)",), "none"),
+    Question("gpt-5 and o3: ECL50 above 300", ("C070", "C071"), ("ecl50",), "above", level=300),
+    Question("ID50 below 0", ("C074",), ("id50",), "below", level=0),
+    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", PRODUCTS, 0.01),
+    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", PRODUCTS),
+    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", PRODUCTS),
+    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", PRODUCTS),
+    Question("d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", PRODUCTS),
+)
+
+
+def gather_cells(build: str | Path | None = None) -> pd.DataFrame:
+    """Return the cells of a build and, for models of the paper that it does not have, the committed ones."""
+    own, committed = load_cells(build), load_cells()
+    others = committed[~committed["model"].isin(own["model"])]
+    together = pd.concat([own, others], ignore_index=True) if len(others) else own
+    together.attrs = own.attrs
+    return together
+
+
+def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
+    """Return what the page needs of a build, or of the committed cells, ready for JSON.
+
+    Counts of a model are lists over the configurations in grid: n answers, k correct, where known ctx, and of a
+    reconstructed model tables, the correct answers in each reconstruction.
+    """
+    own, cells = load_cells(build), gather_cells(build)
+    grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
+    places = pd.MultiIndex.from_frame(grid)
+    committed, origins = load_cells(), [describe_cells(own)]
+    if set(cells["model"]) > set(own["model"]):
+        origins.append(f"Models that the build does not have: {describe_cells(committed)}")
+    tables = _count_tables(own) | _count_tables(committed[~committed["model"].isin(own["model"])])
+    models = []
+    for name, pen in pens(order_models(cells["model"])).items():
+        rows = cells[cells["model"] == name]
+        counts = rows.set_index(_GRID).reindex(places)
+        known = "ctx" in counts and counts.loc[counts["total"] > 0, "ctx"].notna().all()
+        models.append({
+            "name": format_name(name), "family": pen.family, "color": pen.color, "paper": name in BY_NAME,
+            "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
+            "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
+            "ctx": _whole(counts["ctx"]) if known else None,
+            "tables": [_whole(table.reindex(places)) for table in tables[name]] if name in tables else None,
+        })  # fmt: skip
     return {
-        "levels": _LEVELS,
-        "columns": {table: list(names) for table, names in columns.items()},
-        "rows": rows,
+        "origin": " ".join(f"{part}." for part in origins if part),
+        "z": norm.ppf(1 - ALPHA / 2),
+        "stars": list(STAR_LEVELS),
+        "formulas": {"paper": QUADRATIC, "products": PRODUCTS, "fixed": FIXED},
+        "grid": {name: grid[name].tolist() for name in _GRID},
+        "models": models,
+        "questions": _describe_questions(set(cells["model"])),
     }
+
+
+def _count_tables(cells: pd.DataFrame) -> dict[str, list[pd.Series]]:
+    """Return the correct answers of every reconstruction by configuration, for each reconstructed model."""
+    theirs = cells[cells["model"].isin(reconstructed_models(cells))]
+    counts, places = committed_counts(theirs), pd.MultiIndex.from_frame(theirs[_GRID])
+    groups = theirs.reset_index().groupby("model", observed=True).indices
+    return {model: [pd.Series(table[rows], places[rows]) for table in counts] for model, rows in groups.items()}
+
+
+def _whole(counts: pd.Series) -> list[int]:
+    return counts.fillna(0).astype(int).tolist()
+
+
+def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
+    """Return the paper's sentences for the models that the page has, with what is printed or how many are named."""
+    claims, rows = load_claims().set_index("id"), []
+    for one in QUESTIONS:
+        own = claims.loc[list(one.claims)]
+        named = [name for name in own["model"] if name]
+        asked = {"where": own["location"].iloc[0], "stated": str(len(named)) if named else own["value"].iloc[0]}
+        asked |= {name: getattr(one, name) for name in ("text", "terms", "way", "level", "formula")}
+        rows.append(asked | {"models": [name for name in (named or NAMES) if name in models]})
+    return rows
+
+
+PER_CELL = 2
+#: Of a real response only so many characters are shown, its last ones: the answer is there.
+LONGEST = 1_500
+#: Bytes of real responses that the page carries at most.
+MOST_RESPONSES = 2_000_000
+_CELL = ["N", "ratio_pct", "d"]
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def explorer_data(build: str | Path, per_cell: int = PER_CELL) -> dict[str, Any]:
+    """Return what the explorer needs: the phrases of each category, and some puzzles of each cell (`describe_puzzle`).
+
+    Phrases are initial, condition, update and question, with {} for the value or person. Puzzles have prepared answers
+    and, of imported outputs, the models' responses.
+    """
+    build = Path(build)
+    table = pq.read_table(build / "puzzles.parquet", columns=["name", *_CELL]).to_pandas()
+    names = table.groupby(_CELL, sort=True).head(per_cell)["name"]
+    chosen = pq.read_table(build / "puzzles.parquet", filters=[("name", "in", names.tolist())]).to_pandas()
+    responses = _read_responses(build, set(names)) if read_provenance(build) == "imported" else {}
+    puzzles = []
+    for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
+        try:
+            puzzle = parse_puzzle(row["text"])
+        except ValueError:  # somebody's text, which no solver reads
+            continue
+        asked = {"poi": row["poi"], "gold": row["gold"], "domain": list(row["domain"]), "category": row["category"]}
+        entry = describe_puzzle(puzzle) | {"name": row["name"], "ratio_pct": row["ratio_pct"], "gold": row["gold"]}
+        entry["answers"] = [judge_answer(text, asked, **more) for text, more in prepare_answers(puzzle, asked)]
+        entry["responses"] = [
+            {"model": format_name(model), **judge_answer(text, asked)} for model, text in responses.get(row["name"], [])
+        ]
+        puzzles.append(entry)
+    return {"phrases": {name: list(phrases) for name, phrases in PHRASES.items()}, "puzzles": puzzles}
+
+
+def describe_puzzle(puzzle: Puzzle) -> dict[str, Any]:
+    """Return a puzzle in numbers: places in lists for people, categories and values.
+
+    A statement in moves is a text such as "03a1|02": conditions and updates, each a letter for the category and one for
+    the value.
+    """
+
+    def write(places: list[int], values: Any) -> str:
+        return "".join(_DIGITS[place] + _DIGITS[values[place]] for place in places)
+
+    return {
+        "N": puzzle.N, "d": puzzle.d, "needles": puzzle.needles, "people": puzzle.people,
+        "poi": puzzle.people.index(puzzle.poi), "category": puzzle.category, "domains": puzzle.domains,
+        "start": [list(row) for row in puzzle.start],
+        "lines": [[person, list(order)] for person, order in puzzle.lines],
+        "moves": [f"{write(given, before)}|{write(new, after)}" for _, before, given, after, new in puzzle.moves],
+    }  # fmt: skip
+
+
+def prepare_answers(puzzle: Puzzle, asked: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield made-up answers to a puzzle with what else there is to say of each: its title, and token counts."""
+    poi, gold = asked["poi"], asked["gold"]
+    wrong = next(value for value in asked["domain"] if value != gold)
+    sentence = f"{poi} {PHRASES[asked['category']].initial}."
+    right, other = (sentence.replace("{}", value) for value in (gold, wrong))
+    steps = "\n".join(puzzle.text.split("\n\n")[1].split("\n")[-3:-1])
+    answers = {
+        "correct": right,
+        "wrong": other,
+        "unsure after correct reasoning": f"After the last statement {right}\n\nI am not sure about this.",
+        "correct on the way, wrong at the end": f"First {right}\nIn the end {other}",
+        "bold": sentence.replace("{}", f"**{gold}**"),
+        "with a remark in brackets": f"Answer: {gold}\n(This is so after statement {puzzle.N}.)",
+        "in back quotes": f"The answer is `{gold}`",
+        "cut off": f"{steps}\nThe people who",
+    }
+    yield from ((text, {"title": title}) for title, text in answers.items())
+    title = f"right, but all {CONTEXT_TOKENS:,} tokens are used up"
+    yield right, {"title": title, "prompt_tokens": 0, "response_tokens": CONTEXT_TOKENS}
+
+
+def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: Any) -> dict[str, Any]:
+    """Return an answer as the scorer sees it: bucket, the value that decided, and the place of its window, or -1.
+
+    Of each of the three windows: start and end in the lower-case text, or itself where it is not in it, and the values
+    found in it.
+    """
+    verdict = explain_response(text, **asked, **tokens)
+    windows = list(find_windows(text, asked["poi"], asked["category"]))
+    found = [[value for value in asked["domain"] if find_mention(value.lower(), window)] for window in windows]
+    shown = text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"
+
+    def locate(window: str) -> list[int] | str:
+        """Return where a window is in a text that all languages put into lower case alike; otherwise its end."""
+        start = shown.lower().rfind(window) if shown.isascii() else -1
+        return [start, start + len(window)] if start >= 0 else window[-LONGEST:]
+
+    return {
+        "title": title, "text": shown, "bucket": verdict.bucket, "answer": verdict.answer,
+        "window": windows.index(verdict.window) if verdict.window in windows and verdict.window else -1,
+        "windows": [[locate(window), values] for window, values in zip(windows, found, strict=True)],
+    }  # fmt: skip
+
+
+def _read_responses(build: Path, names: set[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the responses of all models to these puzzles, as far as the page can carry them."""
+    frames = [
+        pq.read_table(file, columns=["model", "name", "response"], filters=[("name", "in", list(names))]).to_pandas()
+        for file in sorted((build / "outputs").rglob("*.parquet"))
+    ]
+    rows = pd.concat(frames) if frames else pd.DataFrame(columns=["model", "name", "response"])
+    rank = {model: place for place, model in enumerate(order_models(rows["model"]))}
+    found: dict[str, list[tuple[str, str]]] = {}
+    carried = 0
+    for model, name, response in sorted(rows.itertuples(index=False), key=lambda row: (row[1], rank[row[0]])):
+        carried += min(len(response), LONGEST)
+        if carried > MOST_RESPONSES:
+            break
+        found.setdefault(name, []).append((model, response))
+    return found

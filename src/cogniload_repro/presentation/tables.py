@@ -204,14 +204,29 @@ def table3(interactions: pd.DataFrame) -> Table:
 
 def table4(cells: pd.DataFrame) -> Table:
     """Return Table 4: error types by difficulty d, counts and accuracy in %, from a cells frame."""
-    caption = r"Error types by difficulty $d$ and model, over all $N$ and $\rho$."
-    return Table("table4", caption + _describe_untested(cells), _print_errors(cells, "d"))
+    return _error_table("table4", r"Error types by difficulty $d$ and model, over all $N$ and $\rho$.", cells, "d")
 
 
 def table5(cells: pd.DataFrame) -> Table:
     """Return Table 5: error types by length N, counts and accuracy in %, from a cells frame."""
-    caption = r"Error types by task length $N$ and model, over all $d$ and $\rho$."
-    return Table("table5", caption + _describe_untested(cells), _print_errors(cells, "N"))
+    return _error_table("table5", r"Error types by task length $N$ and model, over all $d$ and $\rho$.", cells, "N")
+
+
+def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Table:
+    """Print errors in the order of Tables 4 and 5, which alone sort names regardless of case.
+
+    The caption tells how many answers lack token counts; of cells that lack only some, nobody knows how many.
+    """
+    counts, tokens = errors_by(cells, load), cells.columns.intersection(["prompt_mean", "output_mean"])
+    untested = cells.loc[cells[tokens].isna().any(axis=1), "total"].sum() if len(tokens) == 2 else 0
+    if untested:
+        total = cells["total"].sum()
+        share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
+        caption += f" {share} answers lack token counts; the context limit was not tested for these."
+    order = sorted(order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold()))
+    counts = counts.sort_values("model", key=lambda names: names.map(order.index), kind="stable")
+    forms = {column: (column, format_name if column == "model" else format_count) for column in counts.columns}
+    return Table(name, caption, format_frame(counts, forms))
 
 
 def table6(aic: pd.DataFrame) -> Table:
@@ -361,24 +376,3 @@ def _print_rows(
             printed = list(map(str.__add__, numbers, marks))
         rows.append([format_name(row["model"]), *printed])
     return pd.DataFrame(rows, columns=["model", *forms], dtype="str")
-
-
-def _print_errors(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """Print the counts in the order of Tables 4 and 5, which alone sort names regardless of case."""
-    counts = errors_by(cells, dimension)
-    forms = {column: format_name if column == "model" else format_count for column in counts.columns}
-    shown = pd.DataFrame({column: counts[column].map(form) for column, form in forms.items()}, dtype="str")
-    order = sorted(order_models(counts["model"]), key=lambda name: (name not in BY_NAME, name.casefold()))
-    rank = counts["model"].map(order.index)
-    return shown.loc[rank.sort_values(kind="stable").index].reset_index(drop=True)
-
-
-def _describe_untested(cells: pd.DataFrame) -> str:
-    """Return a sentence on the answers of cells without token counts; of cells with some, nobody knows how many."""
-    counts = cells.columns.intersection(["prompt_mean", "output_mean"])
-    untested = cells.loc[cells[counts].isna().any(axis=1), "total"].sum() if len(counts) == 2 else 0
-    if not untested:
-        return ""
-    total = cells["total"].sum()
-    share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
-    return f" {share} answers lack token counts; the context limit was not tested for these."
