@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import chain, combinations, product
 from math import log2
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -57,7 +57,7 @@ def river_load(n: int) -> Load:
     return Load(2 * n + 1, 2 * n * (n - 1), moves)
 
 
-def _search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> tuple[int | None, int]:
+def _search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> tuple[Any, int]:
     """Return the fewest moves to the goal (None if it cannot be reached), and how many states can be reached."""
     steps, front = {start: 0}, [start]
     for state in front:  # grows as it is read
@@ -68,7 +68,7 @@ def _search(start: State, goal: State, moves: Callable[[State], Iterable[State]]
     return steps.get(goal), len(steps)
 
 
-def search_hanoi(n: int) -> tuple[int | None, int]:
+def search_hanoi(n: int) -> tuple[Any, int]:
     """Move n disks from the first of three pegs to the third; a state is the peg of every disk, smallest first."""
 
     def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -80,7 +80,7 @@ def search_hanoi(n: int) -> tuple[int | None, int]:
     return _search((0,) * n, (2,) * n, moves)
 
 
-def search_checkers(n: int) -> tuple[int | None, int]:
+def search_checkers(n: int) -> tuple[Any, int]:
     """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
     ways = (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_"))
     return _search(
@@ -90,7 +90,7 @@ def search_checkers(n: int) -> tuple[int | None, int]:
     )
 
 
-def search_river(n: int, capacity: int | None = None) -> tuple[int | None, int]:
+def search_river(n: int, capacity: int | None = None) -> tuple[Any, int]:
     """Bring n actors and their n agents over a river; the post's boat holds two for n = 2 and 3, and three from 4 on.
 
     Nobody's actor may be with another's agent without their own, on either bank or in the boat. A state is the set of

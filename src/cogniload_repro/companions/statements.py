@@ -74,7 +74,7 @@ def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
         "river_load_2": river_loads[2],
         "river_load_3": river_loads[3],
         "river_ratio": river_loads[3] / CRITICAL_LOAD,
-        "checkers_closed": _where({n: np.isclose(checkers_load(n).load, 16 * n**3 + 32 * n**2) for n in checkers}),
+        "checkers_closed": _where({n: checkers_load(n).load == 16 * n**3 + 32 * n**2 for n in checkers}),
         "river_closed": _where(
             {n: load == (2 * n + 1) * (2 * n**2 - 2 * n) * river[n][0] for n, load in river_loads.items()}
         ),
