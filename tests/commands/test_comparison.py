@@ -75,9 +75,9 @@ def test_levels_with_many_overflows_are_marked(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("strong", "other"), "no model other"),
+        (("strong", "other"), "not two models"),
         (("strnog", "weak"), "did you mean strong?"),
-        (("weak", "weak"), "itself"),
+        (("weak", "weak"), "not two models"),
         (("strong", "weak", "--margin", "2"), "margin"),
     ],
 )

@@ -127,7 +127,7 @@ def test_only_cells_that_both_have_are_compared():
     """Cells of one model alone do not count; without any in common, and against itself, nothing is compared."""
     cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
     assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
-    for pair, why in ((("b", "c"), "no cell"), (("a", "a"), "itself"), (("a", "none"), "no model none")):
+    for pair, why in ((("b", "c"), "no cell"), (("a", "a"), "not two models"), (("a", "none"), "not two models")):
         with pytest.raises(ValueError, match=why):
             compare_models(cells, *pair)
     with pytest.raises(ValueError, match="margin"):
@@ -203,14 +203,7 @@ def test_the_same_answers_twice_are_alike():
     for answers, expected in ((same, VERDICTS[2]), (same[:10], VERDICTS[3])):
         found = compare_answers(answers, answers)[1]
         assert judge(found.p, found.p_equivalence) == expected
-
-
-@pytest.mark.parametrize(
-    ("p", "p_equivalence", "place"), [(0.01, 0.9, 0), (0.01, 0.01, 1), (0.5, 0.01, 2), (0.5, 0.5, 3)]
-)
-def test_a_small_difference_may_be_significant(p, p_equivalence, place):
-    """Difference and equivalence are two questions."""
-    assert judge(p, p_equivalence) == VERDICTS[place]
+    assert [judge(0.01, p) for p in (0.9, 0.01)] == list(VERDICTS[:2])  # a small difference may be significant
 
 
 def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
@@ -221,12 +214,6 @@ def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
     assert compare_pairs(cells.assign(chosen=1)).empty
     with pytest.raises(ValueError, match="puzzles of Qwen3-8B were selected"):
         compare_models(marked, "QwQ-32B", "Qwen3-8B")
-
-
-def test_unknown_quantity_is_refused():
-    """A misspelt quantity is answered with those there are."""
-    with pytest.raises(ValueError, match="not compared by 'acc'; choose one of: accuracy, pooled, ecl50"):
-        compare_pairs(FEW, "acc")
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)

@@ -53,14 +53,9 @@ def test_origin_is_what_the_file_says(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "complaint"),
     [
-        ({"rho": None}, "has no column rho"),
         ({"N": None, "model": None}, "has no column model, N"),
         ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3 \(QwQ-32B\) has more correct and wrong answers than its total"),
-        ({"correct": [1, 2, -1, 4, 5, 6]}, "row 3 .* has correct -1, not a whole number from 0"),
-        ({"total": [100, 100.5, 100, 100, 100, 100]}, r"row 2 .* has total 100\.5, not a whole number"),
         ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4 .* has rho 40\.0, not a number from 0 to 1"),
-        ({"d": ["1", "2", "x", "4", "5", "6"]}, "row 3 .* has d 'x', not a number"),
-        ({"model": ["a", None, "a", "a", "a", "a"]}, "row 2 .* has model '', no text"),
         ({"d": 1, "ratio_pct": 5}, "row 2 .* is there before"),
         ({"total": 0, "correct": 0}, "holds no answers"),
         ({"ctx": 99}, "row 1 .* has more correct and wrong answers than its total"),
@@ -75,18 +70,17 @@ def test_impossible_tables_are_refused(tmp_path, columns, complaint):
 
 
 def test_what_is_no_table_is_refused(tmp_path):
-    """A missing file, another kind of file and a damaged one are told apart."""
-    with pytest.raises(ValueError, match="there is no table of cells at"):
-        read_cell_table(tmp_path / "none.csv")
-    (tmp_path / "mine.xlsx").write_bytes(b"x")
-    with pytest.raises(ValueError, match=r"ends in \.xlsx"):
-        read_cell_table(tmp_path / "mine.xlsx")
-    (tmp_path / "mine.parquet").write_bytes(b"x")
-    with pytest.raises(ValueError, match="cannot be read"):
-        read_cell_table(tmp_path / "mine.parquet")
-    (tmp_path / "empty.csv").write_bytes(b"")
-    with pytest.raises(ValueError, match="cannot be read"):
-        read_cell_table(tmp_path / "empty.csv")
+    """A missing file, another kind of file and damaged ones have their sentence."""
+    for name, content, complaint in (
+        ("none.csv", None, "there is no table of cells at"),
+        ("mine.xlsx", b"x", r"ends in \.xlsx"),
+        ("mine.parquet", b"x", "cannot be read"),
+        ("empty.csv", b"", "cannot be read"),
+    ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=complaint):
+            read_cell_table(tmp_path / name)
 
 
 def test_names_of_files_are_harmless_in_captions():
@@ -120,12 +114,6 @@ def test_a_build_without_cells_names_the_step_that_makes_them(tmp_path):
     for build in (tmp_path, tmp_path / "none"):
         with pytest.raises(ValueError, match=r"cells\.parquet is missing; make it with `make score`"):
             load_cells(build)
-
-
-def test_reconstructed_data_say_so():
-    """Reconstructed cells carry the label, imported ones do not."""
-    assert source_note(PROVISIONAL, "reconstructed") == "Reconstructed from the paper's tables, not raw outputs"
-    assert source_note(PROVISIONAL, "imported") == ""
 
 
 def test_partial_grid_is_counted():

@@ -10,7 +10,7 @@ from scipy.stats import chi2, norm
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.design import FULL, GRID, X
+from cogniload_repro.statistics.design import FULL, X
 from cogniload_repro.statistics.fits import (
     aic_table,
     capacity_points,
@@ -148,17 +148,9 @@ def test_other_regressions_have_no_capacity_points_of_this_form(formula, family,
         capacity_points(fit(QWQ, formula, family), QWQ)
 
 
-@pytest.fixture(scope="module")
-def three():
-    """Reconstructed cells of two models, between them one that is always right."""
-    cells = load_counts()
-    sure = GRID.assign(model="sure", total=10, correct=10)
-    return pd.concat([cells[cells["model"] == "QwQ-32B"], sure, cells[cells["model"] == "o3-2025-04-16"]])
-
-
-def test_tables_have_one_row_a_model_in_the_order_of_the_cells(three):
+def test_tables_have_one_row_a_model_in_the_order_of_the_cells():
     """Tables 2, 3 and 6 hold every model; one without a fit says so and has no numbers."""
-    for table in (glm_table(three), interactions_table(three), aic_table(three)):
+    for table in (glm_table(THREE), interactions_table(THREE), aic_table(THREE)):
         assert table["model"].tolist() == ["QwQ-32B", "sure", "o3-2025-04-16"]
         assert table["status"].tolist() == ["ok", "separation", "ok"]
         numbers = table.drop(columns=["model", "status"]).drop(columns="total", errors="ignore")
@@ -166,9 +158,9 @@ def test_tables_have_one_row_a_model_in_the_order_of_the_cells(three):
         assert numbers.drop(columns="nt50", errors="ignore").iloc[[0, 2]].notna().all(axis=None)
 
 
-def test_tables_hold_the_fits_of_each_model(three):
+def test_tables_hold_the_fits_of_each_model():
     """Table 2 is the quadratic fit, Table 6 compares it with the linear one, Table 3 drops interactions one by one."""
-    own = three[three["model"] == "o3-2025-04-16"]
+    own = THREE[THREE["model"] == "o3-2025-04-16"]
     k, n = own["correct"].to_numpy(), own["total"].to_numpy()
 
     def fitted(x):
@@ -176,17 +168,17 @@ def test_tables_hold_the_fits_of_each_model(three):
         return model.fit(tol=1e-10, tol_criterion="params")
 
     results = {columns: fitted(X[:, columns]) for columns in (_LINEAR, _QUADRATIC, FULL)}
-    row = glm_table(three).iloc[2]
+    row = glm_table(THREE).iloc[2]
     names = ["0", "d", "N", "rho", "rho2"]
     np.testing.assert_allclose(row[[f"beta_{name}" for name in names]].astype(float), results[_QUADRATIC].params)
     np.testing.assert_allclose(row[[f"se_{name}" for name in names]].astype(float), results[_QUADRATIC].bse)
     np.testing.assert_allclose(row[[f"p_{name}" for name in names]].astype(float), results[_QUADRATIC].pvalues)
     assert row["total"] == n.sum() == 1398
-    row = aic_table(three).iloc[2]
+    row = aic_table(THREE).iloc[2]
     drop = 2 * (results[_QUADRATIC].llf - results[_LINEAR].llf)
     assert row["p_lr"] == pytest.approx(chi2.sf(drop, 1))
     assert row["aic_linear"] - row["aic_quadratic"] == pytest.approx(drop - 2)
-    row = interactions_table(three).iloc[2]
+    row = interactions_table(THREE).iloc[2]
     for place, name in enumerate(("dN", "drho", "Nrho", "dNrho"), start=5):
         dropped = fitted(np.delete(X, place, axis=1))
         assert row[f"beta_{name}"] == pytest.approx(results[FULL].params[place], rel=1e-6)

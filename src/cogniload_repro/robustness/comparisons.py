@@ -247,12 +247,8 @@ def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.n
     low = difference - np.hypot(means[0] - ends[0][0], ends[1][1] - means[1])
     high = difference + np.hypot(ends[0][1] - means[0], means[1] - ends[1][0])
     se = np.sqrt(variances[0] + variances[1])
-    columns = difference, low, high, 2 * norm.sf(np.abs(difference) / se), _equivalence(difference, se, margin)
+    columns = difference, low, high, 2 * norm.sf(np.abs(difference) / se), norm.sf((margin - np.abs(difference)) / se)
     return pd.DataFrame(dict(zip(Difference._fields, columns, strict=True)))
-
-
-def _equivalence(difference: np.ndarray, se: np.ndarray, margin: float) -> np.ndarray:
-    return norm.sf((margin - np.abs(difference)) / se)
 
 
 def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
@@ -262,30 +258,21 @@ def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_pair(cells: pd.DataFrame, first: str, second: str) -> None:
-    if first == second:
-        raise ValueError(f"{first} is compared with itself; name two models")
     known = cells.loc[cells["total"] > 0, "model"].unique()
-    even = set(evenly_asked(cells)["model"])
-    if chosen := [name for name in (first, second) if name in known and name not in even]:
+    if first == second or not {first, second} <= set(known):
+        raise ValueError(f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}")
+    if chosen := [name for name in (first, second) if name not in set(evenly_asked(cells)["model"])]:
         raise ValueError(
             f"the puzzles of {' and '.join(chosen)} were selected by an adaptive form, so accuracies are not averaged; "
             "compare capacity points instead"
         )
-    if unknown := [name for name in (first, second) if name not in known]:
-        raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {', '.join(known)}")
 
 
 def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
     """Compare two models on the puzzles that both have answered, whether each answer is correct by puzzle name.
 
-    The test is McNemar's, exact: only puzzles that one model alone answered correctly count. The interval
-    is Bonett and Price's adjusted one (2012), and equivalence is tested with its standard error.
-
-    Returns
-    -------
-    counts : Series
-        Puzzles by who solved them: both, first_alone, second_alone, neither.
-    difference : Difference
+    Returns the puzzles by who solved them (both, first_alone, second_alone, neither), and the difference: McNemar's
+    exact test, Bonett and Price's adjusted interval (2012), and equivalence tested with its standard error.
     """
     pair = pd.concat([first.rename("first"), second.rename("second")], axis=1, join="inner").astype(bool)
     if pair.empty:
@@ -298,11 +285,8 @@ def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN)
     shares = np.array([alone + 1, against + 1]) / (len(pair) + 2)
     middle = shares[0] - shares[1]
     se = np.sqrt((shares.sum() - middle**2) / (len(pair) + 2))
-    reach = norm.ppf(1 - ALPHA / 2) * se
-    found = Difference(
-        (alone - against) / len(pair), middle - reach, middle + reach, p, float(_equivalence(middle, se, margin))
-    )
-    return counts, found
+    reach, p_equivalence = norm.ppf(1 - ALPHA / 2) * se, float(norm.sf((margin - abs(middle)) / se))
+    return counts, Difference((alone - against) / len(pair), middle - reach, middle + reach, p, p_equivalence)
 
 
 def _ranked(pairs: pd.DataFrame) -> pd.Index:
@@ -342,6 +326,13 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     return runs
 
 
+def _both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return each pair from either model's side; the verdict is what the first is (Holm): better, worse or tied."""
+    swapped = pairs.rename(columns={"first": "second", "second": "first"}).assign(difference=-pairs["difference"])
+    both = pd.concat([pairs.assign(verdict="better"), swapped.assign(verdict="worse")])
+    return both.assign(verdict=both["verdict"].where(both["p_holm"] <= ALPHA, "tied"))
+
+
 def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
     """Compare the order of the paper's classes with the pairwise tests.
 
@@ -349,19 +340,14 @@ def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
     upper, upper_tier, lower, lower_tier (models, by class), difference (upper minus lower), p_holm, and verdict
     ("reversed" if the lower class's model is significantly better, else "not separated").
     """
-    rank = {model: list(TIERS).index(tier) for model, tier in TIER_OF.items()}
-    apart = pairs["first"].map(rank) - pairs["second"].map(rank)  # NaN for a model in no class
-    swapped, significant = apart > 0, pairs["p_holm"] <= ALPHA
-    table = pd.DataFrame({
-        "upper": pairs["first"].where(~swapped, pairs["second"]),
-        "lower": pairs["second"].where(~swapped, pairs["first"]),
-        "difference": pairs["difference"].where(~swapped, -pairs["difference"]),
-        "p_holm": pairs["p_holm"], "verdict": np.where(significant, "reversed", "not separated"),
-    })  # fmt: skip
-    table = table[swapped | ((apart < 0) & ~significant)].reset_index(drop=True)
-    table.insert(1, "upper_tier", table["upper"].map(TIER_OF))
-    table.insert(3, "lower_tier", table["lower"].map(TIER_OF))
-    return table
+    both = _both_ways(pairs).sort_index(kind="stable").rename(columns={"first": "upper", "second": "lower"})
+    both["verdict"] = both["verdict"].map({"worse": "reversed", "tied": "not separated"})
+    for side in ("upper", "lower"):
+        both[f"{side}_tier"] = both[side].map(TIER_OF)
+    rank = {tier: place for place, tier in enumerate(TIERS)}
+    both = both[(both["upper_tier"].map(rank) < both["lower_tier"].map(rank)) & both["verdict"].notna()]
+    columns = ["upper", "upper_tier", "lower", "lower_tier", "difference", "p_holm", "verdict"]
+    return both[columns].reset_index(drop=True)
 
 
 def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -370,15 +356,12 @@ def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
     One row per outsider and class: model, tier, better (members significantly worse than the model), tied (members that
     do not differ significantly), worse (members significantly better than the model).
     """
-    swapped = pairs.rename(columns={"first": "second", "second": "first"})
-    both = pd.concat([pairs.assign(verdict="better"), swapped.assign(verdict="worse")])
-    both["verdict"] = both["verdict"].where(both["p_holm"] <= ALPHA, "tied")
-    outsiders = [model for model in _ranked(pairs) if model not in TIER_OF]
-    rows = pd.MultiIndex.from_product([outsiders, TIERS], names=["model", "tier"])
-    counts = both.groupby(["first", both["second"].map(TIER_OF), "verdict"]).size().unstack("verdict")  # noqa: PD010
-    counts = counts.rename_axis(index=["model", "tier"], columns=None).reindex(
-        rows, columns=["better", "tied", "worse"]
+    both = _both_ways(pairs)
+    rows = pd.MultiIndex.from_product(
+        [[model for model in _ranked(pairs) if model not in TIER_OF], TIERS], names=["model", "tier"]
     )
+    counts = both.groupby(["first", both["second"].map(TIER_OF), "verdict"]).size().unstack("verdict")  # noqa: PD010
+    counts = counts.rename_axis(index=rows.names, columns=None).reindex(rows, columns=["better", "tied", "worse"])
     return counts.fillna(0).astype(int).reset_index()
 
 

@@ -6,7 +6,7 @@ Holm-adjusted. Conclusions about the paper's models are judged on these alone.
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import compress, pairwise
 from typing import NamedTuple
 
@@ -17,16 +17,11 @@ from scipy.stats import binomtest, norm, spearmanr
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, load_claims, load_conclusions, load_table
+from cogniload_repro.robustness import specifications
 from cogniload_repro.robustness.comparisons import TIERS, check_tiers, compare_pairs, dominant_load, place_outsiders
 from cogniload_repro.robustness.interactions import THIRD, interaction_tests, simple_slopes
 from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
-from cogniload_repro.robustness.specifications import (
-    SPECIFICATIONS,
-    are_identified,
-    dispersion_table,
-    fit_specifications,
-)
 from cogniload_repro.robustness.uncertainty import capacity_intervals, correct_holm, fit_quadratics, trough_table
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")
@@ -61,7 +56,7 @@ class Analyses:
     ecl50_pairs = cached_property(lambda self: compare_pairs(self.cells, "ecl50"))
     loads = cached_property(lambda self: dominant_load(self.cells))
     slopes = cached_property(lambda self: simple_slopes(self.cells))
-    dispersion = cached_property(lambda self: dispersion_table(self.cells))
+    dispersion = cached_property(lambda self: specifications.dispersion_table(self.cells))
     heterogeneity = cached_property(lambda self: heterogeneity_table(self.cells).set_index("term"))
     placed = cached_property(lambda self: place_models(self.cells))
     overflows = cached_property(lambda self: overflow_shares(self.cells))
@@ -83,8 +78,9 @@ class Analyses:
     @cached_property
     def spans(self) -> pd.DataFrame:
         """Range of the leaders' ECL50 over identified specifications with no larger AIC: low and high by model."""
-        smooth = list(compress(SPECIFICATIONS, are_identified(self.cells, SPECIFICATIONS)))
-        fits = fit_specifications(self.cells[self.cells["model"].isin(LEADERS)], smooth)
+        known = specifications.SPECIFICATIONS
+        smooth = list(compress(known, specifications.are_identified(self.cells, known)))
+        fits = specifications.fit_specifications(self.cells[self.cells["model"].isin(LEADERS)], smooth)
         paper = fits[fits["specification"] == smooth[0].name].set_index("model")["aic"]
         better = fits[fits["aic"] <= fits["model"].map(paper)]
         return better.groupby("model")["ecl50"].agg(["min", "max"]).set_axis(["low", "high"], axis=1)
@@ -100,11 +96,7 @@ def analyse(cells: pd.DataFrame) -> Analyses:
 
 
 def judge_conclusions(analyses: Analyses) -> pd.DataFrame:
-    """Judge the paper's conclusions by the analyses.
-
-    One row per conclusion, in the order of the file: the columns of `published.load_conclusions`, verdict (one of
-    `VERDICTS`), finding (sentences), kind and evidence (see `Rule`).
-    """
+    """Return `published.load_conclusions` with verdict (of `VERDICTS`), finding (sentences), kind and evidence."""
     conclusions = load_conclusions()
     rules = [RULES[name] for name in conclusions["rule"]]
     rows = [(*rule.judge(analyses), rule.kind, rule.evidence) for rule in rules]
@@ -123,7 +115,6 @@ class Rule(NamedTuple):
     evidence: str = "identified"
 
 
-@cache
 def _stated(claim: str) -> str:
     """Return what a claim of the paper's prose states."""
     return load_claims().set_index("id")["value"][claim]
@@ -344,11 +335,10 @@ def _gemini(a: Analyses) -> _Found:
     row = a.tests["Nrho"].loc[GEMINI[0]]
     levels = {level: rows.loc[GEMINI[0]] for level, rows in a.levels("Nrho").items()}
     shown = ", ".join(f"{one.slope:.1f} at d = {level:g}" for level, one in levels.items())
+    significant = sum(one.p_holm < ALPHA for one in levels.values()) or "none"
     return _each(one.slope < 0 and one.p_holm < ALPHA for one in levels.values()), (
         f"Table 3 tests at d = 0: {row['beta_paper']:.1f} ({_p(row['p_paper'])}; {_p(row['holm_paper'])} after Holm). "
-        f"At the tested levels it is {shown}; after Holm none is significant."
-        if not any(one.p_holm < ALPHA for one in levels.values())
-        else f"At the tested levels it is {shown}."
+        f"At the tested levels it is {shown}; after Holm {significant} is significant."
     )
 
 
@@ -357,12 +347,11 @@ def _lower_bound(a: Analyses) -> _Found:
     own = a.cells[a.cells["model"].isin([GEMINI[0], *LEADERS])]
     bounds = finished_accuracy(own, [_LONGEST]).query("d == '3+'").set_index("model")
     shown = ", ".join(f"{_name(model)} {row.low:.2f} to {row.high:.2f}" for model, row in bounds.iterrows())
+    leads = bounds.loc[LEADERS[0], "low"] > bounds.loc[GEMINI[0], "high"]
     return _each(shares[list(GEMINI)] > 0), (
         f"At N = {_LONGEST}, {shares[GEMINI[0]]:.0%} of the answers of gemini-2.5-pro ran out of context; most that "
-        f"finished are at d = 1. Among finished answers at d ≥ 3 accuracy lies within these bounds: {shown}. So gpt-5 "
-        "leads also among answers that fit."
-        if bounds.loc[LEADERS[0], "low"] > bounds.loc[GEMINI[0], "high"]
-        else f"At N = {_LONGEST}, {shares[GEMINI[0]]:.0%} of the answers of gemini-2.5-pro ran out of context; {shown}."
+        f"finished are at d = 1. Among finished answers at d ≥ 3 accuracy lies within these bounds: {shown}."
+        f"{' So gpt-5 leads also among answers that fit.' if leads else ''}"
     )
 
 

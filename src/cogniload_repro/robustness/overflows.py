@@ -9,27 +9,18 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import block_diag
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.special import expit
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.stats import norm
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
-from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
+from cogniload_repro.statistics.likelihood import maximise_multinomial
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
-#: Slopes among finished answers are not bounded where a larger share ran out of context at some N: the loads may nearly
-#: separate the few answers that are left.
-_LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
-_CORRECT, _CTX = _OUTCOMES.index("correct"), _OUTCOMES.index("ctx")
-_POINTS = ("beta_N", "ecl50")
-_STARTS, _STEPS = 3, 60
 #: The reference type, and the types compared with it.
 COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
 #: Fewest errors of a type that a slope is fitted to.
@@ -78,51 +69,16 @@ def finished_accuracy(
     rows = []
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
-        lengths_here = sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths))
-        sums = _Sums(own, exact=_counts_are_real(cells, model))
-        for N in lengths_here:
+        reconstructed = cells.attrs.get("provenance") == "reconstructed" and model in BY_NAME
+        tables = _Tables(own, exact=not reconstructed)
+        for N in sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths)):
             for name, levels in (difficulties or _difficulties(own)).items():
-                inside = np.outer(sums.lengths == N, np.isin(sums.difficulties, list(levels)))
-                if sums.total[inside].sum():
-                    rows.append((model, N, name, *sums.finished(inside), *sums.accuracy(inside)))
+                inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(levels)))
+                if tables.total[inside].sum():
+                    rows.append((model, N, name, *tables.finished(inside)))
     table = pd.DataFrame(rows, columns=["model", "N", "d", "fewest", "most", "low", "high"])
     table = table.astype({"low": float, "high": float})
     return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
-
-
-def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
-    """Bound the slope in N and ECL50 of the paper's regression among finished answers.
-
-    The regression depends on the correct answers through sums that the tables fix, and on how the finished answers
-    divide over the cells, which they fix by d and by N only. Linear programmes follow the gradient over all such
-    divisions, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
-
-    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50 (overflows
-    counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among finished answers).
-    ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that finished less than a quarter
-    of its answers at some N; real outputs have one value.
-    """
-    marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
-    rows = []
-    for model, share in marked.items():
-        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
-        exact = _counts_are_real(cells, model)
-        division = _Division(own, exact=exact)
-        starts = division.starts(np.random.default_rng(0)) if exact or share <= _LARGEST_SHARE else []
-        counted = division.points(np.zeros(len(own)))
-        low, high = (
-            [sign * np.fmax.reduce([np.nan, *(sign * division.search(place, sign, start) for start in starts)])
-             for place in range(len(_POINTS))]
-            for sign in (-1, 1)
-        )  # fmt: skip
-        rows.append((model, share, *counted, *low, *high))
-    columns = [f"{name}{end}" for end in ("", "_low", "_high") for name in _POINTS]
-    table = pd.DataFrame(rows, columns=["model", "share", *columns])
-    ecl50 = [name for name in columns if name.startswith("ecl50")]
-    with np.errstate(over="ignore"):
-        table[ecl50] = 10.0 ** table[ecl50].astype(float)
-    table.loc[table["beta_N_high"] >= 0, "ecl50_high"] = np.inf
-    return table
 
 
 def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
@@ -130,11 +86,7 @@ def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
     return {f"{level}": [level] for level in levels} | ({f"{levels[1]}+": levels[1:]} if len(levels) > 2 else {})
 
 
-def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
-    return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
-
-
-class _Sums:
+class _Tables:
     """All counts by N, d and outcome that have one model's sums: by N, by d, and of answers in each (N, d)."""
 
     def __init__(self, own: pd.DataFrame, *, exact: bool):
@@ -142,42 +94,32 @@ class _Sums:
         grid = pd.MultiIndex.from_product(table.index.levels)
         table = table.reindex(grid, fill_value=0)
         self.lengths, self.difficulties = (level.to_numpy() for level in grid.levels)
-        shape = len(self.lengths), len(self.difficulties)
-        self.total = table["total"].to_numpy().reshape(shape)
-        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*shape, len(_OUTCOMES))
+        self.total = table["total"].to_numpy().reshape(len(self.lengths), -1)
+        counts = table[list(_OUTCOMES)].to_numpy(float).reshape(*self.total.shape, -1)
         each = np.eye(counts.size).reshape(*counts.shape, -1)
         self._sums = np.vstack([each.sum(axis=axis).reshape(-1, counts.size) for axis in (2, 0, 1)])
         self._needed = self._sums @ counts.ravel()
         self._needed[: self.total.size] = self.total.ravel()  # a reconstruction's errors are those of another table
         self._bounds = Bounds(counts.ravel(), counts.ravel()) if exact else Bounds(0, np.inf)
 
-    def finished(self, inside: np.ndarray) -> tuple[int, int]:
-        """Return the fewest and the most finished answers in some (N, d)."""
-        finished = self._weights(inside)[1]
+    def finished(self, inside: np.ndarray) -> tuple[int, int, float, float]:
+        """Return the fewest and most finished answers in some (N, d), and the least and largest accuracy among them."""
+        correct, finished = (
+            np.outer(inside, [kept(outcome) for outcome in _OUTCOMES]).ravel().astype(float)
+            for kept in (lambda outcome: outcome == "correct", lambda outcome: outcome != "ctx")
+        )
         fewest, most = (round(finished @ self._largest(sign * finished)) for sign in (-1, 1))
-        return fewest, most
-
-    def accuracy(self, inside: np.ndarray) -> tuple[float, float]:
-        """Return the least and the largest accuracy among finished answers, by Dinkelbach's method."""
-        correct, finished = self._weights(inside)
         ends = []
-        for sign, ratio in ((-1, 0.0), (1, 1.0)):
-            for _ in range(50):  # from outside the range; each step solves one integer programme
+        for sign, ratio in ((-1, 0.0), (1, 1.0)):  # Dinkelbach's method, from outside the range
+            for _ in range(50):
                 counts = self._largest(sign * (correct - ratio * finished), finished)
                 if counts is None:
-                    return np.nan, np.nan
-                gain = sign * (correct - ratio * finished) @ counts
-                if abs(gain) < 1e-6:
+                    return fewest, most, np.nan, np.nan
+                if abs((correct - ratio * finished) @ counts) < 1e-6:
                     break
                 ratio = float(correct @ counts / (finished @ counts))
             ends.append(ratio)
-        return ends[0], ends[1]
-
-    def _weights(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what counts a correct and a finished answer."""
-        outcomes = np.arange(len(_OUTCOMES))
-        correct, finished = (inside[..., None] & kept for kept in (outcomes == _CORRECT, outcomes != _CTX))
-        return correct.ravel().astype(float), finished.ravel().astype(float)
+        return fewest, most, ends[0], ends[1]
 
     def _largest(self, weights: np.ndarray, some: np.ndarray | None = None) -> np.ndarray | None:
         """Return the whole counts with the largest weighted sum and, with ``some``, at least one of those."""
@@ -187,81 +129,13 @@ class _Sums:
         return None if found.x is None else np.round(found.x)
 
 
-class _Division:
-    """The finished answers of one model over its cells, as far as the printed tables leave it open."""
-
-    def __init__(self, own: pd.DataFrame, *, exact: bool):
-        self.ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
-        d, log10_N, rho = own["d"].to_numpy(float), np.log10(own["N"].to_numpy(float)), own["rho"].to_numpy(float)
-        self._x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
-        self._t, self._means, self._exact = self._x.T @ own["correct"].to_numpy(float), grid_means(own), exact
-        levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
-        products = np.column_stack([d * log10_N, d * rho, log10_N * rho, d * log10_N * rho])
-        fixed = np.column_stack([levels, self._x[:, 3:], products])  # of the correct answers: Tables 2 to 6
-        self._sums = block_diag(fixed.T, levels.T.astype(float))
-        self._needed = self._sums @ np.concatenate([own["correct"].to_numpy(float), self.ctx])
-
-    def points(self, ctx: np.ndarray) -> np.ndarray:
-        """Return the slope in N and log10 ECL50 when these overflows are left out; NaN without a finite fit."""
-        try:
-            beta = self._fit(ctx)
-        except ValueError:
-            return np.full(2, np.nan)
-        return np.array([beta[2], self._log10_ecl50(beta) if beta[2] < 0 else np.inf])
-
-    def starts(self, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return the division at hand and, unless it is known, others in random directions."""
-        others = 0 if self._exact else _STARTS - 1
-        return [self.ctx, *(self._corner(rng.normal(size=len(self.ctx))) for _ in range(others))]
-
-    def search(self, place: int, sign: int, ctx: np.ndarray) -> float:
-        """Return the least (sign -1) or largest (1) of a point that steps towards corners reach from a division."""
-        best, steps = self.points(ctx)[place], 0 if self._exact else _STEPS
-        while np.isfinite(best) and (steps := steps - 1) >= 0:
-            step, length = self._corner(sign * self._gradient(place, ctx)) - ctx, 1.0
-            while not sign * ((value := self.points(ctx + length * step)[place]) - best) > 1e-5 and length > 1e-3:
-                length /= 2
-            if length <= 1e-3:
-                break
-            ctx, best = ctx + length * step, value
-        return best
-
-    def _fit(self, ctx: np.ndarray) -> np.ndarray:
-        return maximise(self._x, self._total - ctx, self._t)[0]
-
-    def _log10_ecl50(self, beta: np.ndarray) -> float:
-        return float(many_points(beta[None], self._means)["ecl50"][0])
-
-    def _gradient(self, place: int, ctx: np.ndarray) -> np.ndarray:
-        """Return how a point changes with the overflows of each cell."""
-        beta = self._fit(ctx)
-        p = expit(self._x @ beta)
-        information = self._x.T @ (self._x * ((self._total - ctx) * p * (1 - p))[:, None])
-        direction = np.eye(5)[2]
-        if place:
-            rho = self._means["rho"]
-            direction = -np.array([1, self._means["d"], self._log10_ecl50(beta), rho, rho**2]) / beta[2]
-        return (self._x * p[:, None]) @ np.linalg.solve(information, direction)
-
-    def _corner(self, weights: np.ndarray) -> np.ndarray:
-        """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
-        both = np.hstack([np.eye(len(weights))] * 2)
-        found = linprog(
-            np.concatenate([np.zeros(len(weights)), -weights]),
-            A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
-        )  # fmt: skip
-        return found.x[len(weights) :]
-
-
 def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how the mix of error types changes with d and with log10 N, by multinomial logits on the margins.
 
-    Tables 4 and 5 identify these fits. The reference is the commonest type, a valid sentence with the wrong value;
-    answers that ran out of context are left out.
-
+    Tables 4 and 5 identify these fits. Answers that ran out of context and models without a finite fit are left out.
     One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers), slope
     (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p (two-sided
-    Wald), p_holm (over the models, by load and type). Models without a finite fit are left out.
+    Wald), p_holm (over the models, by load and type).
     """
     rows = []
     for load in ("d", "N"):

@@ -1,6 +1,6 @@
 """Other regressions than the paper's, and what they change; the scatter around it, and a ceiling below one.
 
-A fit is identified if the printed tables fix the sums that it depends on (`statistics.identification`); any other fit
+A fit is identified if the printed tables fix the sums that it depends on (`regression.is_identified`); any other fit
 is a range over the reconstructions.
 """
 
@@ -14,10 +14,9 @@ from scipy.stats import chi2, spearmanr
 
 from cogniload_repro.robustness.uncertainty import correct_holm
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
-from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.likelihood import maximise_all, maximise_counts
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
-from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables, is_identified
 
 #: So much lower an AIC or BIC must be to speak for a regression.
 AIC_MARGIN = 2
@@ -133,7 +132,7 @@ def _fit_group(
     half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
     for model, fit in zip(models, fits, strict=True):
         ecl50 = np.nan if course is None else _cross(course @ fit.coef - half)
-        yield one.name, model, fit.status, max(len(fit.terms), 1), fit.loglik, fit.aic, fit.bic, ecl50
+        yield one.name, model, fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50
 
 
 def _lay_course(spec: object, own: pd.DataFrame, length: str) -> np.ndarray | None:

@@ -18,10 +18,9 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
-from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm
+from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
 
 POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
@@ -31,23 +30,12 @@ LEVEL = 1 - ALPHA
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
-_TROUGHS = ("model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high",
-            "p_u")  # fmt: skip
+_TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high"]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
 class Quadratic(NamedTuple):
-    """A model's fit of the paper's specification.
-
-    Attributes
-    ----------
-    x : ndarray, shape (c, 5)
-        1, d, log10 N, rho, rho^2 of the cells with answers.
-    k, n : ndarray, shape (c,)
-        Correct answers and answers.
-    means : dict
-        Means over the grid (`capacity.grid_means`).
-    """
+    """A model's fit of the paper's specification: x (1, d, log10 N, rho, rho^2) and k of n correct, by cell; means."""
 
     model: str
     x: np.ndarray
@@ -72,10 +60,7 @@ class Quadratic(NamedTuple):
 
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return p-values corrected after Holm: with all below a level, no test is false with that probability.
-
-    Unknown ones stay unknown and do not count. (statsmodels' function collects garbage at each call, 0.1 s.)
-    """
+    """Return p-values adjusted after Holm; unknown ones stay so and do not count (statsmodels' takes 0.1 s a call)."""
     p = np.array(p, dtype=float)
     known = np.flatnonzero(np.isfinite(p))
     order = known[np.argsort(p[known], kind="stable")]
@@ -169,10 +154,9 @@ def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
 
 
 def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> tuple[float, float]:
-    """Return the values around a capacity point that the likelihood ratio does not reject.
+    """Return the values around a capacity point (for NT50 the largest root in [0, 1]) that the test does not reject.
 
-    For NT50 that is the part around the largest root in [0, 1]; an end that is not reached inside the bounds is
-    infinite. NaN if the point does not exist.
+    An end that is not reached inside the bounds is infinite. NaN if the point does not exist.
     """
     if not np.isfinite(value := quadratic.points[point]):
         return np.nan, np.nan
@@ -205,9 +189,8 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
     the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
     test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
     """
-    ratios = cells["ratio_pct"].unique() / 100
-    within = ratios[(ratios >= stated[0]) & (ratios <= stated[1])]
-    without, rows = np.setdiff1d(ratios, within), []
+    ratios, rows = cells["ratio_pct"].unique() / 100, []
+    within = (ratios >= stated[0]) & (ratios <= stated[1])
     for one in fit_quadratics(cells):
         beta, covariance = one.fit.coef[3:], one.fit.covariance[3:, 3:]
         trough = -beta[0] / (2 * beta[1])
@@ -220,18 +203,15 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
             return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
 
         step = along(1, 2 * trough)[1] / abs(2 * beta[1])
-        low, high = _search(statistic, trough, step, _TROUGH_BOUNDS, LEVEL)
+        ends = _search(statistic, trough, step, _TROUGH_BOUNDS, LEVEL)
         (slope_low, se_low), (slope_high, se_high) = (along(1, 2 * rho) for rho in _ENDS)
         inside, outside = (
-            min(group, key=lambda rho: along(rho, rho**2)[0], default=np.nan) for group in (within, without)
+            min(group, key=lambda rho: along(rho, rho**2)[0], default=np.nan)
+            for group in (ratios[within], ratios[~within])
         )
         difference, error = along(inside - outside, inside**2 - outside**2)
-        rows.append(
-            {
-                "model": one.model, "trough": trough, "low": low, "high": high,
-                "lowest": outside if difference > 0 else inside, "inside": difference < 0,
-                "p_inside": 2 * norm.sf(abs(difference) / error), "curvature": beta[1], "slope_low": slope_low,
-                "slope_high": slope_high, "p_u": max(norm.cdf(slope_low / se_low), norm.sf(slope_high / se_high)),
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=_TROUGHS)
+        lowest, p_inside = outside if difference > 0 else inside, 2 * norm.sf(abs(difference) / error)
+        p_u = max(norm.cdf(slope_low / se_low), norm.sf(slope_high / se_high))
+        found = lowest, difference < 0, p_inside, beta[1], slope_low, slope_high, p_u
+        rows.append((one.model, trough, *ends, *found))
+    return pd.DataFrame(rows, columns=[*_TROUGHS, "p_u"])

@@ -51,10 +51,7 @@ def summarise(scores: pa.Table) -> dict[str, pd.DataFrame]:
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per model and covered cell, models in printed order, then by N, ratio_pct, d.
-
-    Columns as in `schemas.CELLS`; means and 90th percentiles (interpolated) are of the known token counts.
-    """
+    """Return `schemas.CELLS` of scores, models in printed order, then by N, ratio_pct, d; tokens of known counts."""
     groups = scores.groupby(_KEYS, observed=True)
     cells = pd.DataFrame({"rho": groups["rho"].first(), "total": groups.size()})
     buckets = scores.groupby([*_KEYS, "bucket"], observed=True).size().rename("size").reset_index()
@@ -82,10 +79,7 @@ def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_endings(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count by model the answers, the correct ones, and what the paper's rules do not look at.
-
-    That is: cut by a limit; unclosed reasoning; hedged, which is correct by the reasoning alone, and unsure.
-    """
+    """Count by model answers, correct, cut by a limit, unclosed reasoning, hedged (correct by it alone, and unsure)."""
     found = {
         "correct": scores["correct"],
         "cut": scores["stopped"].isin(CUT),
@@ -112,14 +106,13 @@ def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
-    """Write the cells table of all scores of a folder and return it; models named as chosen are marked ``chosen``.
+    """Write the cells table of all scores of a folder and return it; models whose puzzles were chosen are marked so.
 
-    Their puzzles are those that tell most, so that their accuracies are not averaged. The table has the weakest
-    provenance of the scores: reconstructed, as soon as one model is.
+    The table has the weakest provenance of the scores: reconstructed, as soon as one model is.
     """
     cells = read_summary(scores_dir, "cells")
-    if cells["model"].isin(list(chosen)).any():
-        cells["chosen"] = cells["model"].isin(list(chosen)).astype("int64")
+    if (marked := cells["model"].isin(list(chosen))).any():
+        cells["chosen"] = marked.astype("int64")
     metadata = [read_metadata(file) for file in score_files(scores_dir)]
     shared = [key for key in metadata[0] if key not in ("outputs", *SUMMARIES)]  # each file has others
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
@@ -143,16 +136,14 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     for path in score_files(scores_dir):
         with open_parquet(path) as file:
             tables.append(file.read(columns=columns))
-    scores = (
-        pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-    )
+    whole = {pa.int64(): pd.Int64Dtype()}
+    scores = pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper=whole.get)
     return scores.astype({"N": "int64", "d": "int64"})
 
 
 def _find_summary(path: Path, name: str) -> pd.DataFrame:
     """Return a summary from a footer; scores that others have written are counted."""
-    found = read_metadata(path).get(name)
-    if found is not None:
+    if found := read_metadata(path).get(name):
         return pd.DataFrame(json.loads(found))
     with open_parquet(path) as file:
         return summarise(lean_table(file.read()))[name]

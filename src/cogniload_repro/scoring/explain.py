@@ -24,17 +24,8 @@ _SHOWN_CHARS = 300
 class Explanation:
     """A score and what led to it; printed, it reads as text.
 
-    Attributes
-    ----------
-    question : Question
-        The person of interest, the correct value (gold), the values of the asked category (domain), the category.
-    bucket : str
-        One of the eight buckets of Appendix D.5.
-    reason : str
-        The rule that decided.
-    windows : tuple of (str, str, str, tuple of str)
-        The texts in which the scorer looks, in its order: what each is, the text in lower case, the correct value as
-        it is spelled there (empty if absent), and the other values of the puzzle that are mentioned there.
+    The reason is the rule that decided. Windows are the texts in which the scorer looks, in its order: what each is,
+    the text in lower case, the correct value as spelled there (empty if absent), and the other values mentioned there.
     """
 
     question: Question

@@ -33,21 +33,11 @@ def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
 
 
 def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False) -> bool:
-    """Tell whether another value speaks against the gold one (AltFlag, Algorithm 3).
+    """Tell whether another value of the domain speaks against the gold one (AltFlag, Algorithm 3).
 
     Where the gold value occurs as well, the flag stays only if an alternative encloses its last occurrence
-    ("non-fiction" around "fiction").
-
-    Parameters
-    ----------
-    sentence : str
-        A window of the response, in lower case.
-    domain : sequence of str
-        The domain's values; those other than the gold one are the alternatives.
-    gold : str
-        The right value.
-    last_mention : bool
-        Let the flag also stand or fall with which value is mentioned last (D.4, item 5).
+    ("non-fiction" around "fiction"). With ``last_mention`` it also stands or falls with which value is mentioned last
+    (D.4, item 5). The sentence is a window, in lower case.
     """
     start = sentence.rfind(gold.lower())
     enclosed = start >= 0 and _is_enclosed(start, sentence, domain, gold)

@@ -40,9 +40,8 @@ def count_moves(outputs_dir: str | Path, puzzles_path: str | Path, sample: int |
             moves.update((name, row["model"], default, bucket) for name, bucket in zip(OTHERS, others, strict=True))
     orders = OTHERS, sorted({model for _, model, *_ in moves}), BUCKETS, BUCKETS
     keys = sorted(moves, key=lambda key: [order.index(word) for order, word in zip(orders, key, strict=True)])
-    return pd.DataFrame(
-        [(*key, moves[key]) for key in keys], columns=["reading", "model", "bucket", "becomes", "responses"]
-    )
+    columns = ["reading", "model", "bucket", "becomes", "responses"]
+    return pd.DataFrame([(*key, moves[key]) for key in keys], columns=columns)
 
 
 def summarise_moves(moves: pd.DataFrame) -> pd.DataFrame:
@@ -68,6 +67,5 @@ def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Pa
 
 def score_all_ways(response: str, question: Question, *tokens: int | None) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    return [
-        bucket for bucket, _ in judge(response, question, [PSEUDOCODE, *(READINGS[name] for name in OTHERS)], *tokens)
-    ]
+    readings = [PSEUDOCODE, *(READINGS[name] for name in OTHERS)]
+    return [bucket for bucket, _ in judge(response, question, readings, *tokens)]

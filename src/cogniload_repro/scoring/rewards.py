@@ -1,7 +1,4 @@
-"""A puzzle as a task to learn from: the reward of a response, and what is true after every statement.
-
-The paper proposes its puzzles for reinforcement learning on verifiable rewards, of answers and of steps (section 4).
-"""
+"""A puzzle as a task for reinforcement learning (paper, section 4): rewards of answers and of steps."""
 
 from collections.abc import Iterable
 from itertools import takewhile
@@ -15,8 +12,7 @@ def reward(
 ) -> float:
     """Return 1.0 for a response that the paper's scorer calls correct (Appendix D), and 0.0 for any other.
 
-    The scorer looks at the last lines that name the person of interest, so a response that hedges after a correct line
-    is correct too. With both counts of tokens, a response beyond the context budget earns nothing.
+    A response that hedges after a correct line is correct too, as the last lines that name the person decide.
 
     Parameters
     ----------
@@ -25,7 +21,7 @@ def reward(
     response : str
         All that the model wrote, reasoning included.
     prompt_tokens, response_tokens : int, optional
-        As for `score_response`.
+        As for `score_response`: a response beyond the context budget earns nothing.
 
     Raises
     ------
@@ -70,19 +66,15 @@ def trace(puzzle: Puzzle) -> list[dict[str, State]]:
 def trace_credit(puzzle: Puzzle, claimed: Iterable[object]) -> float:
     """Return the share of a claimed trace before its first wrong state: correct steps from the start, over N.
 
-    A step is correct if it equals that of `trace`, and every statement of a drawn puzzle changes somebody, so that
-    nothing is earned by repeating a state. Whatever a model writes, nothing is raised.
+    Nothing is earned by repeating a state: every statement of a drawn puzzle changes somebody. Whatever a model writes,
+    nothing is raised.
 
     Parameters
     ----------
     puzzle : Puzzle
+        As for `reward`.
     claimed : iterable
         For each statement the values by category, by person, such as parsed from a model's JSON.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
 
     Examples
     --------

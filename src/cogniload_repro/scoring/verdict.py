@@ -23,24 +23,15 @@ BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
 
 @dataclass(frozen=True)
 class Reading:
-    """How Appendix D is read where it can be read twice; the default is its Algorithms 1-3 as printed.
+    """How Appendix D is read where it can be read twice; the default is its Algorithms 1-3 as printed."""
 
-    Attributes
-    ----------
-    late_drop : bool
-        Drop a closing line in round brackets after the empty lines: a trailing newline cannot save it.
-    cut_windows : bool
-        Take the last sentence of the lines that name the person of interest (D.3), not the whole lines.
-    last_mention : bool
-        Let the flag for alternatives also stand or fall with which value is mentioned last (D.4, item 5).
-    answer_only : bool
-        Look in nothing but the last sentence of what follows the reasoning: not the paper's rule, which looks for the
-        person in the whole response.
-    """
-
+    #: Drop a closing line in round brackets after the empty lines: a trailing newline cannot save it.
     late_drop: bool = False
+    #: Take the last sentence of the lines that name the person of interest (D.3), not the whole lines.
     cut_windows: bool = False
+    #: Let the flag for alternatives also stand or fall with which value is mentioned last (D.4, item 5).
     last_mention: bool = False
+    #: Look in nothing but the last sentence of what follows the reasoning; not the paper's rule.
     answer_only: bool = False
 
 
@@ -106,13 +97,13 @@ def take_question(
         return Question(puzzle.poi, puzzle.solution, puzzle.domains[puzzle.category], puzzle.category)
     if puzzle is not None:
         raise TypeError(f"the puzzle is a {type(puzzle).__name__}; give what draw_puzzle or read_puzzle returns")
-    for name, value in {"poi": poi, "gold": gold, "category": category}.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name} must be text, not {type(value).__name__}; or give the puzzle alone")
-    if domain is None or isinstance(domain, str | Mapping) or not all(isinstance(value, str) for value in domain):
+    parts = {name: isinstance(value, str) for name, value in {"poi": poi, "gold": gold, "category": category}.items()}
+    values = isinstance(domain, Collection) and not isinstance(domain, str | Mapping)
+    parts["domain"] = values and all(isinstance(value, str) for value in domain)  # type: ignore[union-attr]
+    if wrong := [name for name, right in parts.items() if not right]:
         raise TypeError(
-            f"domain must be the values of the asked category, not {type(domain).__name__}; "
-            "give puzzle.domains[puzzle.category], or the puzzle alone"
+            f"{', '.join(wrong)} of another type: poi, gold and category are text, domain the values of the asked "
+            "category (puzzle.domains[puzzle.category]); or give the puzzle alone"
         )
     return Question(poi, gold, tuple(domain), category)  # type: ignore[arg-type]
 
@@ -220,8 +211,7 @@ def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bo
 
 def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading = PSEUDOCODE) -> tuple[str, str]:
     """Return the bucket of a response with a last sentence, and the window that decided (Appendix D.5)."""
-    without_gold = []
-    previous = ""
+    without_gold, previous = [], ""
     for rank, window in enumerate(windows):
         if not window or window == previous:
             continue  # nothing is in an empty text, and the same text decides at its first place or not at all

@@ -3,7 +3,6 @@
 A response is read from its end, where the answer is; the outcome is that of Algorithm 2 on the whole text.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 #: Stems, one of which a line about the asked category contains (Appendix D.2).
@@ -48,24 +47,7 @@ def take_last_sentence(line: str) -> str:
 def find_windows(
     response: str, poi: str, category: str, *, late_drop: bool = False, cut_windows: bool = False
 ) -> Windows:
-    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2).
-
-    Parameters
-    ----------
-    response : str
-        The model's whole output.
-    poi : str
-        Name of the person of interest.
-    category : str
-        The asked category, a key of `QUALIFIERS`.
-    late_drop, cut_windows : bool
-        See `cogniload_repro.scoring.verdict.Reading`.
-
-    Raises
-    ------
-    ValueError
-        If the category is not one of the twelve.
-    """
+    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2); the options are those of a `Reading`."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
         raise ValueError(f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}")
@@ -76,7 +58,7 @@ def find_windows(
     if cut_windows:
         valid_poi_last, poi_last = take_last_sentence(valid_poi_last), take_last_sentence(poi_last)
     windows = (valid_poi_last, poi_last, take_last_sentence(last))
-    return Windows(*windows) if response.isascii() else Windows(*_unfold(windows))
+    return Windows(*windows) if response.isascii() else Windows(*map(_unfold, windows))
 
 
 def _drop_remark(text: str) -> str:
@@ -131,8 +113,8 @@ def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
 def _fold(text: str, name: str) -> str:
     """Return text in which a lower-case name and words of ASCII are found as in its lower case.
 
-    Characters beyond ASCII are shown as the bytes of their UTF-8, capital or not: bytes are put into lower case, and
-    searched, many times faster than such characters. `_unfold` finishes what is taken out of it.
+    Characters beyond ASCII are shown as the bytes of their UTF-8, which are lowered and searched many times faster;
+    `_unfold` finishes what is taken out of it.
     """
     if text.isascii():
         return text.lower()
@@ -145,11 +127,10 @@ def _lower_bytes(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("latin-1")
 
 
-def _unfold(lines: Iterable[str]) -> list[str]:
-    """Return pieces of folded text as they are in lower case."""
-    return [line if line.isascii() else _finish(line.encode("latin-1")) for line in lines]
-
-
-def _finish(encoded: bytes) -> str:
+def _unfold(line: str) -> str:
+    """Return a piece of folded text as it is in lower case."""
+    if line.isascii():
+        return line
+    encoded = line.encode("latin-1")
     text, foreign = (piece.decode("utf-8", "surrogatepass") for piece in (encoded, encoded.translate(None, _ASCII)))
     return text if foreign == foreign.lower() else text.lower()

@@ -9,17 +9,16 @@ from cogniload_repro.published import ALPHA
 from cogniload_repro.schemas import FITS, check_frame
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
-from cogniload_repro.statistics.identification import is_identified
 from cogniload_repro.statistics.reconstructions import as_one_table, committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import (
     INTERACTIONS,
     LINEAR,
     QUADRATIC,
     SYMBOLS,
-    Fit,
     check_family,
     fit_glm,
     fit_tables,
+    is_identified,
 )
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
@@ -38,8 +37,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     cells : DataFrame
         As `load_cells` returns it: model, the covariates, total (answers) and correct, one row a configuration.
     formula : str
-        ``correct ~ ...`` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; the paper's by default
-        (section 3.1.1).
+        ``correct ~ ...`` over d, N, log10_N, rho, ratio_pct, needles and prompt_mean; the paper's by default.
     family : str
         logit, probit, cloglog or quasi-binomial.
 
@@ -48,13 +46,12 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     DataFrame
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
         (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, total
-        (answers), loglik (Bernoulli, of single answers), aic, bic and status: "ok", "separation", "not identified" (the
-        design), "not converged" or "no NAME" for a covariate that is not known. Numbers are NaN unless the status is
-        "ok", and loglik is NaN for quasi-binomial. A model whose covariates are not known has one row, with an empty
-        term. Last identified, coef_min, coef_max, p_min and p_max: for reconstructed counts a fit that the printed
-        tables do not identify is made for every reconstruction; coef, se and the criteria are then medians, low and
-        high the ends of all intervals, z and p NaN. The attributes (``.attrs``) are those of the cells, formula,
-        and family.
+        (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status: "ok",
+        "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not known
+        (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_min, coef_max,
+        p_min and p_max: for reconstructed counts a fit that the printed tables do not identify is made for every
+        reconstruction; coef, se and the criteria are then medians, low and high the ends of all intervals, z and p NaN.
+        The attributes (``.attrs``) are those of the cells, formula and family.
 
     Raises
     ------
@@ -187,7 +184,7 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     known = name_covariates(formula)
     single = "reconstruction" in cells.attrs
     models = set(reconstructed_models(cells))
-    found = []
+    rows = []
     for model, group in cells.groupby("model", sort=False, observed=True):
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
@@ -197,8 +194,12 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
         else:
             counts, total = committed_counts(covered), covered["total"].to_numpy(float)
             fits = fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
-        found += [(str(model), number, one, identified) for number, one in enumerate(fits)]
-    return _tabulate(found)
+        for number, one in enumerate(fits):
+            whole = *(getattr(one, name) for name in _OF_MODEL), identified
+            coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)
+            rows += [(str(model), number, *coefficient, *whole) for coefficient in coefficients]
+    columns = ["model", "reconstruction", "term", "coef", "se", "p", *_OF_MODEL, "identified"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def compare_each(
@@ -247,18 +248,6 @@ def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") 
         each = each.assign(identified=each.get("identified", True))
     each.attrs = attributes
     return each
-
-
-def _tabulate(found: list[tuple[str, int, Fit, bool]]) -> pd.DataFrame:
-    """Return fits as one row per term; a model whose covariates are not known has one row, with an empty term."""
-    fits = [one for _, _, one, _ in found]
-    whole = [(*row[:2], *(getattr(row[2], name) for name in _OF_MODEL), row[3]) for row in found]
-    frame = pd.DataFrame(whole, columns=["model", "reconstruction", *_OF_MODEL, "identified"])
-    frame = frame.loc[frame.index.repeat([max(len(one.terms), 1) for one in fits])].reset_index(drop=True)
-    frame.insert(2, "term", [term for one in fits for term in one.terms or ("",)])
-    for place, name in enumerate(("coef", "se", "p")):
-        frame.insert(3 + place, name, np.concatenate([getattr(one, name) if one.terms else [np.nan] for one in fits]))
-    return frame
 
 
 def _summarise(each: pd.DataFrame) -> pd.DataFrame:

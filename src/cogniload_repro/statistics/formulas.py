@@ -28,13 +28,13 @@ FUNCTIONS = (
     "I", "C", "bs", "cr", "cc", "poly", "center", "scale", "log", "log2", "log10", "exp",
     "np.log", "np.log2", "np.log10", "np.log1p", "np.sqrt", "np.exp", "np.abs", "np.minimum", "np.maximum",
 )  # fmt: skip
-#: What the splines take beside an expression.
+#: What the splines take beside an expression, and the words that some of it may be.
 _SPLINES = {
     "bs": ("df", "degree", "knots", "include_intercept", "extrapolation"),
-    "cr": ("df", "knots", "constraints", "extrapolation"),
-    "cc": ("df", "knots", "constraints", "extrapolation"),
+    **dict.fromkeys(("cr", "cc"), ("df", "knots", "constraints", "extrapolation")),
     "poly": ("degree", "raw"),
 }
+_CHOICES = ("center", "raise", "clip", "zero", "extend")
 _OPERATORS = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.UAdd, ast.USub,
     ast.Invert, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
@@ -138,7 +138,7 @@ def _check_arguments(name: str, call: ast.Call) -> list[ast.expr]:
     elif len(call.args) != takes:
         raise _FormulaError(f"gives {name}() {len(call.args)} arguments; it takes {takes}")
     for word, value in options:
-        if word not in known or not _is_option(word, value):
+        if word not in known or not _is_option(value):
             raise _FormulaError(
                 f"gives {name}() {ast.unparse(ast.keyword(word, value))!r}, which it does not take here; it takes "
                 f"{', '.join(known) or 'no options'}: write whole numbers from 1 to {_LARGEST_DF}, lists of numbers, "
@@ -147,19 +147,17 @@ def _check_arguments(name: str, call: ast.Call) -> list[ast.expr]:
     return call.args[:takes]
 
 
-def _is_option(word: str, value: ast.expr) -> bool:
-    """Return whether an option is written out and of its kind."""
+def _is_option(value: ast.expr) -> bool:
+    """Return whether an option is written out and small; formulaic refuses those of a wrong kind."""
     try:
         content = ast.literal_eval(value)
     except ValueError:  # an expression
         return False
-    if word in ("df", "degree"):
-        return type(content) is int and 1 <= content <= _LARGEST_DF
-    if word == "knots":
-        numbers = isinstance(content, list | tuple) and all(type(knot) in (int, float) for knot in content)
-        return numbers and len(content) <= _LARGEST_DF
-    words = {"constraints": ("center",), "extrapolation": ("raise", "clip", "zero", "extend")}.get(word)
-    return content in words if words else isinstance(content, bool)
+    if isinstance(content, list | tuple):
+        return len(content) <= _LARGEST_DF and all(type(knot) in (int, float) for knot in content)
+    if isinstance(content, str | bool):
+        return content in (True, False, *_CHOICES)
+    return type(content) is int and 1 <= content <= _LARGEST_DF
 
 
 def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame) -> None:

@@ -1,7 +1,9 @@
-"""A logistic regression on the counts of one model's cells.
+"""A logistic regression on the counts of one model's cells, and whether the printed tables identify it.
 
-The covariates are constant inside a cell, so fitting (correct, wrong) counts gives the coefficients and standard
-errors of one row a puzzle; the log-likelihood reported here is the Bernoulli one of those rows.
+Counts by cell give the fit of one row a puzzle, and the log-likelihood is the Bernoulli one of those rows. It depends
+on the answers through the sums of its columns over correct answers. Tables 4 and 5 fix the correct answers at each
+level of d and of N, Tables 2, 3 and 6 the sums of rho, rho squared and the products of loads: a fit whose columns are
+combinations of these is the same in every table of counts that agrees with the paper; any other has a range.
 """
 
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.stats import norm
 
+from cogniload_repro.statistics.design import GRID, PRODUCTS, X
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
 
@@ -27,15 +30,19 @@ SYMBOLS = {
     "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
 }  # fmt: skip
 
+_PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
+#: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
+FIXED = np.column_stack(
+    [*(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())), X[:, 3:5]]
+    + [X[:, column] for column in PRODUCTS.values()]
+).astype(float)
+
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted binomial GLM: log-odds, their standard errors and two-sided Wald p-values, NaN unless status is "ok".
+    """A fitted binomial GLM as `fits.fit` shows it, with numbers only if status is "ok".
 
-    loglik is the Bernoulli one of the single answers (NaN for quasi-binomial, which has no likelihood), status "ok",
-    "separation", "not identified", "not converged", or "no NAME" for a covariate that is not known, eta the linear
-    predictor of the rows with answers, and spec how the formula turns cells into columns; knots and levels stay those
-    of the fit.
+    eta is the linear predictor of the rows with answers, spec how the formula turns cells into columns.
     """
 
     terms: tuple[str, ...]
@@ -71,11 +78,7 @@ class Fit:
 
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
-    """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1: logit link).
-
-    The cells have N, d, rho, correct and, for counts, total (without it every row is one answer). ValueError if there
-    is no such family, the formula cannot be read or names something unknown, or a row has not 0 <= correct <= total.
-    """
+    """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1); without total every row is one answer."""
     check_family(family)
     former = cells.get("n", pd.Series(1.0, cells.index))  # n: the column's former name; without it one answer per row
     n, k = cells.get("total", former).to_numpy(float), cells["correct"].to_numpy(float)
@@ -91,8 +94,8 @@ def fit_tables(
     """Fit the same regression to many tables of counts (tables, rows) of the same cells, all with answers."""
     tables = list(zip(correct, total, strict=True))
     if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
-        none, x = np.empty(0), np.empty((len(cells), 0))
-        return [_describe(x, k, n, none, f"no {unknown[0]}", (), family) for k, n in tables]
+        x, none = np.zeros((len(cells), 1)), np.array([np.nan])
+        return [_describe(x, k, n, none, f"no {unknown[0]}", ("",), family) for k, n in tables]
     design, spec = build_design(cells, formula)
     x, terms = design.to_numpy(), tuple(design.columns)
     statuses = np.array([_obstacle(x, k, n) for k, n in tables], dtype=object)
@@ -127,8 +130,9 @@ def _describe(
     if family == QUASI or status != "ok":
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
-    p = 2 * norm.sf(np.abs(beta / se))
-    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), status, family, eta, spec)
+    return Fit(
+        terms, beta, se, 2 * norm.sf(np.abs(beta / se)), covariance, loglik, int(n.sum()), status, family, eta, spec
+    )
 
 
 def check_family(family: str) -> None:
@@ -148,15 +152,14 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
     """Say whether a finite maximum-likelihood fit exists.
 
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
-    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever. Where the cells
-    with both kinds of answer determine all coefficients there is no such direction, and no programme to solve.
+    <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
     """
     if len(x) == 0 or np.linalg.matrix_rank(x) < x.shape[1]:
         return "not identified"
     x = x / np.abs(x).max(axis=0)
     sure = np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0))
     one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
-    if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:
+    if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:  # no such direction
         return "ok"
     programme = linprog(
         -one_sided.sum(axis=0),
@@ -167,3 +170,24 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
         bounds=[(-1, 1)] * x.shape[1],
     )
     return "separation" if programme.status == 0 and -programme.fun > 1e-6 else "ok"
+
+
+def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> bool:
+    """Return whether the printed tables determine a regression of one reconstructed model's counts.
+
+    Cells of the paper's grid that are left out count as zeros in every column.
+    """
+    if family != "logit":
+        return False
+    cells = cells[cells["total"] > 0]
+    design = build_design(cells, formula)[0].to_numpy()
+    columns = np.zeros((len(GRID), design.shape[1]))
+    columns[_PLACES.loc[pd.MultiIndex.from_frame(cells[["N", "d", "ratio_pct"]])]] = design
+    return in_span(columns)
+
+
+def in_span(columns: np.ndarray) -> bool:
+    """Return whether columns over the 140 cells are combinations of those whose sums the paper fixes."""
+    scale = np.abs(columns).max(axis=0)
+    columns = columns / np.where(scale > 0, scale, 1)
+    return bool(np.abs(columns - FIXED @ np.linalg.lstsq(FIXED, columns, rcond=None)[0]).max() < 1e-8)
