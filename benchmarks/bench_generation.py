@@ -23,8 +23,8 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.editions import Edition, resolve_edition
 from cogniload_repro.puzzles.generate import FIRST_ID, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.puzzle import solve_text
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.puzzles.text import solve_text
 
 SEED = 42
 LENGTHS = (250, 2_500, 20_000)

@@ -15,7 +15,7 @@ from cogniload_repro.evaluation.forms import draw_puzzles
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.puzzles.puzzle import parse_puzzle
 
 GRID = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
 

@@ -24,7 +24,7 @@ from cogniload_repro.evaluation.tasks import cogniload, scap
 from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.presentation.figures import FIGURES, panel_accuracy
-from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.puzzles.puzzle import parse_puzzle
 from cogniload_repro.robustness.comparisons import compare_models
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset

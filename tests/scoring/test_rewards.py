@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.puzzles.puzzle import parse_puzzle
 from cogniload_repro.scoring.rewards import reward, trace, trace_credit
 
 PUZZLES = st.builds(

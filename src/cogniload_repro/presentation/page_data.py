@@ -17,8 +17,7 @@ from cogniload_repro.models import BY_NAME, NAMES, order_models
 from cogniload_repro.presentation.style import pens
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
 from cogniload_repro.scoring.matches import find_mention
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_windows

@@ -14,8 +14,7 @@ from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
-from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.puzzles.text import parse_puzzle
+from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
 from cogniload_repro.schemas import PUZZLES
 
 #: A puzzle of which only the name is known is drawn again up to this length, ten times the paper's longest.
@@ -40,10 +39,7 @@ class PuzzleName(NamedTuple):
 
 
 def parse_name(name: str) -> PuzzleName | None:
-    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name.
-
-    Numbers have no leading zeros; N and needles go up to 1,000,000.
-    """
+    """Split ``N_d_needles_puzzleId_gold`` into its parts (Algorithm 1); None if it is no such name."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
@@ -106,10 +102,7 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return the columns of a puzzle's row, if they agree with its name and with its text, which is solved.
-
-    This is the one check of puzzles that are not drawn here, wherever they come from.
-    """
+    """Return the columns of a puzzle not drawn here, if they agree with its name and with its text, which is solved."""
     missing = [name for name in PUZZLES.names if row.get(name) is None]
     if missing:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
@@ -151,8 +144,7 @@ def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
 def _check_domain(read: Puzzle, row: Mapping) -> Iterator[str]:
     """Yield where a domain is not the one that d, the text and the edition that draws it imply.
 
-    The text has all values of most puzzles, and only then is nothing to be drawn. The text of another generator fixes
-    their number only.
+    Most texts have all values, and nothing is drawn; that of another generator fixes their number only.
     """
     domain, found = row["domain"], read.domains[read.category]
     size = max(domain_size(read.category, read.d), len(found))
@@ -274,10 +266,9 @@ class EditionMatch(NamedTuple):
 def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -> list[EditionMatch]:
     """Draw puzzles again under one edition after the other; return how many each reproduces, the best first.
 
-    The port comes first, then Elixir under the usual orders of keys, then under the others; editions after those among
-    which one fits everything are not tried. By name alone, a wrong edition fits where the solution is the same by
-    chance. Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text,
-    or the prompt around it, is in ``texts`` fits only if the drawn text is in it.
+    The port comes first, then Elixir under the usual orders of keys, then under the others, until one fits everything.
+    Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text, or the
+    prompt around it, is in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
     """
     names, texts = [name for name in sorted(set(names)) if parse_name(name)], texts or {}
     names = names[:: max(1, -(-len(names) // SAMPLE))]
@@ -311,10 +302,9 @@ def describe_fits(fits: list[EditionMatch]) -> str:
 
 def choose_edition(fits: list[EditionMatch]) -> Edition:
     """Return the edition that fits everything, or else the only one that fits most; without any name the port."""
-    whole = [fit for fit in fits if fit.fitting == fit.tried]
-    most = [fit for fit in fits if 2 * fit.fitting >= fit.tried]
     if not fits:
         return PORT
-    if not whole and len(most) != 1:
+    most = sum(2 * fit.fitting >= fit.tried for fit in fits)
+    if fits[0].fitting < fits[0].tried and most != 1:
         raise ValueError(f"{describe_fits(fits)}: give the edition with --edition")
-    return (whole or most)[0].edition
+    return fits[0].edition

@@ -38,10 +38,7 @@ State = list[int]
 
 
 class Move(NamedTuple):
-    """A statement in numbers: which person, which categories, which values.
-
-    Categories are indices into the puzzle's list of categories, values are indices into the domain.
-    """
+    """A statement in numbers: a person; categories and values as indices into the puzzle's lists."""
 
     reference: int | None
     before: Sequence[int] | dict[int, int]
@@ -60,8 +57,7 @@ class Failure(NamedTuple):
 class Setting(NamedTuple):
     """What statements are drawn from: N, needles, the PoI, everybody's values, the domains' sizes.
 
-    ``ranks`` are those of the categories in a map's order of keys; None keeps the order in which they are drawn.
-    Attempts that are not allowed are added to ``failed`` if it is a list.
+    ``ranks`` are those of the categories in a map's order of keys, None as drawn; ``failed`` receives failed attempts.
     """
 
     N: int
@@ -81,16 +77,35 @@ class Setting(NamedTuple):
         return failures + 1
 
 
+def follow(states: list[State], move: tuple, kept: State | None) -> list[State] | None:
+    """Return everybody's states after a statement; None if it leaves nobody as before, or changes one to be kept."""
+    person, before, conditions, after, updates = move
+    changed, unaffected = states[:], len(states) - 1
+    changed[person] = after
+    first = conditions[0]
+    value = before[first]
+    for i, state in enumerate(states):
+        if state[first] == value and i != person:
+            for category in conditions:
+                if state[category] != before[category]:
+                    break
+            else:
+                if state is kept:
+                    return None
+                unaffected -= 1
+                changed[i] = state = state[:]
+                for category in updates:
+                    state[category] = after[category]
+    return changed if unaffected else None
+
+
 class StuckError(Exception):
     """No statement was allowed in a whole row of attempts; holds the statement's number."""
 
 
 @cache
 def free_values(size: int) -> list[list[tuple[int, int, list[int]]]]:
-    """Table of the values of a domain that differ from two given ones: their number, its bits, the values.
-
-    Domains have three values or more, so one is always left.
-    """
+    """Table of the values of a domain (three or more) that differ from two given ones: number, its bits, values."""
     values = range(size)
     free = [[[value for value in values if value not in (one, two)] for two in values] for one in values]
     return [[(len(left), len(left).bit_length(), left) for left in row] for row in free]
@@ -141,29 +156,28 @@ class Mersenne:
     def moves(self, setting: Setting) -> tuple[list[Move], list[State]]:
         """Draw all statements; return them and the final states. Calls of the methods above would cost a quarter.
 
-        Lists of values are replaced, never changed, so that moves can keep them. Two checks of the released code are
-        implied by the others: nobody can become equal to the person of interest through a hay, whose updates avoid
-        that person's values; and when nobody is equal after a needle, not everybody is.
+        Lists of values are replaced, never changed, so that moves can keep them. Nobody can become equal to the person
+        of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
         """
         N, needles_left, poi, states, sizes, _, _ = setting
         bits, uniform, d = self._bits, self._rng.random, len(sizes)
         others = [person for person in range(len(states)) if person != poi]
         n_others = len(others)
         width_others, width_d = n_others.bit_length(), d.bit_length()
-        free, indices, sample, shuffle = [free_values(size) for size in sizes], list(range(d)), _SAMPLE[d], _SHUFFLE
+        free, indices, sample, shuffle = [free_values(size) for size in sizes], list(range(d)), _SAMPLE[d][1:], _SHUFFLE
         moves: list[tuple] = []
         left, failures, poi_before = N, 0, states[poi]
         while left:
-            person = poi
+            person, kept = poi, None
             if uniform() > needles_left / left:
                 while (at := bits(width_others)) >= n_others:
                     pass
-                person = others[at]
+                person, kept = others[at], poi_before
             while (count := bits(width_d)) >= d:
                 pass
             pool = indices[:]
             conditions = []
-            for n, width, last in sample[count + 1]:
+            for n, width, last in sample[count]:
                 while (at := bits(width)) >= n:
                     pass
                 conditions.append(pool[at])
@@ -174,7 +188,7 @@ class Mersenne:
             updates = []
             before = states[person]
             after = before[:]
-            for n, width, last in sample[count + 1]:
+            for n, width, last in sample[count]:
                 while (at := bits(width)) >= n:
                     pass
                 updates.append(pool[at])
@@ -184,24 +198,10 @@ class Mersenne:
                 while (at := bits(width)) >= n:
                     pass
                 after[category] = values[at]
-            changed = states[:]
-            changed[person] = after
-            first = conditions[0]
-            value = before[first]
-            unaffected = n_others
-            for i, state in enumerate(states):
-                if state[first] == value and i != person:
-                    for category in conditions:
-                        if state[category] != before[category]:
-                            break
-                    else:
-                        unaffected -= 1
-                        changed[i] = state = state[:]
-                        for category in updates:
-                            state[category] = after[category]
-            refused = not unaffected or changed.count(after) > 1 if person == poi else changed[poi] is not poi_before
-            if refused:
-                failures = setting.fail(failures, N - left, (person, before, conditions, after, updates))
+            move = person, before, conditions, after, updates
+            changed = follow(states, move, kept)
+            if changed is None or (kept is None and changed.count(after) > 1):
+                failures = setting.fail(failures, N - left, move)
                 continue
             failures = 0
             for n, width, last in shuffle[len(conditions)]:
@@ -212,10 +212,10 @@ class Mersenne:
                 while (at := bits(width)) >= n:
                     pass
                 updates[last], updates[at] = updates[at], updates[last]
-            moves.append((person, before, conditions, after, updates))
+            moves.append(move)
             states = changed
             left -= 1
-            if person == poi:
+            if kept is None:
                 needles_left -= 1
                 poi_before = after
         return cast("list[Move]", moves), states
@@ -272,9 +272,9 @@ class Elixir:
         left, failures, poi_before = N, 0, states[poi]
         words, word, shuffle = self._words, self._words.__next__, self.shuffle
         while left:
-            person = poi
+            person, kept = poi, None
             if word() * _UNIT > needles_left / left:
-                person = others[word() % n_others if draws_other else 0]
+                person, kept = others[word() % n_others if draws_other else 0], poi_before
             conditions = take(words, d, word() % d + 1)
             updates = take(words, d, word() % d + 1)
             before = states[person]
@@ -287,24 +287,10 @@ class Elixir:
                 for category in updates:
                     n, _, values = free[category][before[category]][poi_before[category]]
                     after[category] = values[word() % n if n > 1 else 0]
-            changed = states[:]
-            changed[person] = after
-            first = conditions[0]
-            value = before[first]
-            unaffected = n_others
-            for i, state in enumerate(states):
-                if state[first] == value and i != person:
-                    for category in conditions:
-                        if state[category] != before[category]:
-                            break
-                    else:
-                        unaffected -= 1
-                        changed[i] = state = state[:]
-                        for category in updates:
-                            state[category] = after[category]
-            refused = not unaffected or changed.count(after) > 1 if person == poi else changed[poi] is not poi_before
-            if refused:
-                failures = setting.fail(failures, N - left, (person, before, conditions, after, updates))
+            move = person, before, conditions, after, updates
+            changed = follow(states, move, kept)
+            if changed is None or (kept is None and changed.count(after) > 1):
+                failures = setting.fail(failures, N - left, move)
                 continue
             failures = 0
             if ranks:
@@ -313,10 +299,10 @@ class Elixir:
                 updates.sort(key=ranks.__getitem__)
             shuffle(conditions)
             shuffle(updates)
-            moves.append((person, before, conditions, after, updates))
+            moves.append(move)
             states = changed
             left -= 1
-            if person == poi:
+            if kept is None:
                 needles_left -= 1
                 poi_before = after
         return cast("list[Move]", moves), states

@@ -1,15 +1,17 @@
 """Ids of whole grids: the committed ones of the default set, the chain's, and order-free ones."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
 from cogniload_repro.puzzles.editions import PORT, Edition
-from cogniload_repro.puzzles.generate import FIRST_ID, LAST_ID
+from cogniload_repro.puzzles.generate import LAST_ID
 from cogniload_repro.storage import DATA
 
 #: The default set: the paper's grid along the chain, halves rounded up.
@@ -25,29 +27,22 @@ def find_manifest(edition: Edition) -> Path:
     return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv".replace(" ", "_")
 
 
-_HEADER = "N,ratio_pct,d,puzzle_ids"
-
 #: Keeps these streams apart from other uses of the same seed.
 _STREAM = 1
 
 
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
     """Read the ids of the default set by cell, in the order of the chain."""
-    header, *lines = Path(path).read_text(encoding="utf-8").splitlines() or [""]
-    if header != _HEADER or len(lines) != len(PAPER_GRID):
-        raise ValueError(f"{path}: not a header {_HEADER} and {len(PAPER_GRID)} lines; restore the committed file")
-    ids = {}
-    for number, (cell, line) in enumerate(zip(PAPER_GRID, lines, strict=True), 2):
-        key, _, words = line.rpartition(",")
-        numbers = [int(word) if word.isascii() and word.isdigit() else 0 for word in words.split(" ")]
-        whole = len(numbers) == PUZZLES_PER_CELL and all(FIRST_ID <= one <= LAST_ID for one in numbers)
-        if key != f"{cell.N},{cell.ratio_pct},{cell.d}" or not whole:
-            raise ValueError(
-                f"{path}: line {number} does not hold {PUZZLES_PER_CELL} six-digit ids of the cell "
-                f"{cell.N},{cell.ratio_pct},{cell.d}; restore the committed file"
-            )
-        ids[cell] = numbers
-    return ids
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    cells = [f"{cell.N},{cell.ratio_pct},{cell.d}" for cell in PAPER_GRID]
+    ids = rf"[1-9]\d{{5}}( [1-9]\d{{5}}){{{PUZZLES_PER_CELL - 1}}}"
+    for number, (key, line) in enumerate(zip_longest(["N,ratio_pct,d", *cells], lines, fillvalue=""), 1):
+        if not re.fullmatch(rf"{re.escape(key)},{ids if number > 1 else 'puzzle_ids'}", line, re.ASCII):
+            raise ValueError(f"{path}: line {number} is damaged; restore the committed file")
+    return {
+        cell: [int(one) for one in line.rpartition(",")[2].split()]
+        for cell, line in zip(PAPER_GRID, lines[1:], strict=True)
+    }
 
 
 def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterator[int]:

@@ -1,7 +1,6 @@
 """People, categories, values and phrases of the puzzles (paper, Appendix G)."""
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -75,8 +74,7 @@ CATEGORIES = tuple(PHRASES)
 MISPRINTS = {"recent_listen": {"reagea": "reaggea"}}
 
 
-@dataclass(frozen=True)
-class Ontology:
+class Ontology(NamedTuple):
     """The 159 first names, and the values by category, in printed order; categories in that of `CATEGORIES`."""
 
     people: tuple[str, ...]
@@ -88,20 +86,16 @@ def read_ontology(path: str | Path) -> Ontology:
     try:
         printed = json.loads(Path(path).read_text(encoding="utf-8"))
         words = {"people": printed["people"]} | {name: printed["categories"][name] for name in CATEGORIES}
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        for name, entries in words.items():
+            if len(set(map(str.strip, entries))) < max(len(entries), 10):
+                raise ValueError(f"{name!r} must hold at least 10 different words")
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{path}: not the ontology of Appendix G ({type(error).__name__}: {error}); "
             "restore data/published/iclr2026/ontology.json"
         ) from None
-    for name, entries in words.items():
-        whole = isinstance(entries, list) and all(isinstance(entry, str) for entry in entries)
-        if not whole or len(entries) < 10 or len(set(entries)) < len(entries):
-            raise ValueError(f"{path}: {name!r} must hold at least 10 different words; restore the file of Appendix G")
-    people = tuple(words.pop("people"))
-    values = {
-        name: tuple(MISPRINTS.get(name, {}).get(entry, entry) for entry in entries) for name, entries in words.items()
-    }
-    return Ontology(people, values)
+    words = {name: tuple(MISPRINTS.get(name, {}).get(one, one) for one in own) for name, own in words.items()}
+    return Ontology(words.pop("people"), words)
 
 
 @cache

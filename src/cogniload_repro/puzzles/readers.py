@@ -1,9 +1,7 @@
-"""Sets of puzzles read one by one, whoever wrote them: Parquet, JSONL, or the folders of the authors' release.
-
-In the release a puzzle is a text ``exp/**/NAME.txt`` with metadata ``meta/**/NAME_state.json``.
-"""
+"""Sets of puzzles read one by one: Parquet, JSONL, or the authors' ``exp/**/NAME.txt``, ``meta/**/NAME_state.json``."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -11,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cogniload_repro.puzzles.catalog import check_row, nominal_ratio, parse_name, split_name
-from cogniload_repro.puzzles.text import read_question
+from cogniload_repro.puzzles.puzzle import read_question
 from cogniload_repro.records import decode_batch, read_json_lines
 from cogniload_repro.storage import open_parquet
 
@@ -59,8 +57,7 @@ def find_sets(source: str | Path) -> list[Path]:
 def read_set(path: Path) -> Iterator[Item]:
     """Yield the puzzles of one place of `find_sets`, those that cannot be read too.
 
-    A row stands in a file and row or line, such as ``puzzles.jsonl, line 3``, files under their name. Files bring
-    ``name`` and ``text``, and their metadata whole, as ``state``.
+    Texts of the authors' release bring ``name``, ``text``, and their metadata whole, as ``state``.
     """
     if path.is_dir():
         return _read_release(path)
@@ -75,25 +72,18 @@ def read_row(fields: Mapping) -> dict:
     if "state" in fields:
         return dict(fields)
     parts = [fields, *(value for value in fields.values() if isinstance(value, dict))]
-    row: dict[str, object] = {"name": _find_name(fields)}
-    for column, names in COLUMNS.items():
-        found = [part[name] for name in names for part in parts if part.get(name) is not None]
+    names = [value for column in _NAMES if isinstance(value := fields.get(column), str)]
+    stems = (PurePath(name).name.removesuffix(".txt") for name in names)
+    row: dict[str, object] = {"name": next(filter(parse_name, stems), names[0] if names else "")}
+    for column, others in COLUMNS.items():
+        found = [part[name] for name in others for part in parts if part.get(name) is not None]
         if found:
             row[column] = _as_number(found[0]) if column in ("N", "d", "needles", "puzzle_id") else found[0]
     return row
 
 
 def _as_number(value: object) -> object:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-        return int(value)
-    return value
-
-
-def _find_name(fields: Mapping) -> str:
-    """Return what names a row: a puzzle's name, be it that of a file, before anything else."""
-    names = [value for column in _NAMES if isinstance(value := fields.get(column), str)]
-    stems = [PurePath(name).name.removesuffix(".txt") for name in names]
-    return next((stem for stem in stems if parse_name(stem)), names[0] if names else "")
+    return int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,19}", value) else value
 
 
 def _read_parquet(path: Path) -> Iterator[Item]:
@@ -136,11 +126,10 @@ def _read_release(folder: Path) -> Iterator[Item]:
             yield Item(name, {}, f"it has no {STATE}")
             continue
         try:
-            fields: dict = {"name": name, "text": path.read_text(encoding="utf-8"), "state": {}}
-            if name in states:
-                path = states[name]
-                fields["state"] = _parse_state(path.read_text(encoding="utf-8"))
-            yield Item(name, fields)
+            text = path.read_text(encoding="utf-8")
+            path = states.get(name, path)
+            state = _parse_state(path.read_text(encoding="utf-8")) if states else {}
+            yield Item(name, {"name": name, "text": text, "state": state})
         except (OSError, ValueError) as error:
             yield Item(name, {}, f"{path.name}: {error}")
     for name in sorted(states.keys() - {path.stem for path in texts}):

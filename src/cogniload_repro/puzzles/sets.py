@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
-from itertools import tee
+from itertools import groupby, tee
 from operator import getitem
 from pathlib import Path
 from typing import TypeVar, cast
@@ -53,9 +53,8 @@ def write_set(
     """Write a set into a folder without puzzles or with this set; return its number of puzzles.
 
     The files are the same byte for byte however often the writing stopped, and for any `jobs`. A table appears when it
-    is complete. In the authors' release, texts go to ``exp/cogniload/NAME.txt``, states to
-    ``meta/cogniload/NAME_state.json``, each file is whole at any time, and those that are there are not drawn again.
-    ``watch`` is called with the number of puzzles that are there more than before.
+    is complete; of a release, files that are there are not drawn again. ``watch`` is called with the number of puzzles
+    that are there more than before.
     """
     folder, kind = Path(folder), renamed("format", kind, OLD_FORMATS)
     if kind not in FORMATS:
@@ -131,18 +130,11 @@ def _release_files(puzzle: Puzzle) -> tuple[str, str, str]:
 def release_state(puzzle: Puzzle) -> str:
     """Return a puzzle's metadata as JSON, under ten of the sixteen keys of the authors' ``_state.json``.
 
-    ``category_defaults`` are the domains, ``statements`` the texts without numbers, newest first. ``history`` holds for
-    each person the states one after the other, newest first: one more at each statement that applied. ``needles``
-    and ``hays`` are the puzzle's; the released programs write what is left of them at the end, which is 0.
+    Statements and everybody's states (one more at each that applied) are newest first. ``needles`` and ``hays`` are the
+    puzzle's; the released programs write what is left of them at the end, which is 0.
     """
-    history: list[list] = [[] for _ in puzzle.people]
-    seen: list = [None] * len(history)
-    for states in puzzle.replay():
-        for person, state in enumerate(states):
-            if state is not seen[person]:
-                values = map(getitem, puzzle.domains.values(), state)
-                history[person].append(dict(zip(puzzle.domains, values, strict=True)))
-        seen = states
+    pasts = zip(*puzzle.replay(), strict=True)
+    history = [[next(equal) for _, equal in groupby(past, key=id)][::-1] for past in pasts]
     lines = puzzle.text.split("\n\n")[-2].split("\n")[len(puzzle.lines) :]
     return json.dumps({
         "people": puzzle.people,
@@ -154,15 +146,15 @@ def release_state(puzzle: Puzzle) -> str:
         "difficulty": puzzle.d,
         "num_statements": puzzle.N,
         "statements": [line.partition(". ")[2] for line in reversed(lines)],
-        "history": {person: past[::-1] for person, past in zip(puzzle.people, history, strict=True)},
+        "history": {
+            person: [dict(zip(puzzle.domains, map(getitem, puzzle.domains.values(), one), strict=True)) for one in past]
+            for person, past in zip(puzzle.people, history, strict=True)
+        },
     })  # fmt: skip
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
-    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
-
-    A chain whose ids are not known is drawn by one process.
-    """
+    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`."""
     return (row | {"ratio_pct": float(cell.ratio_pct)} for cell, row in draw_set(puzzle_row, puzzles, jobs))
 
 
@@ -245,10 +237,7 @@ def cut(items: Iterable[T], most: int, weigh: Callable[[T], int], limit: int) ->
 
 
 def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs: int) -> Iterator:
-    """Apply a function of a module to lists, in several processes when asked; yield its results one by one, in order.
-
-    The lists are read as they are needed: twice as many as there are processes wait at a time.
-    """
+    """Apply a function of a module to lists in several processes, twice as many at a time; yield results in order."""
     if check_count("jobs", jobs, 1) == 1:
         for batch in batches:
             yield from function(batch)

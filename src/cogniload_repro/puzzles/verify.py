@@ -3,20 +3,23 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
+from operator import is_
 from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_repro.puzzles.catalog import PuzzleName, find_contradictions, find_edition, parse_name, puzzle_row
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.puzzle import INSTRUCTION, Puzzle
+from cogniload_repro.puzzles.puzzle import INSTRUCTION, AmbiguousPuzzleError, Puzzle, parse_puzzle
 from cogniload_repro.puzzles.readers import COLUMNS, Item, find_sets, read_row, read_set, spent_counters
 from cogniload_repro.puzzles.sets import cut, map_batches, release_state
-from cogniload_repro.puzzles.text import AmbiguousPuzzleError, parse_puzzle
 from cogniload_repro.schemas import PUZZLES
 
 PUZZLE_VERDICTS = ("right", "mismatch", "ambiguous", "unparsable")
+
+#: Keys of the authors' metadata that say what a column does.
+_STATE_KEYS = {"poi": "poi", "d": "difficulty", "N": "num_statements", "needles": "needles"}
 
 #: What is said of a text that is consistent in itself.
 ANOTHER_TEXT = "the text differs from the one drawn from its id, under every edition"
@@ -29,8 +32,7 @@ _CHUNK_CHARS = 4_000_000
 class PuzzleCheck(NamedTuple):
     """What was found about one puzzle: its name, or where it stands, the verdict, and one sentence if it is not right.
 
-    mismatch: the text contradicts what is stated about it; ambiguous: it determines no answer. ``edition`` is that of
-    the generator which draws this text from the puzzle's id, empty where none does or none was tried.
+    ``edition`` is that which draws this text from the puzzle's id, empty where none does or none was tried.
     """
 
     name: str
@@ -43,7 +45,7 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
     """Verify every puzzle of a set (`readers.find_sets`), in its order; the same verdicts for any `jobs`.
 
     A name that comes twice in a table or folder is a mismatch the second time. The edition that fits the first puzzles
-    best is tried first on all. Apart from the names, a few puzzles for each process are in memory at a time.
+    best is tried first on all.
     """
     for place in find_sets(source):
         seen: set[str] = set()
@@ -64,14 +66,16 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
 def verify_puzzle(fields: Mapping, *, redraw: bool = True, editions: Sequence[Edition] = EDITIONS) -> PuzzleCheck:
     """Solve a puzzle from its text and compare it with everything that is stated about it.
 
-    ``fields`` are columns of the puzzles table, or what `readers.read_set` gives: a text, and ``gold`` or a ``name``
-    that ends in it; others are compared where present, and all have to be where most are. With ``redraw`` the puzzle is
-    also drawn again from its name under the editions, one after the other, until one gives the text, which finds any
-    change at all; without, puzzles of another generator can be verified.
+    ``fields`` (`readers.read_set`) hold a text, and ``gold`` or a ``name`` that ends in it; other columns of the
+    puzzles table are compared where present, and all have to be where most are. With ``redraw`` the puzzle is also
+    drawn again from its name until an edition gives the text, which finds any change at all.
     """
     row = read_row(fields)
-    name, text = row["name"], row.get("text")
-    stated, contradictions = _collect(row)
+    name, text, state = row["name"], row.get("text"), row.get("state", {})
+    parts, spent = parse_name(name), spent_counters(state)
+    said = {column: row[column] for column in COLUMNS if column in row and column != "text"}
+    said |= {column: state[key] for column, key in _STATE_KEYS.items() if key in state and key not in spent}
+    stated = said | (parts._asdict() if parts else {})
     if not isinstance(text, str) or "gold" not in stated:
         lacks = "the gold value" if isinstance(text, str) else f"the text ({', '.join(COLUMNS['text'])})"
         has = ", ".join(map(str, fields))[:200] or "nothing"
@@ -83,7 +87,11 @@ def verify_puzzle(fields: Mapping, *, redraw: bool = True, editions: Sequence[Ed
     except ValueError as error:
         return PuzzleCheck(name, "unparsable", str(error))
     differences = [
-        *contradictions,
+        *(
+            f"the row says {key} {value!r}, its name {stated[key]!r}"
+            for key, value in said.items()
+            if value != stated[key]
+        ),
         *([] if "state" in row else _find_gaps(fields, name, redraw)),
         *find_contradictions(puzzle, stated),
         *_irregularities(puzzle),
@@ -110,26 +118,8 @@ def _verify_batch(redraw: bool, editions: Sequence[Edition], batch: list[Item]) 
     return checks
 
 
-def _collect(row: Mapping) -> tuple[dict, list[str]]:
-    """Collect what a row says about its puzzle, the parts of the name first, and where it contradicts itself."""
-    parts = parse_name(row["name"])
-    stated, contradictions = parts._asdict() if parts else {}, []
-    state = row.get("state", {})
-    said = {column: row[column] for column in COLUMNS if column in row and column != "text"}
-    for column, key in (("poi", "poi"), ("d", "difficulty"), ("N", "num_statements"), ("needles", "needles")):
-        if key in state and key not in spent_counters(state):
-            said[column] = state[key]
-    for column, value in said.items():
-        if stated.setdefault(column, value) != value:
-            contradictions.append(f"the row says {column} {value!r}, its name {stated[column]!r}")
-    return stated, contradictions
-
-
 def _find_gaps(fields: Mapping, name: str, redraw: bool) -> Iterator[str]:
-    """Yield which columns a row of the puzzles table lacks, or that its name is not the puzzle's.
-
-    Rows with fewer than half of the columns are others; their name may come from any column of names.
-    """
+    """Yield which columns a row with most of the puzzles table's lacks, or that its name is not the puzzle's."""
     missing = [column for column in PUZZLES.names if fields.get(column) is None]
     if not missing:
         whole = "_".join(str(fields[part]) for part in PuzzleName._fields)
@@ -145,12 +135,10 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
     """Yield what a text has that no generated puzzle has."""
     if puzzle.instruction != INSTRUCTION:
         yield "the instruction differs from the benchmark's"
-    before = puzzle.start
-    for number, states in enumerate(puzzle.replay()):
-        if number and all(new is old for new, old in zip(states, before, strict=True)):
+    for number, (before, after) in enumerate(pairwise(puzzle.replay()), 1):
+        if all(map(is_, before, after)):
             yield f"statement {number} applies to nobody"
             return
-        before = states
 
 
 def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int, editions: Iterable[Edition]) -> tuple[str, list[str]]:
@@ -164,15 +152,11 @@ def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int, editions: Iterable[Ed
                 failure = f"the puzzle cannot be drawn again: {error}"
             continue
         if drawn.text == row["text"]:
-            return str(edition), _compare_metadata(drawn, row)
+            expected = puzzle_row(drawn)
+            keys = [key for key in ("poi", "category", "domain") if row.get(key, expected[key]) != expected[key]]
+            if state := row.get("state"):
+                expected, spent = json.loads(release_state(drawn)), spent_counters(state)
+                keys += [key for key in expected if key not in spent and state.get(key) != expected[key]]
+            differ = f"the metadata differ from those drawn from its id, in {', '.join(keys)}"
+            return str(edition), [differ] if keys else []
     return "", [failure]
-
-
-def _compare_metadata(drawn: Puzzle, row: Mapping) -> list[str]:
-    """List where the metadata of a row differ from those of the puzzle drawn again."""
-    expected = puzzle_row(drawn)
-    keys = [key for key in ("poi", "category", "domain") if row.get(key, expected[key]) != expected[key]]
-    if state := row.get("state"):
-        expected = json.loads(release_state(drawn))
-        keys += [key for key in expected if key not in spent_counters(state) and state.get(key) != expected[key]]
-    return [f"the metadata differ from those drawn from its id, in {', '.join(keys)}"] if keys else []
