@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from cogniload_repro.cli import main
-from cogniload_repro.commands.choices import read_choices
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,9 +28,8 @@ def run(*arguments, root: Path = ROOT) -> subprocess.CompletedProcess:
 
 def ask(*arguments) -> subprocess.CompletedProcess:
     """Run the command in this process, which has the libraries already."""
-    words = [str(argument) for argument in arguments]
-    done = CliRunner().invoke(main, words)
-    return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+    done = CliRunner().invoke(main, list(map(str, arguments)))
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
 def assert_refused(done: subprocess.CompletedProcess, *words: str) -> None:
@@ -139,34 +137,14 @@ def test_another_regression_is_compared(fitted, tmp_path):
     assert (fitted / "cells.parquet").read_bytes() == before
 
 
-def test_choices_are_checked_and_shown(tmp_path):
-    """A choice is kept and named; an impossible one is refused, and the kept one stays."""
-    assert ask("choose", "--build", tmp_path, "FAMILY=probit").stdout == "outputs: reconstructed; family: probit\n"
-    assert_refused(ask("choose", "--build", tmp_path, "FAMILY=probits"), "probits", "cloglog")
-    assert read_choices(tmp_path).family == "probit"
-
-
 @pytest.mark.slow
 def test_fits_that_failed_are_reported(tmp_path):
     """Table 2, Table 3 and Table 6 each name the models that have no fit, with the reason."""
-    assert run("download-outputs", "--build", tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1).returncode == 0
-    assert run("score", "--build", tmp_path, "--jobs", 1).returncode == 0
-    said = run("fit", "--build", tmp_path).stdout
+    assert ask("download-outputs", "--build", tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1).returncode == 0
+    assert ask("score", "--build", tmp_path, "--jobs", 1).returncode == 0
+    said = ask("fit", "--build", tmp_path).stdout
     for what in ("Table 2", "interactions (Table 3)", "Table 6"):
         assert f"no fit of {what} for QwQ-32B: not identified" in said
-
-
-def test_make_evaluates_nothing_in_a_readers_text(tmp_path):
-    """A formula on make's command line is checked as it stands: no function of make or of the shell in it is run."""
-    trap = tmp_path / "trap"
-    done = subprocess.run(
-        ["make", "choices", "VENV=", f"PYTHON={sys.executable}", f"BUILD={tmp_path / 'build'}",
-         f"FORMULA=correct ~ d $(shell touch {trap}) `touch {trap}`", f"DATA=$(shell touch {trap})"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode != 0
-    assert "Error:" in done.stderr
-    assert not trap.exists()
 
 
 def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
@@ -176,7 +154,7 @@ def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
     request = {"custom_id": title, "response": None, "error": {"message": title}}
     (tmp_path / "b.jsonl").write_text(json.dumps(request) + "\n", encoding="utf-8")
     for source in (tmp_path, tmp_path / title):
-        done = run("download-outputs", "--source", source, "--build", tmp_path / "build")
+        done = ask("download-outputs", "--source", source, "--build", tmp_path / "build")
         assert done.returncode == 2
         shown = done.stdout + done.stderr
         assert "OWNED" in shown

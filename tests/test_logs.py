@@ -8,7 +8,7 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-e
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.log import write_eval_log
 from inspect_ai.model import ModelFallback, ModelOutput, ModelUsage, get_model
 
 from cogniload_repro.evaluation.forms import draw_puzzles
@@ -86,31 +86,6 @@ def test_a_log_of_another_comparability_version_beside_one_of_ours(tmp_path):
     responses, ((row, _, detail),) = read(tmp_path / "logs", tmp_path)
     assert (responses, row) == ({"mockllm/model": 6}, 0)
     assert "comparability version 0" in detail
-
-
-def test_a_file_cut_short_beside_a_whole_one(tmp_path):
-    """An archive without its end has no directory: nothing of it is read, and a sentence says so."""
-    whole = ask(tmp_path / "logs")
-    log = read_eval_log(whole.location)
-    log.eval.model = "mockllm/other"
-    write_eval_log(log, str(tmp_path / "logs" / "cut.eval"))
-    cut = (tmp_path / "logs" / "cut.eval").read_bytes()
-    (tmp_path / "logs" / "cut.eval").write_bytes(cut[: len(cut) // 2])
-    responses, ((row, reason, detail),) = read(tmp_path / "logs", tmp_path)
-    assert (responses, row, reason) == ({"mockllm/model": 6}, 0, "unreadable file")
-    assert "not a whole Inspect log" in detail
-
-
-def test_samples_without_usage(tmp_path):
-    """Their answers are read, their tokens unknown; those of the others stay known."""
-    log = ask(tmp_path / "first")
-    for sample in log.samples[:2]:
-        sample.output.usage = None
-    write_eval_log(log, str(tmp_path / "x.eval"))
-    responses, rejected = read(tmp_path / "x.eval", tmp_path)
-    assert (responses, rejected) == ({"mockllm/model": 6}, [])
-    (partition,) = (tmp_path / "outputs").glob("*.parquet")
-    assert pq.read_table(partition)["response_tokens"].to_pylist().count(None) == 2
 
 
 def test_epochs_of_a_foreign_task(tmp_path):

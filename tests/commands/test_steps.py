@@ -83,49 +83,38 @@ def test_make_keeps_choices(checkout):
     assert read_choices(build) == Choices(formula=formula)
 
 
-def test_make_stops_before_anything_is_removed(checkout):
-    """A bad choice ends make with the sentence, and nothing has been built or taken away."""
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [(["FORMULA=correct ~ d;x"], "cannot be read"),
+     (["FORMULA=correct ~ d $(shell touch OWNED) `touch OWNED`", "DATA=$(shell touch OWNED)"], "Error:")],
+)  # fmt: skip
+def test_make_evaluates_nothing_and_stops_before_anything_is_removed(checkout, given, words):
+    """A bad choice ends make with a sentence: it is checked as it stands, and nothing has been built or taken away."""
     build = checkout / "data" / "build-mini"
     (build / "outputs").mkdir(parents=True)
     (build / "outputs" / "kept.parquet").write_bytes(b"x")
-    done = make(checkout, "reproduce", "FORMULA=correct ~ d;x")
-    assert done.returncode == 2
-    assert "cannot be read" in done.stderr
-    files = [file.name for file in build.rglob("*") if file.is_file()]
-    assert sorted(files) == [".lock", "kept.parquet"]
-
-
-@pytest.mark.slow
-def test_a_readers_names_are_nothing_but_names(checkout):
-    """Tables and outputs are read from names that a shell or make would take for commands."""
-    source = checkout / "a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`\n'é.jsonl"
-    write_answers(source, "My Model 7B", "$$", "#1", "it's")
-    assert "4 models" in said(make(checkout, "score", f"SOURCE={source.name}"))
-    assert not list(checkout.rglob("OWNED"))
-    table = checkout / ";touch$${IFS}OWNED;#.csv"
-    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model == 'QwQ-32B'")
-    cells.to_csv(table, index=False)
-    assert "QwQ-32B" in said(make(checkout, "fit", f"DATA={table.name}"))
-    first = (checkout / "data/build-mini/regression.csv").read_bytes()
-    cells.query("N <= 50").to_csv(table, index=False)
-    said(make(checkout, "fit"))
-    assert (checkout / "data/build-mini/regression.csv").read_bytes() != first
-    assert "nothing" not in said(make(checkout, "fit", "CELLS=")).lower()
-    assert not (checkout / "data/build-mini/regression.csv").exists()
+    done = make(checkout, "reproduce", *given)
+    assert (done.returncode, words in done.stderr) == (2, True)
+    assert sorted(file.name for file in build.rglob("*") if file.is_file()) == [".lock", "kept.parquet"]
     assert not list(checkout.rglob("OWNED"))
 
 
 @pytest.mark.slow
 def test_sources_are_read_again_when_their_content_has_changed(checkout):
-    """Corrected answers count without being asked for again; a refused source changes nothing; a lost one is named."""
-    source, build = write_answers(checkout / "my answers.jsonl", "mine"), checkout / "data/build-mini"
-    assert "Outputs: my answers.jsonl" in said(make(checkout, "score", f"SOURCE={source.name}"))
-    assert read_counts(checkout) == {"mine": 4}
+    """Corrected answers count without being asked for again; a refused source changes nothing; a lost one is named.
+
+    Its name, which a shell or make would take for commands, is nothing but a name.
+    """
+    source = checkout / "a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`\n'é.jsonl"
+    build = checkout / "data/build-mini"
+    write_answers(source, "My Model 7B", "$$", "#1", "it's")
+    assert "4 models" in said(make(checkout, "score", f"SOURCE={source.name}"))
+    assert set(read_counts(checkout).values()) == {4}
     dates = source.stat()
-    write_answers(source, "mine", right=False)
+    write_answers(source, "My Model 7B", "$$", "#1", "it's", right=False)
     os.utime(source, ns=(dates.st_atime_ns, dates.st_mtime_ns))
     said(make(checkout, "score"))
-    assert read_counts(checkout) == {"mine": 0}
+    assert set(read_counts(checkout).values()) == {0}
 
     before = {path: path.read_bytes() for path in (build / "outputs").iterdir()}
     with open(source, "a", encoding="utf-8") as file:
@@ -137,7 +126,24 @@ def test_sources_are_read_again_when_their_content_has_changed(checkout):
     said(make(checkout, "score", "MAX_REJECTED=1"))
     assert "==" not in said(make(checkout, "score"))  # kept with the source
     source.unlink()
-    assert "my answers.jsonl is not there any more; the build has its outputs" in said(make(checkout, "score"))
+    assert "is not there any more; the build has its outputs" in said(make(checkout, "score"))
+    assert not list(checkout.rglob("OWNED"))
+
+
+@pytest.mark.slow
+def test_a_readers_table_is_fitted_again_when_its_content_has_changed(checkout):
+    """Whatever its name; the paper's cells come back with an empty choice."""
+    table = checkout / ";touch$${IFS}OWNED;#.csv"
+    cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model == 'QwQ-32B'")
+    cells.to_csv(table, index=False)
+    assert "QwQ-32B" in said(make(checkout, "fit", f"DATA={table.name}"))
+    first = (checkout / "data/build-mini/regression.csv").read_bytes()
+    cells.query("N <= 50").to_csv(table, index=False)
+    said(make(checkout, "fit"))
+    assert (checkout / "data/build-mini/regression.csv").read_bytes() != first
+    assert "nothing" not in said(make(checkout, "fit", "CELLS=")).lower()
+    assert not (checkout / "data/build-mini/regression.csv").exists()
+    assert not list(checkout.rglob("OWNED"))
 
 
 @pytest.mark.slow
@@ -244,13 +250,6 @@ def test_damage_is_healed_by_the_step_that_wrote_it(built, capfd):
         os.utime(build / name, (1, 1))
     assert {"outputs/a.parquet", "scores/a.parquet", "puzzles.parquet"} <= bring(built)
     assert {path: path.read_bytes() for path in build.rglob("*.parquet")} == whole
-
-
-def test_dates_decide_nothing(built):
-    """Files of the future, or touched, are what they were."""
-    for path in [*built[0].rglob("*"), Path(built[1].source.address)]:
-        os.utime(path, (4e9, 4e9))
-    assert bring(built) == set()
 
 
 def test_make_at_once_in_one_checkout(checkout):

@@ -29,8 +29,8 @@ def judged():
 def test_a_paper_s_model_has_the_paper_s_numbers(judged):
     """Accuracy and capacity points with their profile intervals are those that the book shows."""
     cells = load_cells(models=["Phi-4-reasoning"])
-    assert metrics.measure_accuracy(judged)["accuracy"] == cells["correct"].sum() / cells["total"].sum()
-    found = metrics.locate_points(judged)
+    assert metrics.measure(judged)["accuracy"] == cells["correct"].sum() / cells["total"].sum()
+    found = metrics.measure(judged)
     for row in capacity_intervals(cells, replicates=0).itertuples():
         for end, number in (("", row.estimate), ("_low", row.profile_low), ("_high", row.profile_high)):
             if np.isfinite(number):
@@ -39,13 +39,20 @@ def test_a_paper_s_model_has_the_paper_s_numbers(judged):
                 assert row.point + end not in found
 
 
-def test_accuracies_by_load_are_shares_of_right_answers(judged):
-    """One number for each level of d, N and rho."""
-    found = metrics.accuracy_by_load(judged)
-    assert list(found) == [*(f"d={d}" for d in (1, 3, 5, 7, 10)), *(f"N={N}" for N in (20, 50, 100, 250)),
-                           *(f"rho={rho}%" for rho in (5, 10, 25, 50, 75, 90, 95))]  # fmt: skip
+def test_accuracies_by_load_and_shares_are_counts_over_answers(judged):
+    """One number per level of d, N and rho; buckets add up to one; both ways to be cut off count, as does a box."""
+    found = metrics.measure(judged)
+    assert [name for name in found if "=" in name] == [
+        *(f"d={d}" for d in (1, 3, 5, 7, 10)), *(f"N={N}" for N in (20, 50, 100, 250)),
+        *(f"rho={rho}%" for rho in (5, 10, 25, 50, 75, 90, 95)),
+    ]  # fmt: skip
     own = [one for one in judged if one["d"] == 3]
     assert found["d=3"] == sum(one["bucket"] == "correct_valid" for one in own) / len(own)
+    assert sum(found[bucket] for bucket in BUCKETS) == pytest.approx(1)
+    assert "boxed" not in found
+    ends = [{"stopped": "stop", "boxed": True}, {"stopped": "length", "boxed": False}, {"stopped": "context"}]
+    shares = metrics.measure([one | end for one, end in zip(judged, ends, strict=False)])
+    assert (shares["cut_off"], shares["boxed"]) == (pytest.approx(2 / 3), 0.5)
 
 
 @pytest.mark.parametrize("chosen", [False, True])
@@ -55,7 +62,7 @@ def test_a_log_and_the_book_evaluate_points_at_the_same_means(judged, chosen):
     cells = load_cells(models=["Phi-4-reasoning"])
     near = cells[cells["N"] <= 50].assign(model="mine", chosen=int(chosen))
     book = capacity_intervals(near, replicates=0).set_index("point")["estimate"]
-    found = metrics.locate_points(some, chosen)
+    found = metrics.measure(some, chosen)
     assert found["id50"] == pytest.approx(book["id50"])
     assert found["ecl50"] == pytest.approx(book["ecl50"])
     assert fit_points(near).loc["mine", "id50"] == pytest.approx(book["id50"])
@@ -70,13 +77,4 @@ def fit_points(cells):
 def test_what_does_not_exist_is_left_out():
     """All answers right: no points."""
     cells = load_cells(models=["Phi-4-reasoning"])
-    assert metrics.locate_points(list(answers(cells.assign(correct=cells["total"])))) == {}
-
-
-def test_shares_of_buckets_and_of_cut_off_answers(judged):
-    """Buckets add up to one; both ways to be cut off count, whatever the verdict."""
-    assert list(metrics.share_buckets(judged)) == list(BUCKETS)
-    assert sum(metrics.share_buckets(judged).values()) == pytest.approx(1)
-    reasons = ("stop", "length", "context")
-    three = [one | {"stopped": reason} for one, reason in zip(judged[:3], reasons, strict=True)]
-    assert metrics.share_cut(three) == {"cut_off": pytest.approx(2 / 3)}
+    assert not {"ecl50", "nt50", "id50"} & set(metrics.measure(list(answers(cells.assign(correct=cells["total"])))))

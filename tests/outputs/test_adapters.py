@@ -162,21 +162,14 @@ EMPTY = {"index": 0, "finish_reason": "stop"}
         (batch_line() | {"response": {"status_code": 429, "body": {"error": {"message": "Rate limit reached"}}}}, NAME),
         (batch_line() | {"response": {"status_code": 200, "body": {"error": {"message": "an error"}}}}, NAME),
         (batch_line() | {"response": {"status_code": 200, "body": {}}}, NAME),
-        (batch_line() | {"response": "gone"}, NAME),
         (batch_line(f"m/{NAME}", choices=[]), f"{NAME}: there is no response"),
-        (batch_line(f"m/{NAME}", choices=None), f"{NAME}: there is no response"),
-        (choose(None, **EMPTY), NAME),
         (choose("x", **EMPTY), NAME),
         (choose({"content": None}, finish_reason="tool_calls"), NAME),
-        (choose({"content": None}), NAME),
         (choose({"content": [{"type": "image_url", "image_url": "x"}]}, **EMPTY), NAME),
-        (choose({"content": [["red"]]}, **EMPTY), NAME),
-        (message_line({"type": "text", "text": "red"}, type="errored"), NAME),
         (message_line({"type": "tool_use"}), NAME),
         ({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}}, NAME),
         (harness_line(resps=[]), f"{NAME}: there is no response"),
         (harness_line(resps=[[None]]), NAME),
-        (harness_line(doc={"question": "Solve this."}, resps=None), "Solve this.: there is no response"),
         (harness_line(doc=None, resps=None), "no puzzle named: there is no response"),
         (gemini_line({"inlineData": {}}), NAME),
         (gemini_line(reason="OTHER"), NAME),
@@ -333,18 +326,20 @@ def test_a_bad_sample_is_refused_and_the_others_read(tmp_path):
         archive.writestr("samples/x_epoch_1.json", "{")
     found, refused = read(path)
     assert [row["name"] for row in found] == [OTHER]
-    assert [refusal[:2] for refusal in refused] == [
-        (1, "unreadable file"),
-        (3, "failed request"),
-        (4, "failed request"),
-        (5, "malformed row"),
-    ]
+    reasons = {1: "unreadable file", 3: "failed request", 4: "failed request", 5: "malformed row"}
+    assert [refusal[:2] for refusal in refused] == list(reasons.items())
     assert "RateLimitError" in refused[1][2]
 
 
-def test_a_huge_member_is_not_decompressed(tmp_path, monkeypatch):
-    """The size in the directory is looked at first, and not believed afterwards."""
-    path = write_archive(tmp_path / "run.eval", [make_sample()])
+def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
+    """All samples together are bounded; of one the size in the directory is looked at, and not believed afterwards."""
+    path = write_archive(tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)])
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
+    found, refused = read(path)
+    assert 0 < len(found) < 30
+    assert refused[-1][:2] == (0, "unreadable file")
+    assert "unpacks to more than 0.001 GB" in refused[-1][2]
+    path = write_archive(path, [make_sample()])
     monkeypatch.setattr(adapters, "ROW_BYTES", 700)
     found, refused = read(path)
     assert (found, [refusal[:2] for refusal in refused]) == ([], [(1, "unreadable file")])
@@ -382,22 +377,10 @@ def test_other_json_and_zip_files_are_no_logs(tmp_path):
     assert read(tmp_path / "run.eval")[1][0][:2] == (0, "unreadable file")
 
 
-def test_all_samples_together_are_bounded(tmp_path, monkeypatch):
-    """A small archive of many samples, or of one many times, does not keep the reader busy for ever."""
-    path = write_archive(tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)])
-    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
-    found, refused = read(path)
-    assert 0 < len(found) < 30
-    assert refused[-1][:2] == (0, "unreadable file")
-    assert "unpacks to more than 0.001 GB" in refused[-1][2]
-
-
-@pytest.mark.parametrize(
-    "content", [b"[1],", b'{"a":1},', b'"",', b"1.5,", '"→",'.encode(), '"🎈",'.encode(), b'"abcdefgh",']
-)
+@pytest.mark.parametrize("content", [b"[1],", b'{"a":1},', b'"",', '"🎈",'.encode(), b'"abcdefgh",'])
 def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content):
     """What JSON takes in memory is not underrated, whatever it is made of; too heavy a log is refused."""
-    log = b'{"version": 2, "status": "x", "eval": {}, "samples": [' + content * 200_000 + b"{}]}"
+    log = b'{"version": 2, "status": "x", "eval": {}, "samples": [' + content * 50_000 + b"{}]}"
     tracemalloc.start()
     json.loads(log)
     taken = tracemalloc.get_traced_memory()[1]

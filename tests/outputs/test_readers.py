@@ -11,13 +11,7 @@ import pytest
 from cogniload_repro.outputs.readers import read_table
 
 COLUMNS = ["model", "name", "response", "prompt_tokens", "response_tokens"]
-ROW = {
-    "model": "m",
-    "name": "n",
-    "response": 'Sue, "red"\r\nhair → é\x00',
-    "prompt_tokens": 7,
-    "response_tokens": None,
-}
+ROW = dict(zip(COLUMNS, ("m", "n", 'Sue, "red"\r\nhair → é\x00', 7, None), strict=True))
 
 
 def rows(path):
@@ -57,14 +51,7 @@ def test_bad_json_lines_do_not_stop_the_others(tmp_path):
     good = json.dumps(ROW).encode()
     lines = [good, b'{"model": "\xff"}', b"[1]", b"{", b"9" * 5000, b"[" * 200_000, good, good[:-5]]
     path = write(tmp_path / "o.jsonl", b"\n".join(lines))
-    assert refusals(path) == [
-        (2, "not UTF-8"),
-        (3, "wrong type"),
-        (4, "malformed row"),
-        (5, "malformed row"),
-        (6, "malformed row"),
-        (8, "malformed row"),
-    ]
+    assert refusals(path) == [(2, "not UTF-8"), (3, "wrong type"), *((row, "malformed row") for row in (4, 5, 6, 8))]
     assert [entry.row for entry in read_table(path, COLUMNS) if not entry.refusal] == [1, 7]
 
 
@@ -72,10 +59,8 @@ def test_bad_json_lines_do_not_stop_the_others(tmp_path):
 def test_a_compressed_file_cut_short_gives_the_rows_before_the_cut(tmp_path, ending):
     """The loss of the rest is reported for the file as a whole."""
     noise = random.Random(1)
-    content = b"".join(
-        json.dumps({**ROW, "response": noise.randbytes(300).hex()}).encode() + b"\n" for _ in range(3000)
-    )
-    path = write(tmp_path / f"o.{ending}", content)
+    lines = [json.dumps({**ROW, "response": noise.randbytes(300).hex()}) + "\n" for _ in range(3000)]
+    path = write(tmp_path / f"o.{ending}", "".join(lines).encode())
     path.write_bytes(path.read_bytes()[:-1000])
     entries = list(read_table(path, COLUMNS))
     assert 0 < len(entries) < 3000
@@ -85,7 +70,7 @@ def test_a_compressed_file_cut_short_gives_the_rows_before_the_cut(tmp_path, end
 def test_csv_is_read(tmp_path):
     """Quoted line ends and quotes come through; counts are numbers, an empty one is unknown."""
     text = 'name,response,model,prompt_tokens,response_tokens,x\r\nn,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
-    assert rows(write(tmp_path / "o.csv", text.encode())) == [ROW]
+    assert rows(write(tmp_path / "o.csv", b"\xef\xbb\xbf" + text.encode())) == [ROW]
 
 
 def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
@@ -109,8 +94,7 @@ def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
     assert good == [None, "\udcff"]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "jsonl.gz"])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(("ending", "encoding"), [("jsonl", "utf-16"), ("csv", "utf-16-be"), ("jsonl.gz", "utf-32")])
 def test_other_encodings_are_refused_by_name(tmp_path, ending, encoding):
     """One refusal for the file says what to do, in place of one for every row."""
     text = "\ufeff" * (encoding == "utf-16-be") + json.dumps(ROW, ensure_ascii=False) + "\n"
@@ -140,15 +124,15 @@ def test_a_key_that_comes_twice_is_malformed(tmp_path, name):
     assert last.row == (2 if name == "o.jsonl" else 0)
 
 
-@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst", "csv.gz"])
+@pytest.mark.parametrize("ending", ["jsonl.zst", "csv.gz"])
 def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
     """A small file does not keep the reader busy for ever; the rows before the limit are read."""
-    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.002")
-    path = write(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 3_000_000)
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.0005")
+    path = write(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 800_000)
     *_, last = read_table(path, COLUMNS)
     assert last.row == 0
     assert last.refusal[0] == "unreadable file"
-    assert f"o.{ending} unpacks to more than 0.002 GB" in last.refusal[1]
+    assert f"o.{ending} unpacks to more than 0.0005 GB" in last.refusal[1]
     monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
     assert "unreadable file" not in [reason for _, reason in refusals(path)]
 
@@ -178,13 +162,8 @@ def test_parquet_cut_short_is_refused_as_a_whole(tmp_path, kept):
 def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):
     """Damage inside the file is reported, not raised."""
     path = tmp_path / "o.parquet"
-    pq.write_table(
-        pa.table({"response": [random.Random(i).randbytes(50).hex() for i in range(20_000)]}),
-        path,
-        compression="zstd",
-        use_dictionary=False,
-        data_page_size=10_000,
-    )
+    table = pa.table({"response": [random.Random(i).randbytes(50).hex() for i in range(20_000)]})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False, data_page_size=10_000)
     content = bytearray(path.read_bytes())
     content[len(content) // 2 : len(content) // 2 + 5000] = bytes(5000)
     path.write_bytes(content)

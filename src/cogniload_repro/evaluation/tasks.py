@@ -108,7 +108,7 @@ def cogniload(
     draw = partial(draw_samples, seed=seed, edition=resolve_edition(edition), perturbation=perturb, overload=overload)
     if asked == "adaptive":
         next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
-        dataset: SampleSource | MemoryDataset = Adaptive(draw, seed, width, puzzles, tokens, batch)
+        dataset: SampleSource | MemoryDataset = _choose_puzzles(draw, seed, width, puzzles, tokens, batch)
     else:
         counts = plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
@@ -196,65 +196,54 @@ def numbers(chosen: bool = False) -> Metric:
 
     def measure(scores: list[SampleScore]) -> Value:
         judged = [one.score.metadata for one in scores if one.score.metadata]
-        return dict(metrics.measure_all(judged, chosen)) if judged else {}
+        return dict(metrics.measure(judged, chosen)) if judged else {}
 
     return measure
 
 
 class _Chosen(SampleSource):
-    """Samples chosen from the answers so far; a sample that failed has not been answered."""
+    """Samples chosen from what has been judged so far; a sample that failed has not been answered."""
+
+    def __init__(self, choose: Callable[[list[dict]], Iterator[Sample]]):
+        self._choose, self._judged = choose, list[dict]()
 
     def initial_samples(self) -> list[Sample]:
         """Return the first samples."""
-        return list(self._next())
+        return list(self._choose(self._judged))
 
     async def next_samples(self) -> list[Sample] | None:
         """Return further samples, or None when enough is known."""
-        return list(self._next()) or None
+        return list(self._choose(self._judged)) or None
 
     async def sample_complete(self, sample: EvalSample) -> None:
-        """Count an answer."""
-        for score in (sample.scores or {}).values():
-            if sample.error is None and score.metadata:
-                self._count(score.metadata)
-
-    def _next(self) -> Iterator[Sample]:
-        raise NotImplementedError
-
-    def _count(self, judged: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """Keep what was judged of an answer."""
+        scores = () if sample.error else (sample.scores or {}).values()
+        self._judged += [score.metadata for score in scores if score.metadata]
 
 
-class Adaptive(_Chosen):
-    """Puzzles chosen by `planning.next_batch`."""
+def _choose_puzzles(draw: Callable[[Cell, int, int], Iterator[Sample]], seed: int, width: float, puzzles: int,
+                    tokens: int | None, batch: int) -> _Chosen:  # fmt: skip
+    """Return puzzles by `planning.next_batch`; their positions in a cell follow from how many it had before."""
+    if not width > 0:
+        raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
+    puzzles, batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
+    most_tokens = np.inf if tokens is None else check_count("tokens", tokens, 1)
+    index = {(cell.N, cell.ratio_pct, cell.d): index for index, cell in enumerate(PAPER_GRID)}
+    given = np.zeros(len(PAPER_GRID), dtype=np.int64)
 
-    def __init__(self, draw: Callable[[Cell, int, int], Iterator[Sample]], seed: int, width: float, puzzles: int,
-                 tokens: int | None, batch: int):  # fmt: skip
-        if not width > 0:
-            raise ValueError(f"width is {width!r}; give a positive number, such as 0.1")
-        self._draw, self._seed, self._width = draw, seed, width
-        self._puzzles, self._batch = check_count("puzzles", puzzles, 1), check_count("batch", batch, 1)
-        self._tokens = np.inf if tokens is None else check_count("tokens", tokens, 1)
-        self._index = {(cell.N, cell.ratio_pct, cell.d): index for index, cell in enumerate(PAPER_GRID)}
-        self._given, self._asked, self._correct = (np.zeros(len(PAPER_GRID), dtype=np.int64) for _ in range(3))
-        self._spent = 0
-
-    def _count(self, judged: dict[str, Any]) -> None:
-        index = self._index[tuple(judged[name] for name in ("N", "ratio_pct", "d"))]
-        self._asked[index] += 1
-        self._correct[index] += judged["bucket"] in CORRECT_BUCKETS
-        self._spent += judged["response_tokens"] or 0
-
-    def _next(self) -> Iterator[Sample]:
-        """Give the puzzles of the next batch; their positions in a cell follow from how many it had before."""
-        left = self._puzzles - int(self._given.sum())
-        if left < 1 or self._spent >= self._tokens or measure_width(self._asked, self._correct) <= self._width:
+    def choose(judged: list[dict]) -> Iterator[Sample]:
+        cells = [index[one["N"], one["ratio_pct"], one["d"]] for one in judged]
+        right = [cell for cell, one in zip(cells, judged, strict=True) if one["bucket"] in CORRECT_BUCKETS]
+        asked, correct = (np.bincount(np.array(ones, dtype=int), minlength=len(given)) for ones in (cells, right))
+        left, spent = puzzles - int(given.sum()), sum(one["response_tokens"] or 0 for one in judged)
+        if left < 1 or spent >= most_tokens or measure_width(asked, correct) <= width:
             return
-        counts = next_batch(self._asked, self._correct, min(self._batch, left), self._seed)
-        for cell, start, count in zip(PAPER_GRID, self._given.tolist(), counts.tolist(), strict=True):
-            if count:
-                yield from self._draw(cell, start, start + count)
-        self._given += counts
+        counts = next_batch(asked, correct, min(batch, left), seed)
+        for cell, start, count in zip(PAPER_GRID, given.tolist(), counts.tolist(), strict=True):
+            yield from draw(cell, start, start + count) if count else ()
+        given[:] += counts
+
+    return _Chosen(choose)
 
 
 @task
@@ -278,7 +267,7 @@ def scap(
     """
     limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     return Task(
-        dataset=Search(check_count("repeats", repeats, 1), check_count("seed", seed, 0)),
+        dataset=_choose_probes(check_count("repeats", repeats, 1), check_count("seed", seed, 0)),
         solver=ask(limit, tokenizers),
         scorer=right(),
         metrics=[capacity()],
@@ -326,24 +315,19 @@ def _count_right(judged: list[dict]) -> pd.DataFrame:
     return probes.count_right(pd.DataFrame(judged, columns=[*probes.KEYS, "verdict"]))
 
 
-class Search(_Chosen):
-    """Probes of the sizes that are to be asked next, until each kind has its largest (`companions.scap`)."""
+def _choose_probes(repeats: int, seed: int) -> _Chosen:
+    """Return probes of the sizes that are to be asked next, until each kind has its largest (`companions.scap`)."""
+    given: set[tuple[str, int | None]] = set()
 
-    def __init__(self, repeats: int, seed: int):
-        self._repeats, self._seed = repeats, seed
-        self._given: set[tuple[str, int | None]] = set()
-        self._judged: list[dict] = []
-
-    def _count(self, judged: dict[str, Any]) -> None:
-        self._judged.append(judged)
-
-    def _next(self) -> Iterator[Sample]:
+    def choose(judged: list[dict]) -> Iterator[Sample]:
         # a size without a single answer is not asked again: the model, or the way to it, has failed
-        sizes = probes.next_sizes(_count_right(self._judged)).items()
-        new: dict[str, int | None] = {kind: size for kind, size in sizes if size and (kind, size) not in self._given}
-        self._given |= set(new.items())
-        for row in probes.list_probes(new, self._repeats, self._seed):
+        sizes = probes.next_sizes(_count_right(judged)).items()
+        new: dict[str, int | None] = {kind: size for kind, size in sizes if size and (kind, size) not in given}
+        given.update(new.items())
+        for row in probes.list_probes(new, repeats, seed):
             about = {key: row[key] for key in probes.KEYS}
             answer = probes.draw_probe(row["probe"], row["size"], row["number"], row["seed"]).answer
             name, target = ("_".join(map(str, words)) for words in (about.values(), answer))
             yield Sample(id=name, input=row["prompt"], target=target, metadata=about)
+
+    return _Chosen(choose)

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from cogniload_repro.files import naming
-from cogniload_repro.outputs.layout import ARCHIVES
-from cogniload_repro.outputs.rows import UNSAFE_NAME, Rejected
+from cogniload_repro.outputs.layout import ARCHIVES, UNSAFE_NAME, Rejected
 from cogniload_repro.records import UNREADABLE, Refusal, open_stream, open_zip, over_limit, unpacked_limit
 
 #: Most members that an archive may have: ten times the paper's answers and puzzles.

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.outputs.layout import Layout, answer_name, find_files
+from cogniload_repro.outputs.layout import Layout, LocalSource, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import read_table
-from cogniload_repro.outputs.rows import Output, Rejected, SettingsTally, read_outputs
-from cogniload_repro.outputs.sources import LocalSource, local_source
+from cogniload_repro.outputs.rows import Output, SettingsTally, read_outputs
 from cogniload_repro.puzzles.catalog import (
     Catalog,
     EditionMatch,
@@ -141,42 +140,54 @@ def import_outputs(
     refuses the import; `extra_puzzles` returns puzzles in which prompts without a name are looked up; `edition` is that
     of puzzles known by name alone, by default the one that fits them.
     """
-    local, folder = local_source(source), Path(folder)
-    layout = find_files(local.path, local.label, local.inner, may_be_empty=bool(local.refused))
+    layout, folder = find_files(source), Path(folder)
     metadata = {
         "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
-        "source": local.label,
+        "source": layout.source.label,
         "version": __version__,
         "command": "cogniload download-outputs",
     }
     known = folder / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
     catalog.elsewhere = extra_puzzles
-    named = NamedPuzzles(layout, catalog, edition)
-    before, rejected, settings = len(catalog), list(local.refused), SettingsTally()
-    partitions = _Partitions(folder / "outputs", metadata)
+    before, rejected = len(catalog), list[Rejected]()
     try:
-        with partitions:
-            for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
-                if isinstance(item, Rejected):
-                    rejected.append(item)
-                    if len(rejected) > MAX_REJECTED_ROWS:
-                        raise ValueError(f"{local.label} has more than {MAX_REJECTED_ROWS:,} rows that cannot be used")
-                elif item.model not in leave_out:
-                    partitions.add(item)
-                    settings.add(item)
+        with _Partitions(folder / "outputs", metadata) as partitions:
+            report = read_source(layout, catalog, partitions.add, rejected, model, edition, leave_out)
             partitions.flush_all()
     finally:
         rows = pa.Table.from_pylist([row._asdict() for row in rejected], REJECTED)
         write_table(folder / "rejected.parquet", rows, metadata)
     if len(catalog) > before or not known.exists():
         write_table(known, catalog.table(), metadata)
-    reasons, examples = Counter(row.reason for row in rejected), {row.reason: row for row in reversed(rejected)}
-    others = [layout.label(path) for path in layout.others]
-    counts = dict(partitions.rows)
-    report = Report(counts, reasons, examples, describe_fits(named.fits), settings.by_model(), others)
     validate(report)
     return report
+
+
+def read_source(
+    layout: Layout,
+    catalog: Catalog,
+    take: Callable[[Output], None],
+    rejected: list[Rejected],
+    model: str | None = None,
+    edition: Edition | None = None,
+    leave_out: Collection[str] = (),
+) -> Report:
+    """Give each response of a source to `take`, append its rejected rows, and report both; see `import_outputs`."""
+    named, responses, settings = NamedPuzzles(layout, catalog, edition), Counter[str](), SettingsTally()
+    for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
+        if isinstance(item, Rejected):
+            rejected.append(item)
+            if len(rejected) > MAX_REJECTED_ROWS:
+                label = layout.source.label
+                raise ValueError(f"{label} has more than {MAX_REJECTED_ROWS:,} rows that cannot be used")
+        elif item.model not in leave_out:
+            take(item)
+            responses[item.model] += 1
+            settings.add(item)
+    reasons, examples = Counter(row.reason for row in rejected), {row.reason: row for row in reversed(rejected)}
+    others = [layout.label(path) for path in layout.others]
+    return Report(responses, reasons, examples, describe_fits(named.fits), settings.by_model(), others)
 
 
 class _Partitions(ExitStack):
@@ -188,7 +199,6 @@ class _Partitions(ExitStack):
 
     def __init__(self, folder: Path, metadata: Mapping[str, str]):
         super().__init__()
-        self.rows: Counter[str] = Counter()
         self._folder, self._metadata = folder, metadata
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Output]] = defaultdict(list)
@@ -197,7 +207,6 @@ class _Partitions(ExitStack):
 
     def add(self, output: Output) -> None:
         """Write a response, sooner or later."""
-        self.rows[output.model] += 1
         self._buffers[output.model].append(output)
         self._chars[output.model] += len(output.response) + len(output.name)
         if self._chars.total() > BUFFER_CHARS:

@@ -7,16 +7,17 @@ holds puzzles.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from cogniload_repro.outputs.readers import COMPRESSED, is_table
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.readers import STATE, name_state
 from cogniload_repro.records import UNREADABLE, Refusal
 
-NOT_AN_ANSWER, NOT_READ = "not an answer", "not read"
+NOT_AN_ANSWER, NOT_READ, UNSAFE_NAME = "not an answer", "not read", "unsafe name"
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
 #: Endings of archives.
@@ -40,16 +41,43 @@ _CONTENT = re.compile(
 _RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-harness
 
 
+class Rejected(NamedTuple):
+    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why.
+
+    The model is given where only its puzzle is the trouble.
+    """
+
+    file: str
+    row: int
+    reason: str
+    detail: str
+    model: str | None = None
+
+
+class LocalSource(NamedTuple):
+    """A source on this machine: the file or folder, how tables call it, what its archives could not give.
+
+    The note says that a file fetched earlier is used, since when it is there, and how to get another; ``inner`` are the
+    archives in the folder, and where they were unpacked.
+    """
+
+    path: Path
+    label: str
+    refused: Sequence[Rejected] = ()
+    note: str = ""
+    inner: Mapping[Path, Path] = {}
+
+
 @dataclass
 class Layout:
     """The files of a source, sorted by path, by what they are.
 
     ``texts`` and ``states`` are puzzle texts and metadata by puzzle name, ``answers`` stand with their model (None in
     no folder). ``others`` are none of these and do not look like data; ``lost`` are data that are not read, and what
-    cannot be looked into. ``inner`` are archives in the folder, and where they were unpacked.
+    cannot be looked into.
     """
 
-    root: Path
+    source: LocalSource
     tables: list[Path] = field(default_factory=list)
     puzzle_tables: list[Path] = field(default_factory=list)
     texts: dict[str, Path] = field(default_factory=dict)
@@ -57,35 +85,32 @@ class Layout:
     answers: list[tuple[str | None, Path]] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
     lost: list[tuple[Path, Refusal]] = field(default_factory=list)
-    inner: Mapping[Path, Path] = field(default_factory=dict)
 
     def label(self, path: Path) -> str:
         """Return a file's name in reports: its path below the root, bytes that are no text spelt out."""
-        inside = (archive / path.relative_to(to) for archive, to in self.inner.items() if path.is_relative_to(to))
-        below = next(inside, path).relative_to(self.root)
+        root, inner = self.source.path, self.source.inner.items()
+        inside = (archive / path.relative_to(to) for archive, to in inner if path.is_relative_to(to))
+        below = next(inside, path).relative_to(root.parent if root.is_file() else root)
         return below.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
-def find_files(
-    source: Path, label: str | None = None, inner: Mapping[Path, Path] | None = None, *, may_be_empty: bool = False
-) -> Layout:
-    """Sort the files of a source, which messages call by its label; archives but those of `inner` are not looked into.
+def find_files(source: str | Path | LocalSource) -> Layout:
+    """Sort the files of a source; archives in it are looked into where they were unpacked.
 
-    If it does not exist, or holds neither outputs nor anything that is refused (before, where it `may_be_empty`),
-    ValueError is raised.
+    If it does not exist, or holds neither outputs nor anything that is or was refused, ValueError is raised.
     """
-    if source.is_file():
-        if not is_table(source):
-            raise ValueError(
-                f"{label or source} is no table of outputs and no Inspect log; give one, or a folder of them"
-            )
-        return Layout(source.parent, tables=[source])
-    if not source.is_dir():
-        raise ValueError(f"{source} does not exist; give a file or folder of outputs, or its address")
-    layout = Layout(source, inner=inner or {})
-    files = [(path.relative_to(source).parts, path) for path in walk(source, layout.lost) if path not in layout.inner]
-    for archive, folder in layout.inner.items():
-        above = archive.relative_to(source).parts[:-1]
+    local = source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
+    root, layout = local.path, Layout(local)
+    if root.is_file():
+        if not is_table(root):
+            raise ValueError(f"{local.label} is no table of outputs and no Inspect log; give one, or a folder of them")
+        layout.tables.append(root)
+        return layout
+    if not root.is_dir():
+        raise ValueError(f"{root} does not exist; give a file or folder of outputs, or its address")
+    files = [(path.relative_to(root).parts, path) for path in walk(root, layout.lost) if path not in local.inner]
+    for archive, folder in local.inner.items():
+        above = archive.relative_to(root).parts[:-1]
         files += [((*above, *path.relative_to(folder).parts), path) for path in walk(folder, layout.lost)]
     for parts, path in sorted(files):
         _sort_in(layout, path, parts)
@@ -93,10 +118,10 @@ def find_files(
     meant = {path for parts, path in files if _model_folder(parts[:-1]) in answering}.intersection(layout.others)
     layout.others = [path for path in layout.others if path not in meant]
     layout.lost += [(path, _MISNAMED) for path in sorted(meant)]
-    if not (layout.tables or layout.answers or layout.lost or may_be_empty):
+    if not (layout.tables or layout.answers or layout.lost or local.refused):
         raise ValueError(
-            f"{label or source} holds no outputs; expected are JSONL, CSV, Parquet or Arrow files, logs of Inspect, "
-            "or answers N_d_needles_puzzleId_gold.* under one folder per model"
+            f"{local.label or root} holds no outputs; expected are JSONL, CSV, Parquet or Arrow files, "
+            "logs of Inspect, or answers N_d_needles_puzzleId_gold.* under one folder per model"
         )
     return layout
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.endings import join_reasoning, read_stop
-from cogniload_repro.outputs.layout import Layout, answer_name, find_files
+from cogniload_repro.outputs.layout import UNSAFE_NAME, Layout, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
 from cogniload_repro.puzzles.readers import release_row
@@ -29,7 +29,7 @@ STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: How the prompt was perturbed (such answers are those of a model of their own, "MODEL (NAME)"), reasoning in a column
 #: of its own (it is put in front of the response, as the paper scores both), stop reasons and settings.
 COLUMNS = [*OUTPUTS.names, "perturbation", "reasoning", *STOP_COLUMNS[1:], *SETTINGS]
-BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE, UNSAFE_NAME = "bad puzzle", "unknown puzzle", "duplicate", "unsafe name"
+BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE = "bad puzzle", "unknown puzzle", "duplicate"
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOST_VALUES, _MOST_TOLD, _LONGEST = 10_000, 20, 100
@@ -47,29 +47,17 @@ class Output(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
-class Rejected(NamedTuple):
-    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why.
-
-    The model is given where only its puzzle is the trouble.
-    """
-
-    file: str
-    row: int
-    reason: str
-    detail: str
-    model: str | None = None
-
-
 def read_outputs(
     source: str | Path | Layout, catalog: Catalog, *, model: str | None = None
 ) -> Iterator[Output | Rejected]:
-    """Read the responses of a file or folder, one by one, in the order of paths and rows.
+    """Read the responses of a file or folder, one by one, in the order of paths and rows; first what it refused.
 
     A table may be JSONL, CSV, TSV or a JSON array (each perhaps compressed), Parquet or Arrow, with `COLUMNS`, or in
     one of the forms of `adapters`. The source's own puzzles, and those drawn from their names, are added to the
     catalog. `model` is that of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
     """
-    layout = source if isinstance(source, Layout) else find_files(Path(source))
+    layout = source if isinstance(source, Layout) else find_files(source)
+    yield from layout.source.refused
     rows = _Rows(layout, catalog, model)
     for path, entry in _entries(layout, catalog):
         try:

@@ -7,10 +7,9 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 import requests
@@ -22,8 +21,7 @@ from urllib3.exceptions import HTTPError
 from cogniload_repro.escapes import without_queries, without_secrets
 from cogniload_repro.files import naming
 from cogniload_repro.outputs.archives import is_archive, unpack
-from cogniload_repro.outputs.layout import CONTAINERS, answer_name, walk
-from cogniload_repro.outputs.rows import Rejected
+from cogniload_repro.outputs.layout import CONTAINERS, LocalSource, Rejected, answer_name, walk
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.records import over_limit, unpacked_limit
 
@@ -32,26 +30,6 @@ _HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revisi
 _COMMIT, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")  # servers on this machine, which plain http may reach
 _HTML_STARTS = (b"<!doctype html", b"<html")
-_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
-
-
-class LocalSource(NamedTuple):
-    """A source on this machine: the file or folder, how tables call it, what its archives could not give.
-
-    The note says that a file fetched earlier is used, since when it is there, and how to get another; ``inner`` are the
-    archives in the folder, and where they were unpacked.
-    """
-
-    path: Path
-    label: str
-    refused: Sequence[Rejected] = ()
-    note: str = ""
-    inner: Mapping[Path, Path] = {}
-
-
-def local_source(source: str | Path | LocalSource) -> LocalSource:
-    """Return a path as a source that is called by its own name."""
-    return source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
 
 
 def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None] | None = None) -> LocalSource:
@@ -167,56 +145,48 @@ def _drop_body(response: requests.Response, **_: object) -> None:
 
 
 def _fetch_rest(session: requests.Session, url: str, part: Path, mark: Path, timeout_s: float) -> None:
-    """Fetch what the part lacks; the mark beside it has the total size and the version that the first answer gave."""
-    total, _, version = mark.read_text("utf-8").partition(" ") if part.exists() and mark.exists() else ("", "", "")
+    """Fetch what the part lacks; the mark beside it has the size and strong tag of the version that it belongs to."""
+    version = mark.read_text("utf-8") if part.exists() and mark.exists() else ""
     start = part.stat().st_size if version else 0
-    asked = {"Range": f"bytes={start}-", "If-Range": version} if start else {}
+    asked = {"Range": f"bytes={start}-", "If-Range": version.partition(" ")[2]} if start else {}
     with session.get(url, headers={"Accept-Encoding": "identity", **asked}, stream=True, timeout=timeout_s) as response:
-        status, headers = response.status_code, response.headers
-        found = _RANGE.fullmatch(headers.get("Content-Range", ""))
-        stated = headers.get("ETag") or headers.get("Last-Modified") or ""
+        status, headers, left = response.status_code, response.headers, response.raw.length_remaining
+        tag = headers.get("ETag") or headers.get("Last-Modified") or ""
+        rest = f"bytes {start}-{start + (left or 0) - 1}/{start + (left or 0)}"
         if status == 200:
-            start, total = 0, headers.get("Content-Length", "")
-            if not total.isdecimal() or "chunked" in headers.get("Transfer-Encoding", "").lower():
-                total = ""
-            mark.unlink(missing_ok=True)
-            if stated and not stated.startswith("W/"):  # a weak one does not distinguish bytes
-                mark.write_text(f"{total} {stated}", encoding="utf-8")
-        elif status == 206 and start and found and int(found[1]) == start and stated == version:
-            if found[2] not in (total or found[2], "*"):
-                mark.unlink()
-                raise _TransientError("the server gives another size than before")
-            total = total or found[2].replace("*", "")
-        elif status in (206, 408, 416, 429) or status >= 500:
-            if status in (206, 416):  # another part than was asked for: the next attempt begins anew
+            start = 0
+            # a weak tag does not distinguish bytes
+            mark.write_text(f"{left} {tag}" if left and tag and not tag.startswith("W/") else "", encoding="utf-8")
+        elif status in (206, 416):
+            if headers.get("Content-Range") != rest or f"{start + (left or 0)} {tag}" != version:
                 mark.unlink(missing_ok=True)
+                raise _TransientError("the server gives another part than was asked for")
+        elif status in (408, 429) or status >= 500:
             raise _TransientError(f"the server answered {status} {str(response.reason or '')[:100]}")
         else:
             raise ValueError(f"the server answered {status} {str(response.reason or '')[:100]}")
-        _append(response, part, start, int(total) if total else None)
+        _append(response, part, start, left)
         is_page = headers.get("Content-Type", "").startswith("text/html")
     with part.open("rb") as file:
         if is_page or file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
             raise ValueError("it gives a web page instead of data")
 
 
-def _append(response: requests.Response, part: Path, size: int, total: int | None) -> None:
-    limit = unpacked_limit()
+def _append(response: requests.Response, part: Path, size: int, left: int | None) -> None:
+    """Write the body behind the first bytes of the part; urllib3 raises where less comes than was announced."""
+    limit, total = unpacked_limit(), size + (left or 0)
     with (
         naming(part),
         part.open("r+b" if size else "wb") as file,
-        tqdm(total=total, initial=size, desc="download", unit="B", unit_scale=True, disable=None) as progress,
+        tqdm(total=total or None, initial=size, desc="download", unit="B", unit_scale=True, disable=None) as progress,
     ):
+        file.truncate(size)
         file.seek(size)
-        file.truncate()
-        while max(size, total or 0) <= limit and (chunk := response.raw.read1(1 << 16, decode_content=False)):
-            file.write(chunk)
-            size += len(chunk)
+        while max(size, total) <= limit and (chunk := response.raw.read1(1 << 16, decode_content=False)):
+            size += file.write(chunk)
             progress.update(len(chunk))
-    if max(size, total or 0) > limit:
+    if max(size, total) > limit:
         raise ValueError(over_limit("it", "is larger"))
-    if total is not None and size != total:
-        raise _TransientError(f"connection closed at {size:,} of {total:,} bytes")
 
 
 def _describe(error: Exception) -> str:
