@@ -22,6 +22,7 @@ from cogniload_repro.presentation.style import STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.presentation.terminal import NOT_AVERAGED
 from cogniload_repro.published import load_claims
+from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.statistics.accuracy import coverage, evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
@@ -88,6 +89,11 @@ class Page:
     def cells(self) -> pd.DataFrame:
         """Return the build's cells (`load_cells`)."""
         return load_cells(self.build)
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """Return the cells of the models that a chapter shows: all; of very many, the paper's and some others."""
+        return limit_models(self.cells)
 
     @cached_property
     def checks(self) -> pd.DataFrame:
@@ -196,6 +202,14 @@ class Page:
         """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
         return self.download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
+
+    def all_models(self, name: str) -> Fragment | None:
+        """Return a link to a table of the build with all models, where the chapter shows some of them; else nothing."""
+        count, shown = self.cells["model"].nunique(), self.shown["model"].nunique()
+        if shown == count:
+            return None
+        note = self.sentence(f"This chapter shows {shown} of {count:,} models.")
+        return note + self.csv(pd.read_parquet(self.build / f"{name}.parquet"), name, "the numbers of all models")
 
     def download(self, file: Path, what: str) -> Fragment:
         """Return a link to a table of the build that the book carries along."""
