@@ -14,11 +14,14 @@ from cogniload_repro.robustness.overflows import (
     MARKED_SHARE,
     error_slopes,
     finished_accuracy,
+    finished_capacity,
     marked_levels,
     overflow_shares,
 )
+from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
+from cogniload_repro.statistics.regression import fit_glm
 
 CELLS = load_cells()
 
@@ -47,6 +50,7 @@ def test_cells_without_overflow_counts_are_not_marked():
     unknown = of("QwQ-32B").drop(columns="ctx")
     assert marked_levels(unknown).empty
     assert finished_accuracy(unknown).empty
+    assert finished_capacity(unknown).empty
 
 
 def tiny(counts):
@@ -125,13 +129,48 @@ def test_each_reconstruction_lies_inside_the_bounds(model):
 
 
 def test_real_outputs_have_one_value():
-    """Counts that are not reconstructed bound nothing: accuracy among finished answers is known."""
+    """Counts that are not reconstructed bound nothing: accuracy among finished answers and slopes are known."""
     own = of("Phi-4-reasoning").copy()
     own.attrs["provenance"] = "imported"
     found = finished_accuracy(own, [250], {"7": [7]}).iloc[0]
     at = own.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
     assert found["identified"]
     assert found["low"] == found["high"] == pytest.approx(at["correct"] / (at["total"] - at["ctx"]))
+    slopes = finished_capacity(own).iloc[0]
+    fit = fit_glm(own.assign(total=own["total"] - own["ctx"]))
+    assert slopes["beta_N_low"] == slopes["beta_N_high"] == pytest.approx(fit.coef[2])
+    assert slopes["ecl50"] == pytest.approx(capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"])
+
+
+def test_an_accuracy_that_need_not_fall_has_no_finite_ecl50():
+    """Among the finished answers of the smallest model accuracy may rise with N."""
+    row = finished_capacity(of("DeepSeek-R1-Distill-Qwen-1.5B")).iloc[0]
+    assert row["beta_N_low"] < 0 < row["beta_N_high"] < 1
+    assert np.isinf(row["ecl50_high"])
+
+
+def test_slopes_of_models_that_finished_few_answers_have_no_range():
+    """Of gemini-2.5-pro less than a quarter finished at N = 250: no range, for real outputs one value all the same."""
+    own = of("gemini-2.5-pro")
+    row = finished_capacity(own).iloc[0]
+    assert row["beta_N"] == pytest.approx(fit_glm(own).coef[2])
+    assert row[["beta_N_low", "beta_N_high", "ecl50_low", "ecl50_high"]].isna().all()
+    own.attrs["provenance"] = "imported"
+    assert np.isfinite(finished_capacity(own).iloc[0]["beta_N_low"])
+
+
+def test_divisions_of_overflows_lie_inside_the_ranges():
+    """Exchanging overflows between cells, with the sums by d and by N kept, never leaves the range of a slope."""
+    own, rng = of("QwQ-32B").reset_index(drop=True), np.random.default_rng(3)
+    ends = finished_capacity(own).iloc[0]
+    for _ in range(20):
+        ctx = own.groupby(["N", "d"])["ctx"].transform(rng.permutation)  # over rho alone
+        possible = (ctx <= own["total"] - own["correct"]).groupby([own["N"], own["d"]]).transform("all")
+        fit = fit_glm(own.assign(total=own["total"] - ctx.where(possible, own["ctx"])))
+        ecl50 = capacity_points(fit.coef, grid_means(own))["ecl50"]
+        assert ends["beta_N_low"] - 1e-3 <= fit.coef[2] <= ends["beta_N_high"] + 1e-3
+        assert ends["ecl50_low"] * 0.999 <= ecl50 <= ends["ecl50_high"] * 1.001
+    assert ends["beta_N"] < ends["beta_N_low"]  # overflows counted as failures make the fall with length steeper
 
 
 def test_slopes_are_those_of_statsmodels_on_the_printed_counts():

@@ -9,18 +9,26 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.linalg import block_diag
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.special import expit
 from scipy.stats import norm
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
-from cogniload_repro.statistics.likelihood import maximise_multinomial
+from cogniload_repro.statistics.capacity import grid_means, many_points
+from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
+#: Slopes among finished answers are not bounded where a larger share ran out of context at some N: the loads may nearly
+#: separate the few answers that are left.
+_LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
+_POINTS = ("beta_N", "ecl50")
+_STARTS, _STEPS = 3, 60
 #: The reference type, and the types compared with it.
 COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
 #: Fewest errors of a type that a slope is fitted to.
@@ -69,8 +77,7 @@ def finished_accuracy(
     rows = []
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
-        reconstructed = cells.attrs.get("provenance") == "reconstructed" and model in BY_NAME
-        tables = _Tables(own, exact=not reconstructed)
+        tables = _Tables(own, exact=_counts_are_real(cells, model))
         for N in sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths)):
             for name, levels in (difficulties or _difficulties(own)).items():
                 inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(levels)))
@@ -81,9 +88,48 @@ def finished_accuracy(
     return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
 
 
+def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
+    """Bound the slope in N and ECL50 of the paper's regression among finished answers.
+
+    The regression depends on the correct answers through sums that the tables fix, and on how the finished answers
+    divide over the cells, which they fix by d and by N only. Linear programmes follow the gradient over all such
+    divisions, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
+
+    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50 (overflows
+    counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among finished answers).
+    ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that finished less than a quarter
+    of its answers at some N; real outputs have one value.
+    """
+    marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
+    rows = []
+    for model, share in marked.items():
+        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+        exact = _counts_are_real(cells, model)
+        division = _Division(own, exact=exact)
+        starts = division.starts(np.random.default_rng(0)) if exact or share <= _LARGEST_SHARE else []
+        counted = division.points(np.zeros(len(own)))
+        low, high = (
+            [sign * np.fmax.reduce([np.nan, *(sign * division.search(place, sign, start) for start in starts)])
+             for place in range(len(_POINTS))]
+            for sign in (-1, 1)
+        )  # fmt: skip
+        rows.append((model, share, *counted, *low, *high))
+    columns = [f"{name}{end}" for end in ("", "_low", "_high") for name in _POINTS]
+    table = pd.DataFrame(rows, columns=["model", "share", *columns])
+    ecl50 = [name for name in columns if name.startswith("ecl50")]
+    with np.errstate(over="ignore"):
+        table[ecl50] = 10.0 ** table[ecl50].astype(float)
+    table.loc[table["beta_N_high"] >= 0, "ecl50_high"] = np.inf
+    return table
+
+
 def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
     levels = sorted(own["d"].unique())
     return {f"{level}": [level] for level in levels} | ({f"{levels[1]}+": levels[1:]} if len(levels) > 2 else {})
+
+
+def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
+    return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
 
 
 class _Tables:
@@ -127,6 +173,72 @@ class _Tables:
         constraints += [] if some is None else [LinearConstraint(some[None], 1, np.inf)]
         found = milp(-weights, constraints=constraints, integrality=1, bounds=self._bounds)
         return None if found.x is None else np.round(found.x)
+
+
+class _Division:
+    """The finished answers of one model over its cells, as far as the printed tables leave it open."""
+
+    def __init__(self, own: pd.DataFrame, *, exact: bool):
+        self.ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
+        d, log10_N, rho = own["d"].to_numpy(float), np.log10(own["N"].to_numpy(float)), own["rho"].to_numpy(float)
+        self._x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
+        self._t, self._means, self._exact = self._x.T @ own["correct"].to_numpy(float), grid_means(own), exact
+        levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
+        products = np.column_stack([d * log10_N, d * rho, log10_N * rho, d * log10_N * rho])
+        fixed = np.column_stack([levels, self._x[:, 3:], products])  # of the correct answers: Tables 2 to 6
+        self._sums = block_diag(fixed.T, levels.T.astype(float))
+        self._needed = self._sums @ np.concatenate([own["correct"].to_numpy(float), self.ctx])
+
+    def points(self, ctx: np.ndarray) -> np.ndarray:
+        """Return the slope in N and log10 ECL50 when these overflows are left out; NaN without a finite fit."""
+        try:
+            beta = self._fit(ctx)
+        except ValueError:
+            return np.full(2, np.nan)
+        return np.array([beta[2], self._log10_ecl50(beta) if beta[2] < 0 else np.inf])
+
+    def starts(self, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return the division at hand and, unless it is known, others in random directions."""
+        others = 0 if self._exact else _STARTS - 1
+        return [self.ctx, *(self._corner(rng.normal(size=len(self.ctx))) for _ in range(others))]
+
+    def search(self, place: int, sign: int, ctx: np.ndarray) -> float:
+        """Return the least (sign -1) or largest (1) of a point that steps towards corners reach from a division."""
+        best, steps = self.points(ctx)[place], 0 if self._exact else _STEPS
+        while np.isfinite(best) and (steps := steps - 1) >= 0:
+            step, length = self._corner(sign * self._gradient(place, ctx)) - ctx, 1.0
+            while not sign * ((value := self.points(ctx + length * step)[place]) - best) > 1e-5 and length > 1e-3:
+                length /= 2
+            if length <= 1e-3:
+                break
+            ctx, best = ctx + length * step, value
+        return best
+
+    def _fit(self, ctx: np.ndarray) -> np.ndarray:
+        return maximise(self._x, self._total - ctx, self._t)[0]
+
+    def _log10_ecl50(self, beta: np.ndarray) -> float:
+        return float(many_points(beta[None], self._means)["ecl50"][0])
+
+    def _gradient(self, place: int, ctx: np.ndarray) -> np.ndarray:
+        """Return how a point changes with the overflows of each cell."""
+        beta = self._fit(ctx)
+        p = expit(self._x @ beta)
+        information = self._x.T @ (self._x * ((self._total - ctx) * p * (1 - p))[:, None])
+        direction = np.eye(5)[2]
+        if place:
+            rho = self._means["rho"]
+            direction = -np.array([1, self._means["d"], self._log10_ecl50(beta), rho, rho**2]) / beta[2]
+        return (self._x * p[:, None]) @ np.linalg.solve(information, direction)
+
+    def _corner(self, weights: np.ndarray) -> np.ndarray:
+        """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
+        both = np.hstack([np.eye(len(weights))] * 2)
+        found = linprog(
+            np.concatenate([np.zeros(len(weights)), -weights]),
+            A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
+        )  # fmt: skip
+        return found.x[len(weights) :]
 
 
 def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
