@@ -21,7 +21,7 @@ from scipy.stats import chi2, norm
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import TIER_OF
 from cogniload_repro.robustness.specifications import FIXED_SUMS
-from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place, slope_at
+from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place
 from cogniload_repro.statistics.capacity import many_points
 from cogniload_repro.statistics.likelihood import maximise, maximise_all
 from cogniload_repro.statistics.regression import fit_glm
@@ -60,7 +60,8 @@ def measure(
         if not np.isfinite(true):
             continue
         at = np.array([place(point, value, means) for value in values])
-        slopes = np.array([slope_at(point, value, b) for value, b in zip(values, betas, strict=True)])
+        along = {"ecl50": betas[:, 2], "id50": betas[:, 1], "nt50": betas[:, 3] + 2 * betas[:, 4] * values}
+        slopes = along[point]
         se = np.sqrt(np.einsum("ri,rij,rj->r", at, spread, at)) / np.abs(slopes)
         row[f"{point} delta"] = (np.abs(values - true) <= norm.ppf((1 + LEVEL) / 2) * se).mean()
         held = x[:, 1:] - place(point, true, means)[1:]

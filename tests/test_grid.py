@@ -52,20 +52,9 @@ def test_port_rounding_is_the_released_expression(N, ratio_pct):
 @pytest.mark.parametrize(
     "arguments",
     [
-        (0, 5, 1),
-        (-1, 5, 1),
-        (1_000_001, 5, 1),
-        (2.5, 5, 1),
-        ("20", 5, 1),
-        (True, 5, 1),
-        (20, 5, 0),
-        (20, 5, 13),
-        (20, 5, 1.0),
-        (20, -1, 1),
-        (20, 101, 1),
-        (20, float("nan"), 1),
-        (20, "5", 1),
-        (20, None, 1),
+        *((N, 5, 1) for N in (0, -1, 1_000_001, 2.5, "20", True)),
+        *((20, 5, d) for d in (0, 13, 1.0)),
+        *((20, ratio_pct, 1) for ratio_pct in (-1, 101, float("nan"), "5", None)),
         (20, 5, 1, "half"),
     ],
 )
@@ -82,43 +71,20 @@ def test_equal_cells_from_any_number_type():
     assert Cell(20, np.float64(2.5), 1).ratio_pct == 2.5
 
 
-@pytest.mark.parametrize(
-    "grid",
-    [
-        "N=20,50 ratio=5,2.5 d=3",
-        "N=20,50,ratio=5,2.5,d=3",
-        "N=20:50,ratio=5:2.5,d=3",
-        "d=3; ratio=5;2.5; N = 20 50",
-    ],
-)
+@pytest.mark.parametrize("grid", ["N=20,50 ratio=5,2.5 d=3", "N=20:50,ratio=5:2.5,d=3", "d=3; ratio=5;2.5; N = 20 50"])
 def test_written_grids_in_every_form(grid):
-    """Spaces, commas, colons and semicolons all separate; values keep their order."""
+    """Spaces, commas, colons and semicolons all separate; values keep their order; a rounding reaches every cell."""
     assert grid_cells(grid) == (Cell(20, 5, 3), Cell(20, 2.5, 3), Cell(50, 5, 3), Cell(50, 2.5, 3))
-
-
-def test_named_grids_take_the_rounding():
-    """The rounding rule reaches every cell of a named grid."""
-    assert grid_cells("paper") == PAPER_GRID
-    assert grid_cells("mini") == MINI_GRID
+    assert (grid_cells("paper"), grid_cells("mini")) == (PAPER_GRID, MINI_GRID)
     assert {cell.rounding for cell in grid_cells("paper", "half-even")} == {"half-even"}
 
 
 @pytest.mark.parametrize(
     "grid",
     [
-        "",
-        "papers",
-        "N=20 d=1",
-        "N=20 ratio=5 d=1 d=2",
-        "N=20 ratio=5 d=",
-        "N=20 ratio=5 d=1 M=2",
-        "20 N=5 ratio=5 d=1",
-        "N=2x ratio=5 d=1",
-        "N=-2 ratio=5 d=1",
-        "N=2.5 ratio=5 d=1",
-        "N=20,20 ratio=5 d=1",
-        "N=² ratio=5 d=1",
-        f"N={'9' * 5000} ratio=5 d=1",
+        *("", "papers", "N=20 d=1", "20 N=5 ratio=5 d=1"),
+        *(f"N=20 ratio=5 {more}" for more in ("d=1 d=2", "d=", "d=1 M=2")),
+        *(f"N={N} ratio=5 d=1" for N in ("2x", "-2", "2.5", "20,20", "²", "9" * 5000)),
         "N=20 ratio=5,5.0 d=1",
     ],
 )
@@ -131,7 +97,6 @@ def test_unreadable_grid_is_refused_in_one_sentence(grid):
 def test_the_largest_puzzle_has_a_million_statements():
     """A larger N stops with the range, in a written grid and for a single puzzle."""
     assert grid_cells("N=1000000 ratio=5 d=1")[0].needles == 50_000
-    with pytest.raises(ValueError, match="N is 1000001; give a whole number from 1 to 1,000,000"):
-        grid_cells("N=1000001 ratio=5 d=1")
-    with pytest.raises(ValueError, match="N is 1000001; give a whole number from 1 to 1,000,000"):
-        draw_puzzle(1_000_001, 1, 1, 7)
+    for too_large in (lambda: grid_cells("N=1000001 ratio=5 d=1"), lambda: draw_puzzle(1_000_001, 1, 1, 7)):
+        with pytest.raises(ValueError, match="N is 1000001; give a whole number from 1 to 1,000,000"):
+            too_large()

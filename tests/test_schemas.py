@@ -30,14 +30,6 @@ def test_everything_that_is_wrong_is_said_at_once():
     )
 
 
-def test_many_faults_are_counted():
-    """A table that is wrong everywhere does not fill the screen."""
-    many = pd.DataFrame({"model": "a", "k": range(-1000, 0), "rho": 1})
-    with pytest.raises(ValueError, match=r"row 8 .*; and 992 faults more; mend it$") as refusal:
-        check_frame(many, OWN._replace(key=()), "mine", "mend it")
-    assert "row 9" not in str(refusal.value)
-
-
 def test_a_good_table_is_given_its_types():
     """Numbers that came as text are numbers, and the table of the caller is left alone."""
     own = frame(k=["1", "2", "3"], rho=["0.5", "", "1"])
@@ -59,7 +51,9 @@ def test_a_column_is_taken_or_its_bad_rows_are_named(values):
     with pytest.raises(ValueError, match="mine: ") as refusal:
         check_frame(own, RATIO, "mine", "mend it")
     named = [int(row) for row in re.findall(r"row (\d+) ", str(refusal.value))]
-    assert named == [row for row, fits in enumerate(good, 1) if not fits][:8]
+    bad = [row for row, fits in enumerate(good, 1) if not fits]
+    assert named == bad[:8]
+    assert ("faults more" in str(refusal.value)) == (len(bad) > 8)
 
 
 def test_columns_that_must_be_there_or_must_not():
@@ -82,13 +76,11 @@ def test_a_fit_has_its_numbers():
 
 def test_a_verdict_is_one_of_five_and_gives_its_reason():
     """What is not computable says why."""
-    row = dict.fromkeys(FIDELITY.columns, "x") | {"recomputed": 1.0, "kind": "derived", "verdict": "exact"}
-    row |= {"evidence": "identified"}
-    check_frame(pd.DataFrame([row]), FIDELITY, "it", "mend it")
-    with pytest.raises(ValueError, match="has verdict 'good', not one of the words"):
-        check_frame(pd.DataFrame([row | {"verdict": "good"}]), FIDELITY, "it", "mend it")
-    with pytest.raises(ValueError, match="gives no reason"):
-        check_frame(pd.DataFrame([row | {"verdict": "not_computable", "reason": ""}]), FIDELITY, "it", "mend it")
+    row = dict.fromkeys(FIDELITY.columns, "x") | {"recomputed": 1.0, "kind": "derived", "evidence": "identified"}
+    check_frame(pd.DataFrame([row | {"verdict": "exact"}]), FIDELITY, "it", "mend it")
+    for verdict, complaint in (("good", "has verdict 'good', not one of the words"), ("not_computable", "no reason")):
+        with pytest.raises(ValueError, match=complaint):
+            check_frame(pd.DataFrame([row | {"verdict": verdict, "reason": ""}]), FIDELITY, "it", "mend it")
 
 
 def test_files_are_read_by_their_ending(tmp_path):
@@ -98,30 +90,25 @@ def test_files_are_read_by_their_ending(tmp_path):
     for name in ("a.csv", "a.parquet"):
         pd.testing.assert_frame_equal(read_frame(tmp_path / name, OWN, "mend it"), frame())
     assert read_frame(tmp_path / "a.csv", OWN, "mend it", as_text=True)["rho"].tolist() == ["0.5", "", "1.0"]
-    for name, content, reason in (("b.csv", b"", "cannot be read"), ("b.parquet", b"x", "cannot be read")):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(ValueError, match=reason):
+    for name, content, reason in (
+        ("b.csv", b"", "cannot be"),
+        ("b.parquet", b"x", "cannot be"),
+        ("c.csv", None, "miss"),
+    ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{name} .*{reason}.*; mend it"):
             read_frame(tmp_path / name, OWN, "mend it")
-    with pytest.raises(ValueError, match=r"c\.csv is missing; mend it"):
-        read_frame(tmp_path / "c.csv", OWN, "mend it")
-
-
-def test_columns_of_words_keep_their_names_in_any_order(tmp_path):
-    """A file whose columns stand in another order than the schema's has each word in its own column."""
-    schema = Schema({"model": Column("text"), "place": Column("text")}, ("model",))
-    (tmp_path / "own.csv").write_text("place,model\nhere,007\n", encoding="utf-8")
-    read = read_frame(tmp_path / "own.csv", schema, "correct it")
-    assert (read.loc[0, "model"], read.loc[0, "place"]) == ("007", "here")
 
 
 @pytest.mark.parametrize(("first", "mark"), [("", ";"), ("sep=;\n", ";"), ("", "\t"), ("\ufeffsep=,\n", ",")])
 def test_separators_of_spreadsheets_are_read(tmp_path, first, mark):
     """Semicolons and tabs, with decimal commas or points, and a first line that names the mark."""
     for point in ".,"[: 1 + (mark != ",")]:
-        lines = ["model;k;rho", f"my  model;1;0{point}5", "", f"007;2;0{point}25"]
+        lines = ["k;model;rho", f"1;my  model;0{point}5", "", f"2;007;0{point}25"]  # not in the schema's order
         (tmp_path / "own.csv").write_text(first + "\n".join(lines).replace(";", mark) + "\n", encoding="utf-8")
         read = read_frame(tmp_path / "own.csv", OWN, "correct it")
-        assert read.to_numpy().tolist() == [["my  model", 1, 0.5], ["007", 2, 0.25]]
+        assert read.to_numpy().tolist() == [[1, "my  model", 0.5], [2, "007", 0.25]]
 
 
 def test_a_needle_ratio_fits_its_nominal_one():

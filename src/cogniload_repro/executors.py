@@ -109,10 +109,8 @@ def _connect(scheduler: str):
 
     try:
         socket.create_connection((host, port), _ANSWER_S).close()  # a client would ask again and again
-        options = {"timeout": f"{_ANSWER_S}s", "set_as_default": False}
-        return within(
-            2 * _ANSWER_S, lambda: distributed.Client(scheduler, **options)
-        )  # whoever listens there may be silent
+        options = {"timeout": f"{_ANSWER_S}s", "set_as_default": False}  # whoever listens there may be silent
+        return within(2 * _ANSWER_S, lambda: distributed.Client(scheduler, **options))
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
 

@@ -90,9 +90,8 @@ def check_count(name: str, value: Any, low: int, high: int | None = None) -> int
 def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
     """Return the number of needles among `N` statements, from 1 to `N`.
 
-    The product N * ratio_pct comes first, then the division by 100. ``half-up`` is what the published regressions
-    need; a ratio with decimals counts as the decimal number that it prints as. ``half-even`` rounds in floating point,
-    as the authors' Python code does.
+    ``half-up`` is what the published regressions need; a ratio counts as the decimal number that it prints as.
+    ``half-even`` rounds in floating point, as the authors' Python code does.
     """
     if renamed("rounding", rounding, OLD_ROUNDINGS) == "half-even":
         nearest = round(N * ratio_pct / 100)
@@ -113,7 +112,6 @@ _AXES = {
 #: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
 PAPER_GRID = _cross(*_AXES["paper"], "half-up")
 MINI_GRID = _cross(*_AXES["mini"], "half-up")
-
 
 _GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1,3'"
 

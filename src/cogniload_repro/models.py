@@ -9,8 +9,7 @@ class Model:
     """One evaluated model (paper, section 3).
 
     ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for figures, which group by
-    ``family``, the maker's line. There are 100 puzzles per (d, N, rho) cell for the 13 open models, 10 for the others;
-    ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing.
+    ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing.
     """
 
     name: str

@@ -124,9 +124,8 @@ def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
 def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
-    Columns are claims (ids in ``claims.csv`` of the numbers behind it, separated by blanks), location, title, statement
-    (in which ``{C075}`` has become what that claim states), rule (a key of `conclusions.RULES`, which judges it) and
-    caveat (what the authors say to it themselves, or "").
+    claims (ids in ``claims.csv``, separated by blanks), location, title, statement (``{C075}`` has become what that
+    claim states), rule (a key of `conclusions.RULES`) and caveat (what the authors say to it themselves, or "").
     """
     frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
     stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
@@ -136,9 +135,8 @@ def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
 def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
     """Return the statements of the paper that contradict each other or one of its tables, one row per pair of passages.
 
-    Columns are number, list (contradiction: a conclusion or a citable number changes; slip: wording, names or
-    typography), title, affects (one of `AFFECTS`), section_1, passage_1, section_2, passage_2 (both verbatim), finding
-    (what the tables say) and conclusion (the rule whose verdict a main result affects, else "").
+    list is contradiction (a conclusion or citable number changes) or slip, affects one of `AFFECTS`; passages are
+    verbatim; finding is what the tables say, conclusion the rule whose verdict a main result affects, else "".
     """
     return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY).fillna({"conclusion": ""})
 

@@ -60,8 +60,7 @@ SCORES = pa.schema(
 class Column(NamedTuple):
     """What a column holds: anything, text, perhaps one of some words, or whole or real numbers in a range.
 
-    Numbers without a lower bound may be infinite. An optional column may be absent; where values may be missing, a cell
-    may be empty.
+    Numbers without a lower bound may be infinite; optional columns may be absent, cells with ``missing`` empty.
     """
 
     kind: str = "number"
@@ -82,9 +81,9 @@ class Column(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """Columns by name, the key, rules, what other columns hold (None: there are none), and former names of columns.
+    """Columns by name, the key, rules (a complaint about the rows for which a test is false), and former names.
 
-    A rule is the complaint about a row for which its test, a function of the table, is false.
+    Other columns hold ``others``; with None there are none.
     """
 
     columns: Mapping[str, Column]
@@ -136,35 +135,13 @@ CELLS = Schema(
 )
 
 
-_NO_FIT = "is called a fit, but lacks numbers"
-
-
 def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
     """Return the schema of a table of fits, one row per model; capacity points and p may lack."""
     required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]
-    rules = {_NO_FIT: lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok")}
+    complaint = "is called a fit, but lacks numbers"
+    rules = {complaint: lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok")}
     return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), rules)
 
-
-def _has_numbers(fits: pd.DataFrame) -> pd.Series:
-    known = fits[["coef", "se", "p_min"]].notna().all(axis=1) & (fits["p"].notna() | ~fits["identified"])
-    return known | (fits["status"] != "ok")
-
-
-#: One row per model and term of any regression: coefficient on the scale of the link, error, Wald test, interval;
-#: for all terms of a model total (answers), loglik, aic, bic and status.
-FITS = Schema(
-    {
-        "model": _TEXT,
-        "term": _WORDS,
-        **dict.fromkeys(("coef", "se", "z", "low", "high", "loglik", "aic", "bic"), _ANY),
-        "p": _PROBABILITY,
-        "total": _COUNT,
-        "status": _TEXT,
-    },
-    ("model", "term"),
-    {_NO_FIT: _has_numbers},
-)
 
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
 
@@ -222,8 +199,7 @@ _NAMED = 8
 def read_frame(path: str | Path, schema: Schema, remedy: str, *, as_text: bool = False) -> pd.DataFrame:
     """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`.
 
-    ``as_text`` gives the cells of a CSV file as the strings that they are, empty where there is nothing. A file that is
-    missing or no table is a ValueError, as is a table that is not as the schema says; ``remedy`` ends its sentence.
+    ``as_text`` gives the cells of a CSV file as the strings that they are; ``remedy`` ends the sentence of an error.
     """
     path, strings = Path(path), {"dtype": str, "keep_default_na": False, "skip_blank_lines": False}
     try:

@@ -72,7 +72,7 @@ def test_leaders_interact_from_half_needles_upwards():
 
 def test_slopes_are_the_same_in_every_reconstruction():
     """Simple slopes are identified: all reconstructions give the same values, and the same counts of models."""
-    each = over_reconstructions(CELLS, simple_slopes)
+    each = over_reconstructions(FEW, simple_slopes)
     ends = each.groupby(["model", "term", "level"])[["slope", "p", "p_holm"]].agg(["min", "max"])
     slope_range = ends["slope", "max"] - ends["slope", "min"]
     assert each["reconstruction"].nunique() > 20

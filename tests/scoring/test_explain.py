@@ -1,11 +1,8 @@
 """Why a response has its score."""
 
-import doctest
-
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.scoring import explain as explaining
 
 NAME = "20_1_1_770487_red"  # what is Raymond wearing: yellow, blue or red underwear
 PUZZLE = cl.draw_puzzle(20, 1, 1, 770487)
@@ -70,8 +67,3 @@ def test_a_domain_of_another_type_is_no_verdict(score, domain):
         score("Raymond is wearing blue underwear.", domain=domain, **asked)
     right = score("Raymond is wearing blue underwear.", domain=PUZZLE.domains[PUZZLE.category], **asked)
     assert "wrong_logic" in str(right)
-
-
-def test_the_example_in_the_documentation_runs():
-    """The doctest of the public function holds."""
-    assert doctest.testmod(explaining).failed == 0

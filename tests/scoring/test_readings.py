@@ -56,13 +56,8 @@ def test_moves_are_added_up_by_what_they_do_to_accuracy(build):
     assert summary.loc["prose"].tolist() == [12, 9, 3, 2]
     assert summary.loc["late_drop"].tolist() == [6, 1, 1, 0]
     assert summarise_moves(moves.iloc[:0]).to_numpy().tolist() == [[0, 0, 0, 0]] * len(OTHERS)
-
-
-def test_a_sample_is_the_first_of_each_file(build):
-    """As many responses as asked for are read, or all there are."""
-    moves = summarise_moves(count_moves(build / "outputs", build / "puzzles.parquet", sample=2))
-    assert set(moves["responses"]) == {3}
-    assert set(moves.index[moves["moved"] > 0]) == {"prose", "cut_windows"}
+    sample = summarise_moves(count_moves(build / "outputs", build / "puzzles.parquet", sample=2))  # of each file
+    assert set(sample["responses"]) == {3}
 
 
 def test_a_response_is_read_in_all_ways(build):

@@ -1,6 +1,5 @@
 """The verdict on one response."""
 
-import doctest
 from dataclasses import asdict
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from reference_scorer import score
 
 from cogniload_repro.endings import join_reasoning
-from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring.verdict import (
     BUCKETS,
     READINGS,
@@ -138,11 +136,6 @@ def test_a_huge_response_is_scored():
     """Fifty megabytes on one line are one window."""
     response = "red and so on " * 3_600_000
     assert score_response(response + "Sue has red hair", **CASE) == "correct_valid"
-
-
-def test_the_example_in_the_documentation_runs():
-    """The doctest of the public function holds."""
-    assert doctest.testmod(scoring).failed == 0
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

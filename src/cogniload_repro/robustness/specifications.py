@@ -74,7 +74,7 @@ def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
 
 
 def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
-    """Return whether a specification's fit is the same in every reconstruction; real outputs leave nothing open."""
+    """Return `are_identified` of one specification."""
     return are_identified(cells, [one])[0]
 
 
@@ -166,8 +166,8 @@ def compare_specifications(
     One row per specification: specification, identified, models (fitted), daic (sum of AIC less the paper's),
     aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio (median ratio of ECL50 to
     the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's 95% interval), order (Spearman
-    correlation of ECL50 with the paper's). Where it is not identified the median over the reconstructions; *_min and
-    *_max are their range, and equal to it where it is identified.
+    correlation of ECL50 with the paper's). Where it is not identified medians over the reconstructions, between *_min
+    and *_max.
     """
     specifications = tuple(specifications)
     identified = are_identified(cells, specifications)

@@ -25,8 +25,6 @@ from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_id
 POINTS = ("ecl50", "nt50", "id50")
 #: Probability with which an effect of the size called detectable is found.
 POWER = 0.8
-#: Nominal coverage of all intervals here.
-LEVEL = 1 - ALPHA
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
@@ -136,16 +134,12 @@ def place(point: str, value: float, means: dict[str, float]) -> np.ndarray:
     return np.array([1.0, held["d"], held["log10_N"], held["rho"], held["rho"] ** 2])
 
 
-def slope_at(point: str, value: float, beta: np.ndarray) -> float:
-    """Return the derivative of the linear predictor with respect to the load of a capacity point."""
-    return {"ecl50": beta[2], "id50": beta[1], "nt50": beta[3] + 2 * beta[4] * value}[point]
-
-
 def standard_error(quadratic: Quadratic, point: str) -> float:
     """Return the standard error of a capacity point by the delta method; of log10 for ECL50."""
-    value, beta = quadratic.points[point], quadratic.fit.coef
+    value, (_, bd, bN, br, br2) = quadratic.points[point], quadratic.fit.coef
     at = place(point, value, quadratic.means)
-    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slope_at(point, value, beta)))
+    slope = {"ecl50": bN, "id50": bd, "nt50": br + 2 * br2 * value}[point]
+    return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slope))
 
 
 def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
@@ -153,7 +147,7 @@ def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
     return quadratic.loss(quadratic.x[:, 1:] - place(point, value, quadratic.means)[1:])
 
 
-def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> tuple[float, float]:
+def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
     """Return the values around a capacity point (for NT50 the largest root in [0, 1]) that the test does not reject.
 
     An end that is not reached inside the bounds is infinite. NaN if the point does not exist.
@@ -161,14 +155,14 @@ def profile_interval(quadratic: Quadratic, point: str, level: float = LEVEL) -> 
     if not np.isfinite(value := quadratic.points[point]):
         return np.nan, np.nan
     statistic = partial(profile_statistic, quadratic, point)
-    return _search(statistic, value, standard_error(quadratic, point), _BOUNDS[point], level)
+    return _search(statistic, value, standard_error(quadratic, point), _BOUNDS[point])
 
 
 def _search(
-    statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float], level: float
+    statistic: Callable[[float], float], value: float, step: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
     """Return the ends of the range around a value in which a statistic stays below the chi-square quantile."""
-    limit, ends, statistic = chi2.ppf(level, 1), [], cache(statistic)
+    limit, ends, statistic = chi2.ppf(1 - ALPHA, 1), [], cache(statistic)
     for sign, bound in zip((-1, 1), bounds, strict=True):
         inner = outer = value
         stride = min(step, 1e6)
@@ -203,7 +197,7 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
             return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
 
         step = along(1, 2 * trough)[1] / abs(2 * beta[1])
-        ends = _search(statistic, trough, step, _TROUGH_BOUNDS, LEVEL)
+        ends = _search(statistic, trough, step, _TROUGH_BOUNDS)
         (slope_low, se_low), (slope_high, se_high) = (along(1, 2 * rho) for rho in _ENDS)
         inside, outside = (
             min(group, key=lambda rho: along(rho, rho**2)[0], default=np.nan)

@@ -1,14 +1,11 @@
-"""What a cells frame says as it stands: accuracy with intervals, error counts, how much of the grid is there.
-
-A cells frame has one row per model and cell: model, N, d, ratio_pct, n, correct and the five error counts.
-"""
+"""What a cells frame (`schemas.CELLS`) says as it stands: accuracy with intervals, error counts, coverage."""
 
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
+from cogniload_repro.statistics.design import GRID
 
 _CELL = ("N", "ratio_pct", "d")
 
@@ -30,13 +27,10 @@ def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
 
 
 def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """Count samples, acc_pct (accuracy in %, halves to even) and errors of each type by model and one dimension.
-
-    These are Tables 4 and 5 of the paper.
-    """
+    """Return Tables 4 and 5: samples, acc_pct (accuracy in %) and errors of each type by model and one dimension."""
     counts = _sum_by(cells, ("model", dimension), ["total", "correct", *ERRORS]).query("total > 0")
     acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["total"], strict=True)]
-    frame = counts.assign(samples=counts["total"], acc_pct=acc_pct)
+    frame = counts.rename(columns={"total": "samples"}).assign(acc_pct=acc_pct)
     return frame[["model", dimension, "samples", "acc_pct", *ERRORS]].reset_index(drop=True)
 
 
@@ -48,8 +42,7 @@ def percent(correct: int, n: int) -> int:
 
 def coverage(cells: pd.DataFrame) -> tuple[int, int]:
     """Return the fewest and the most cells of the paper's grid that a model of the frame has puzzles in."""
-    grid = pd.DataFrame([(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID], columns=["N", "ratio_pct", "d"])
-    covered = cells[cells["total"] > 0].merge(grid).drop_duplicates(["model", "N", "ratio_pct", "d"])
+    covered = cells[cells["total"] > 0].merge(GRID[[*_CELL]]).drop_duplicates(["model", *_CELL])
     per_model = covered["model"].value_counts().reindex(cells["model"].unique(), fill_value=0)
     return (0, 0) if per_model.empty else (int(per_model.min()), int(per_model.max()))
 

@@ -38,20 +38,10 @@ def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, floa
 
 
 def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
-    """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), ECL50 as decimal logarithm.
+    """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), arrays of shape (r,).
 
-    Parameters
-    ----------
-    betas : ndarray, shape (r, 5)
-        Coefficients of 1, d, log10 N, rho, rho^2, one fit a row.
-    means : dict
-        Means of d, log10_N and rho to hold the other loads at.
-
-    Returns
-    -------
-    dict of ndarray, shape (r,)
-        ecl50 (log10 of statements, NaN where accuracy does not fall with N), nt50 (fraction, the largest root in
-        [0, 1], else NaN), id50 (units of d, NaN where accuracy does not fall with d).
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means of d, log10_N and
+    rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in units of d; NaN where there is none.
     """
     b0, bd, bN, br, br2 = betas.T
     at_rho = br * means["rho"] + br2 * means["rho"] ** 2

@@ -32,9 +32,9 @@ def load_cells(source: str | Path | None = None, models: Collection[str] | str |
     -------
     DataFrame
         One row per model and configuration: model, N (statements), d, ratio_pct (nominal, %), needles, rho (actual,
-        fraction), log10_N, total (answers), correct and whatever else the table has, such as the five error counts. The
-        attributes (``.attrs``) say provenance (reconstructed, imported, or "" where it is not recorded)
-        and, for a table of your own, cells (its file's name).
+        fraction), log10_N, total (answers), correct and whatever else the table has, such as the five error counts.
+        ``.attrs`` has provenance (reconstructed, imported, or "" where it is not recorded) and, for a table of your
+        own, cells (its file's name).
 
     Raises
     ------
@@ -107,8 +107,7 @@ def load_reconstructions(models: Collection[str] | str | None = None) -> pd.Data
 def describe_cells(cells: pd.DataFrame) -> str:
     """Return the line that captions and pictures of cells carry: the name of another table, provenance, coverage.
 
-    Empty for a build's outputs that are what they seem and cover the whole grid. Cells that have lost their attributes
-    on the way are of an origin that is not recorded.
+    Empty for a build's outputs that cover the whole grid.
     """
     word, name = cells.attrs.get("provenance", ""), cells.attrs.get("cells")
     note = source_note(cells, word or "imported")
@@ -131,11 +130,7 @@ def source_note(cells: pd.DataFrame, provenance: str) -> str:
 
 
 def origin_note(provenance: str, *, strangers: bool = False) -> str:
-    """Return the warning that reconstructed data need, and nothing for data that are what they seem.
-
-    With ``strangers``, models that the paper does not have, the warning speaks of the paper's models only:
-    nothing printed exists from which the others could be reconstructed.
-    """
+    """Return the warning that reconstructed data need, else ""; with strangers it speaks of the paper's models."""
     if provenance not in PROVENANCE:
         raise ValueError(f"provenance {provenance!r} is not one of: {', '.join(PROVENANCE)}")
     if provenance != "reconstructed":
@@ -146,11 +141,7 @@ def origin_note(provenance: str, *, strangers: bool = False) -> str:
 
 
 def read_cell_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of cells: model, N, d, ratio_pct (%), rho (fraction), total (answers) and correct.
-
-    The other columns of `cells.count_cells` may be absent; needles is then rho times N. ValueError if there is no such
-    file, it cannot be read, or a column or row is not as it must be.
-    """
+    """Read and check a table of `schemas.CELLS` that anybody may have written; needles follow from rho and N."""
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"there is no table of cells at {path}; check the path")

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
 from scipy.stats import norm
 
-_NONE = "the statistics admit no finite maximum-likelihood fit; check the published tables"
 #: Value, gradient and information of some rows (second argument) at their coefficients.
 _Evaluate = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
@@ -85,10 +84,9 @@ def maximise_all(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit logistic regressions from sums: maximise the concave t'b - sum n log(1 + exp(x'b + offset)) for each row.
 
-    Of covariates x (c, q) and answers n (m, c) the sums are t = x'y (m, q); start has coefficients near the maximum,
-    offset (c,) a part of the log-odds that is given. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,),
-    less the sum of the offset over the answers; NaN where no maximum is found: t lies on or outside the edge of what n
-    allows.
+    Covariates x are (c, q), answers n (m, c), sums t = x'y (m, q); start is near the maximum, offset (c,) a given part
+    of the log-odds. Returns coefficients (m, q) and Bernoulli log-likelihoods (m,), less the sum of the offset over the
+    answers; NaN where there is no maximum: t lies on or outside the edge of what n allows.
     """
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
@@ -111,7 +109,7 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
     """Fit one logistic regression as `maximise_all` does; ValueError where there is no finite fit."""
     (b,), (loglik,) = maximise_all(x, n[None], t[None], offset=offset)
     if np.isnan(loglik):
-        raise ValueError(_NONE)
+        raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
     return b, float(loglik)
 
 
@@ -165,10 +163,7 @@ def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> t
 
 
 def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Follow the tangents of the AIC, whose slope is -2 times the last coefficient, to where it has a value.
-
-    Tangents of a concave curve end beyond the root, and from there come ever nearer to it.
-    """
+    """Follow the tangents of the concave AIC, whose slope is -2 times the last coefficient, to where it has a value."""
     last, roots = start.copy(), np.full(len(start), np.nan)
     active = np.flatnonzero(np.isfinite(start))
     b = np.zeros((len(active), x.shape[1]))

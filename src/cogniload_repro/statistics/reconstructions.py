@@ -27,9 +27,8 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
     Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number.
     """
-    counts = _counts_of(cells)
-    for number in range(len(counts)):
-        table = cells.assign(correct=counts[number])
+    for number, correct in enumerate(_counts_of(cells)):
+        table = cells.assign(correct=correct)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
 
@@ -83,17 +82,15 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 
 @cache
 def load_tables() -> pd.DataFrame:
-    """Return the file of tables: model, N, d, ratio_pct (%), and the correct answers of each table, r0, r1, ..."""
+    """Return the file of tables: `KEYS` and the correct answers of each table, r0, r1, ..."""
     return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
 
 
 def _counts_of(cells: pd.DataFrame) -> np.ndarray:
     """Return the correct answers of each reconstruction at each row, shape (tables, rows)."""
-    counts, own = committed_counts(cells), cells["correct"].to_numpy()
-    known = cells["model"].isin(reconstructed_models(cells)).to_numpy() & (cells["total"].to_numpy() > 0)
-    if not known.any():
-        return own[None]
-    return np.where(known, counts, own).astype(own.dtype)
+    known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
+    own = cells["correct"].to_numpy()
+    return np.where(known, committed_counts(cells), own).astype(own.dtype) if known.any() else own[None]
 
 
 def _join(cells: pd.DataFrame) -> pd.DataFrame:
