@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cogniload_repro.models import NAMES
@@ -87,13 +88,7 @@ def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_t
         assert len(own) == 7
 
 
-SOME = [
-    "DeepSeek-R1-Distill-Qwen-1.5B",
-    "Phi-4-reasoning-plus",
-    "gemini-2.5-pro",
-    "gpt-5-nano-2025-08-07",
-    "o3-2025-04-16",
-]
+SOME = ["Phi-4-reasoning-plus", "o3-2025-04-16"]
 
 
 def errors_of(model):
@@ -101,13 +96,6 @@ def errors_of(model):
     own = load_counts().query("model == @model")
     n, correct = own["total"].to_numpy(), own["correct"].to_numpy()
     return (OF_CONDITION @ (n - correct)).astype(int), correct, n
-
-
-def test_conditions_partition_the_cells():
-    """Twenty conditions of seven cells each, every cell in one."""
-    assert OF_CONDITION.shape == (20, 140)
-    assert (OF_CONDITION.sum(axis=0) == 1).all()
-    assert (OF_CONDITION.sum(axis=1) == 7).all()
 
 
 @pytest.mark.parametrize("model", SOME)
@@ -187,10 +175,9 @@ def test_both_ways_of_asking_agree():
     assert len(set(answers)) == 2
 
 
-@pytest.mark.parametrize("model", NAMES)
-def test_chances_of_overflow_are_probabilities(model):
+def test_chances_of_overflow_are_probabilities():
     """Every condition of every model has a positive chance, the longest puzzles a higher one than the shortest."""
-    chance = overflow_chance(model)
-    assert chance.shape == (20,)
-    assert ((chance > 0) & (chance <= 1)).all()
-    assert chance[list(CONDITIONS).index((250, 10))] >= chance[list(CONDITIONS).index((20, 3))]
+    for model in NAMES:
+        chance = pd.Series(overflow_chance(model), CONDITIONS)
+        assert chance.between(1e-9, 1).all()
+        assert chance[250, 10] >= chance[20, 3]

@@ -15,14 +15,11 @@ from cogniload_repro.statistics.design import GRID, X
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-#: One open model with claims along rho, one of ten puzzles a cell.
-NAMES = ["EXAONE-Deep-32B", "gpt-5-nano-2025-08-07"]
 
-
-@pytest.fixture(scope="module", params=NAMES)
-def problem(request):
-    """A model's statistics, expected accuracies, constraints and exchanges."""
-    recovered = recover(BY_NAME[request.param])
+@pytest.fixture(scope="module")
+def problem():
+    """The statistics, expected accuracies, constraints and exchanges of a model of ten puzzles a cell."""
+    recovered = recover(BY_NAME["gpt-5-nano-2025-08-07"])
     p = expected_accuracy(recovered)
     constraints = constrain(recovered, recovered.T)
     return recovered, p, constraints, *exchanges(constraints, p)
@@ -83,12 +80,6 @@ def test_a_drawn_table_meets_everything_printed(problem, drawn):
     np.testing.assert_allclose(T[:4], recovered.T[:4], rtol=1e-12)
     values, widths = printed_windows(recovered.model.name)
     assert np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1
-
-
-def test_draws_depend_on_the_seed_alone(problem, drawn):
-    """The same seed draws the same table, another seed another one."""
-    np.testing.assert_array_equal(draw_counts(problem[0], np.random.default_rng(1)), drawn)
-    assert (draw_counts(problem[0], np.random.default_rng(2)) != drawn).any()
 
 
 def test_the_walk_stays_among_possible_tables(problem, drawn):
@@ -153,14 +144,13 @@ def test_a_misfit_moves_the_levels_of_rho(problem):
     np.testing.assert_allclose(smooth, p, atol=1e-6)
 
 
-def test_an_unlikely_table_is_drawn_again(problem, monkeypatch):
+def test_an_unlikely_table_is_drawn_again(problem, drawn, monkeypatch):
     """Draws go on until one is likely, and end with a sentence if none is."""
     recovered = problem[0]
     worst = np.where(GRID["ratio_pct"] == 50, 0, recovered.n).astype(int)
-    likely = draw_counts(recovered, np.random.default_rng(3))
-    tables = iter([worst, worst, likely])
+    tables = iter([worst, worst, drawn])
     monkeypatch.setattr(counts, "_draw", lambda *_: next(tables))
-    np.testing.assert_array_equal(draw_counts(recovered, np.random.default_rng(1)), likely)
+    np.testing.assert_array_equal(draw_counts(recovered, np.random.default_rng(1)), drawn)
     monkeypatch.setattr(counts, "_draw", lambda *_: worst)
     with pytest.raises(ValueError, match=f"{recovered.model.name} in a row are unlikely"):
         draw_counts(recovered, np.random.default_rng(1))

@@ -28,7 +28,7 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
         assert sorted(found) == sorted(model.missing), model.name
 
 
-@pytest.mark.parametrize("name", ["QwQ-32B", "DeepSeek-R1-Distill-Qwen-32B", "gpt-5-nano-2025-08-07"])
+@pytest.mark.parametrize("name", ["QwQ-32B", "o3-2025-04-16"])
 def test_cells_are_made_again(cells, name):
     """The default seed gives a model's committed rows, whichever other models are asked for."""
     (made,) = reconstruct([BY_NAME[name]])
@@ -66,15 +66,11 @@ def test_written_cells_are_read_back(tmp_path, cells):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda lines: [lines[0].replace("correct", "right"), *lines[1:]], "has no column correct"),
         (lambda lines: [f"{line},0" for line in lines], "has the unknown column 0"),
         (lambda lines: lines[:-1], "has 3079 rows instead of 3080"),
-        (lambda lines: [*lines, lines[-1]], r"row 3081 .* is not the cell of the grid"),
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], r"row 1 .* is not the cell of the grid"),
         (lambda lines: [*lines[:4], lines[4].replace(",0.05,", ",0.06,"), *lines[5:]], "row 4 .* is not the cell"),
         (lambda lines: [*lines[:4], lines[4][:-1] + "1", *lines[5:]], "row 4 .* does not add up to its total"),
-        (lambda lines: [*lines[:4], lines[4][:-1] + "0.5", *lines[5:]], r"row 4 .* has other 0\.5, not a whole number"),
-        (lambda lines: [], "cannot be read"),
         (None, "is missing"),
     ],
 )

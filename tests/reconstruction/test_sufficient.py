@@ -33,9 +33,8 @@ from cogniload_repro.reconstruction.sufficient import (
     recover,
 )
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
-from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
+from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.fits import glm_table
-from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.regression import fit_glm
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -47,15 +46,7 @@ def draw(n, seed):
     return np.random.default_rng(seed).binomial(n, p)
 
 
-@pytest.mark.parametrize("T", [1.1 * X.T @ np.full(140, 10.0), -X.T @ np.full(140, 1.0)])
-@pytest.mark.parametrize("columns", [LINEAR, FULL])
-def test_impossible_statistics_are_refused(T, columns):
-    """Statistics of more right answers than puzzles, and of fewer than none, have no fit."""
-    with pytest.raises(ValueError, match="admit no finite maximum-likelihood fit"):
-        maximise(X[:, list(columns)], np.full(140, 10.0), T[list(columns)])
-
-
-@pytest.mark.parametrize(("n", "seed"), [(10, 1), (100, 2), (100, 3)])
+@pytest.mark.parametrize(("n", "seed"), [(10, 1), (100, 2)])
 def test_derivatives_are_finite_differences(n, seed):
     """Every derivative of every printed number agrees with a central difference."""
     n = np.full(len(GRID), float(n))
@@ -109,7 +100,7 @@ def test_puzzles_per_cell_leave_out_the_missing():
     assert puzzles_per_cell(model, (75, 75)).min() == 98
 
 
-@pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07", "o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
+@pytest.mark.parametrize("name", ["o4-mini-2025-04-16", "DeepSeek-R1-Distill-Qwen-32B"])
 def test_recovered_statistics_print_what_is_printed(name):
     """The recovered statistics give Tables 3 and 6, and 500 T_rho is a whole number."""
     model = BY_NAME[name]
@@ -163,21 +154,24 @@ def test_readings_of_rho():
         needle_shares("up")
 
 
-def test_derived_rows_are_those_of_the_reconstructed_answers():
+@pytest.fixture(scope="module")
+def rows():
+    """What the tables imply of Table 2."""
+    return derive_all("half-up")
+
+
+def test_derived_rows_are_those_of_the_reconstructed_answers(rows):
     """In the reconstructed counts statsmodels finds the rows derived from the tables, to the AICs' rounding."""
     fits = glm_table(load_counts()).set_index("model")
-    rows = derive_all("half-up")
     for one in rows:
         own = fits.loc[one.model.name]
         assert one.beta == pytest.approx(own[list(BETAS)].to_numpy(float), abs=HALF_UNITS["beta_rho"])
         errors = own[[name.replace("beta", "se") for name in BETAS]].to_numpy(float)
         assert one.se == pytest.approx(errors, rel=0.002)
-    assert len(rows) == len(MODELS)
 
 
-def test_one_row_disagrees_and_no_other():
+def test_one_row_disagrees_and_no_other(rows):
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
-    rows = derive_all("half-up")
     assert len(rows) == 22
     assert [one.model.name for one in rows if one.max_deviation > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
     assert [one.model.name for one in rows if least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]

@@ -61,11 +61,9 @@ def evaluate_claims(
 ) -> pd.DataFrame:
     """Recompute claims of the paper's prose; ``others`` are further reconstructions, in place of the results' cells.
 
-    One row per claim, in the given order, columns `CLAIM_COLUMNS`: published is the string of the claims file;
-    recomputed the number (NaN if there are several or none); shown the same as the paper prints it, several as
-    "low to high", a share as "20 of 22"; verdict exact (prints alike, or the statement is true), unit (one unit of
-    the last printed place apart), differs, or not_computable (the results lack what it takes, the claim is unknown,
-    or the published tables do not identify it; reason says which).
+    recomputed is NaN if there are several numbers or none; shown is as the paper prints it, several as "low to high", a
+    share as "20 of 22"; a claim is not_computable if the results lack what it takes, if it is unknown, or if the
+    published tables do not identify it (reason says which).
     """
     here = ResultLookup(results)
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]
@@ -87,8 +85,7 @@ def evaluate_claims(
 def evidence_of(claim: dict[str, str], provenance: str) -> str:
     """Return whether the published tables identify or bound what a claim says, or neither; "" for real outputs.
 
-    identified: every table of counts that agrees with the published numbers gives the same. bounded: the published sums
-    bound the number, and the bound decides. not identified: reconstructions differ, so the claim is not judged.
+    A bound that the published sums set decides; where reconstructions differ, a claim is not judged.
     """
     if provenance != "reconstructed":
         return ""

@@ -18,7 +18,6 @@ independent
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,8 +28,8 @@ from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, R
 from cogniload_repro.fidelity.wording import judge
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
+from cogniload_repro.reconstruction.stand_ins import printed_tokens
 from cogniload_repro.reconstruction.sufficient import BETAS
-from cogniload_repro.reconstruction.token_draws import printed_tokens
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS, check_frame
 from cogniload_repro.statistics.accuracy import percent
 from cogniload_repro.statistics.design import PRODUCTS
@@ -47,8 +46,7 @@ LEGEND = """
 _TABLE2 = {
     **dict.fromkeys(BETAS, formats.format_beta),
     "ecl50": formats.format_ecl50,
-    "nt50": formats.format_point,
-    "id50": formats.format_point,
+    **dict.fromkeys(("nt50", "id50"), formats.format_point),
 }
 _TABLE3 = {
     f"{kind}_{term}": form
@@ -59,13 +57,9 @@ _TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_q
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one.
+    """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one (`schemas.FIDELITY`).
 
     ``prompts`` has more rows, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
-
-    Columns `COLUMNS`: table (table2 ... table10, prose), model (empty for statements about several), quantity,
-    condition (such as "d=3"), kind, evidence (`claims.evidence_of`), published (as printed), recomputed (number),
-    shown (recomputed as it would be printed), verdict (`LEGEND`), reason (why it is not computable).
     """
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
@@ -109,31 +103,24 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
     return rows
 
 
-class _Printed(NamedTuple):
-    """A printed number at some levels of d and N, what it is worth on reconstructed data, and how to recompute it."""
-
-    table: str
-    model: str
-    quantity: str
-    levels: dict[str, int]
-    kind: str
-    published: str
-    find: Callable[[], float]
-    form: Callable[[float], str]
+#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it is printed, and the
+#: functions that recompute and print it.
+_Printed = tuple[str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]]
 
 
-def _judge(one: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
+def _judge(printed: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
     """Return the row of a printed number; it is computable if it rests on the paper's puzzles."""
-    condition = " ".join(f"{key}={level}" for key, level in one.levels.items())
-    worth = (one.kind, "identified") if provenance == "reconstructed" else ("independent", "")
-    head = (one.table, one.model, one.quantity, condition, *worth, one.published)
+    table, model, quantity, levels, kind, published, find, form = printed
+    condition = " ".join(f"{key}={level}" for key, level in levels.items())
+    worth = (kind, "identified") if provenance == "reconstructed" else ("independent", "")
+    head = (table, model, quantity, condition, *worth, published)
     try:
-        lookup.require(one.model, **one.levels)
-        found = one.find()
+        lookup.require(model, **levels)
+        found = find()
     except NotComputableError as error:
         return (*head, np.nan, "", "not_computable", str(error))
-    shown = one.form(found)
-    return (*head, float(found), shown, judge(one.published, shown), "")
+    shown = form(found)
+    return (*head, float(found), shown, judge(published, shown), "")
 
 
 def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
@@ -152,10 +139,10 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
             for quantity, form in forms.items():
                 # a threshold that does not exist is printed, too
                 published = printed[quantity] or formats.NONE
-                yield _Printed(table, model, quantity, {}, kind, published, partial(find, quantity), form)
+                yield table, model, quantity, {}, kind, published, partial(find, quantity), form
                 if (stars := f"{quantity}_stars") in printed:
                     p, name = quantity.replace("beta_", "p_"), f"{quantity} stars"
-                    yield _Printed(table, model, name, {}, kind, printed[stars], partial(find, p), formats.stars)
+                    yield table, model, name, {}, kind, printed[stars], partial(find, p), formats.stars
 
 
 def _find_fit(fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str) -> float:
@@ -179,8 +166,7 @@ def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
             model, level = printed["model"], int(printed[key])
             for quantity in ("samples", "acc_pct", *ERRORS):
                 found = partial(find, model, quantity, key, level)
-                published = printed[quantity]
-                yield _Printed(table, model, quantity, {key: level}, "input", published, found, formats.format_count)
+                yield table, model, quantity, {key: level}, "input", printed[quantity], found, formats.format_count
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
@@ -192,5 +178,4 @@ def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
             if published := printed[quantity]:
                 kind = "input" if used[model, *levels.values()][quantity] == float(published) else "derived"
                 find = partial(lookup.tokens, model, quantity, **levels)
-                table = TOKEN_TABLES[levels["N"]]
-                yield _Printed(table, model, quantity, levels, kind, published, find, "{:.0f}".format)
+                yield TOKEN_TABLES[levels["N"]], model, quantity, levels, kind, published, find, "{:.0f}".format

@@ -37,7 +37,6 @@ class Judgement(NamedTuple):
 
 NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
 
-
 #: Words about numbers: the interval that they stand for, the format, and whether more than half of the numbers inside
 #: will do. ~0: see `published.ABOUT_NONE`. A few percent: at most five, and "typically". Mid-20000s: whole thousands 24
 #: to 26, as 24 to 26 is the mid-twenties, and "frequently".
@@ -57,11 +56,10 @@ _ENDS = {">": "neither", ">=": "left", "<": "neither", "<=": "right"}
 
 
 def judge_claim(published: str, found: Share | Sequence[Number], quantity: str = "", most: bool = False) -> Judgement:
-    """Compare what was found with what the prose says: a number, bound, range or word.
+    """Compare what was found with what the prose says; `NotComputableError` if it cannot be read or nothing was found.
 
     ``found`` is a count, or the number of each model or cell that the statement is about; ``most`` if the statement is
-    made of most of them; ``quantity`` decides how a number is printed that is compared with a bound. Raises
-    `NotComputableError` if the statement cannot be read, or nothing was found.
+    made of most of them; ``quantity`` decides how a number is printed that is compared with a bound.
     """
     if isinstance(found, Share):
         return _judge_share(published, found)
@@ -102,10 +100,7 @@ def judge(published: str, shown: str) -> str:
 
 
 def print_like(published: str, number: Number) -> str:
-    """Return a number with the decimals, sign and exponent of a published one, as Python formats a float.
-
-    Half a unit goes where its binary digits lie: 273 of 280 is 0.97, as the prose has it, and 98% in Table 4.
-    """
+    """Return a number with the decimals, sign and exponent of a published one, as Python formats a float."""
     mantissa, exponent, _ = published.partition("e")
     if mantissa.endswith("K"):
         return print_like(mantissa[:-1], number / 1024) + "K"

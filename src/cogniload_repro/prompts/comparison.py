@@ -1,8 +1,7 @@
 """Printed prompt lengths of Tables 7 to 10 compared with those of newly drawn puzzles.
 
-If the generator is the authors', their puzzles and ours are two samples from one distribution: mean lengths differ by
-sampling error and by a constant, the tokens of the model's chat template. Exact agreement is not expected; the verdict
-is a z-score.
+If the generator is the authors', these are two samples from one distribution: mean lengths differ by sampling error and
+by a constant, the tokens of the model's chat template.
 """
 
 from functools import cache
@@ -36,11 +35,8 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     """Compare every printed prompt length with the puzzles, for all models whose tokenizer has counted them.
 
     A task length and difficulty is compared if all ratios of the paper are there (``counts``: `counts.count_prompts`).
-
-    One row per printed number: model, tokenizer, quantity (prompt_mean or prompt_p90), N, d, odd (bool), printed,
-    counted (tokens of the puzzles alone), se (standard error of their difference: both samples and the rounding to
-    whole tokens), overhead (of the model's chat template, estimated from all its rows but the odd ones),
-    difference (printed - counted - overhead), z (difference / se).
+    se is of both samples and the rounding to whole tokens; overhead, of the model's chat template, is estimated from
+    all its rows but the odd ones; difference is printed - counted - overhead, z that over se.
     """
     paper = counts[counts["ratio_pct"].isin(_RATIOS)]
     counts = paper[paper.groupby(["N", "d"])["ratio_pct"].transform("nunique") == len(_RATIOS)]
@@ -76,9 +72,7 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
 def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
     """Test, model by model, whether one constant explains all printed lengths but the odd ones.
 
-    One row per model and quantity: model, tokenizer, quantity, cells, overhead, overhead_se (tokens), chi2, df,
-    p, largest (of the absolute z-scores), beyond (how many exceed 3), trend_pct, trend_z (what a slope in the
-    length adds to the constant: percent, and its z-score).
+    largest is of the absolute z-scores, of which some are beyond 3; the trend is what a slope in the length adds.
     """
     rows = []
     for (model, quantity), own in comparison[~comparison["odd"]].groupby(_KEYS, sort=False):
@@ -96,11 +90,9 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison as rows of the fidelity table, kind independent.
+    """Return the comparison as rows of the fidelity table, kind independent; none if there is nothing to compare.
 
-    Two samples agree when they differ by chance, so the verdict is not on printed digits: within, where printed
-    and counted number are at most `LARGEST_Z` standard errors apart, else differs. Models whose tokenizer is not
-    there, and levels that lack puzzles, are not computable. With nothing to compare there are no rows.
+    The verdict is not on printed digits: within, where the numbers are at most `LARGEST_Z` standard errors apart.
     """
     if comparison.empty:
         return pd.DataFrame(columns=list(COLUMNS))

@@ -43,9 +43,8 @@ def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd
 def _count_words(texts: list[str], tokenizers: list) -> np.ndarray:
     """Count texts with every tokenizer by adding up words, each different word tokenized once.
 
-    These tokenizers begin a new token at a single space whatever stands before it, so a text has as many tokens
-    as its words have, each with the space before it. One text in `_BATCH` is counted whole too, and a tokenizer
-    that then counts otherwise gets all texts whole.
+    These tokenizers begin a new token at a single space whatever stands before it. One text in `_BATCH` is counted
+    whole too, and a tokenizer that then counts otherwise gets all texts whole.
     """
     places: defaultdict[str, int] = defaultdict()
     places.default_factory = places.__len__
@@ -80,8 +79,7 @@ def write_prompt_counts(
 ) -> tuple[str, ...]:
     """Write the counts of a build's puzzles by all tokenizers that have counted them; return the tokenizers' names.
 
-    Counts of the same texts by the same tokenizer are kept, those of an earlier run and those of `COMMITTED`; ``again``
-    keeps nothing, and counts with the tokenizers of the folder alone.
+    Counts of the same texts by the same tokenizer are kept, of an earlier run or of `COMMITTED`, unless ``again``.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
     digest = _digest(puzzles["text"])
@@ -118,14 +116,10 @@ def load_prompt_counts(build: str | Path) -> pd.DataFrame:
 def prompt_statistics(
     counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None, *, resamples: int = 500
 ) -> pd.DataFrame:
-    """Return mean and 90th percentile of the prompt lengths by N and d, with their standard errors.
+    """Return mean and 90th percentile of the prompt lengths (tokens) by N and d, with their standard errors.
 
-    A set is drawn configuration by configuration, so ratios are strata: what varies is the puzzles within each.
-    ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by default those of the
-    counts; ``resamples``, how often the strata are resampled: 500 give a standard error to 3%, 0 none.
-
-    Columns N, d, total (puzzles), mean, p90, se_mean, se_p90 (tokens). That of the mean comes from the variance
-    within strata, that of the percentile from resampling them.
+    Ratios are strata. ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by
+    default those of the counts. That of the percentile comes from resampling the strata; 500 give it to 3%, 0 none.
     """
     rows = []
     for (N, d), group in counts.groupby(["N", "d"]):

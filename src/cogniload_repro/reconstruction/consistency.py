@@ -26,11 +26,7 @@ from cogniload_repro.statistics.design import X
 
 
 def compare_table2(derived: Iterable[Derived]) -> pd.DataFrame:
-    """Compare each derived number with Table 2.
-
-    One row per model and printed number: model, rule, quantity, printed (text), derived, se, deviation (in half
-    printed units), stars, printed_stars (empty for the capacity points).
-    """
+    """Compare each derived number with the printed text of Table 2; deviations are in half printed units."""
     printed, rows = load_printed("table2").set_index("model"), []
     for one in derived:
         name, own = one.model.name, printed.loc[one.model.name]
@@ -47,10 +43,8 @@ def compare_table2(derived: Iterable[Derived]) -> pd.DataFrame:
 def compare_codings(derived: Iterable[Derived]) -> pd.DataFrame:
     """Return how many models agree with each coding of rho.
 
-    One row per coding: rule, step (the sum of rho over answers is a multiple of it), complete (models without
-    missing puzzles), possible and by_chance (how many of those have a possible sum inside the rounding of
-    AIC_linear, and how many would by chance), models, rows (models whose row of Table 2 follows), max_deviation
-    (half printed units).
+    The sum of rho is a multiple of ``step``; of the ``complete`` models, ``possible`` have such a sum inside the
+    rounding of AIC_linear (and ``by_chance`` would); ``rows`` of Table 2 follow.
     """
     derived, rows = list(derived), []
     for rule in dict.fromkeys(one.rule for one in derived):
@@ -65,11 +59,10 @@ def compare_codings(derived: Iterable[Derived]) -> pd.DataFrame:
 
 
 def missing_choices(model: Model) -> pd.DataFrame:
-    """Return the ratios that a model's missing puzzles can have had, best first, and the balanced design last.
+    """Return the ratios (%) that a model's missing puzzles can have had, best first, and the balanced design last.
 
-    ratios (nominal, in %, in the order of ``model.missing``; empty for the balanced design), max_deviation (half
-    printed units, over the whole row of Table 2), max_deviation_weighted (the same if capacity points were taken at
-    means over the answers, not over the design), possible (500 times the sum of rho can be a whole number).
+    max_deviation is over the row of Table 2, in half printed units; max_deviation_weighted the same if capacity points
+    were taken at means over the answers; possible: the sum of rho can be a multiple of its step.
     """
     rows = []
     whole = Model(model.name, model.label, model.family, model.puzzles_per_cell)

@@ -1,7 +1,4 @@
-"""What a table of correct answers has to meet, and what is expected of one: Tables 3 to 6 and the prose along rho.
-
-The errors that it leaves per condition (N, d) have to fit the buckets whose sums Tables 4 and 5 print.
-"""
+"""What a table of correct answers has to meet, and what is expected of one: Tables 3 to 6 and the prose along rho."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,11 +21,10 @@ from cogniload_repro.statistics.likelihood import maximise
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a table k of 140 counts must meet: ``exact @ k == sums`` and ``|windows @ k - centre| <= 1``.
+    """What a table k of 140 counts must meet: 0 to n, ``exact @ k == sums`` and ``|windows @ k - centre| <= 1``.
 
     ``exact``, shape (9, 140), sums cells by d, by N (the last N follows), and 500 rho; ``windows``, shape (m, 140), has
-    the derivative of each printed number, and of each accuracy along rho in the prose, in half printed units; ``n`` the
-    puzzles per cell.
+    the derivative of each printed number, and of each accuracy along rho in the prose, in half printed units.
     """
 
     exact: np.ndarray
@@ -44,10 +40,7 @@ class Constraints:
 
 
 class Window(NamedTuple):
-    """What a sentence of the prose asks of a table: bounds on a weighted sum of the cells.
-
-    ``expected`` is the sum that a stated accuracy stands for; None where the sentence only bounds it.
-    """
+    """What a sentence of the prose asks of a table: bounds on a weighted sum of the cells, or an expected sum too."""
 
     weights: np.ndarray
     lowest: float
@@ -76,9 +69,8 @@ def constrain(recovered: Recovered, T: np.ndarray) -> Constraints:
 def expected_accuracy(recovered: Recovered, departure: np.ndarray | float = 0.0) -> np.ndarray:
     """Return the most even accuracies, shape (140,), that meet a model's constraints on average.
 
-    The distribution of largest entropy is logistic in the constrained sums: every level of d and of N, the
-    regression's statistics, and the accuracies along rho that the prose states. ``departure`` has the log-odds by which
-    the cells depart from the most even (`misfit`); what the sums fix of it cancels.
+    The distribution of largest entropy is logistic in the constrained sums. ``departure`` has the log-odds by which the
+    cells depart from the most even; what the sums fix of it cancels.
     """
     n, name = recovered.n, recovered.model.name
     stated = [one for one in prose_windows(name, n) if one.expected is not None]
@@ -90,10 +82,7 @@ def expected_accuracy(recovered: Recovered, departure: np.ndarray | float = 0.0)
 
 
 def surprise(n: np.ndarray, p: np.ndarray, correct: np.ndarray) -> float:
-    """Return by how many standard deviations a table's log-probability falls short of what is expected.
-
-    Every cell is taken as a binomial draw of n answers with the expected accuracy p.
-    """
+    """Return by how many standard deviations a table's binomial log-probability falls short of what is expected."""
     n, p = n[:, None], p[:, None]
     counts = np.arange(int(n.max()) + 1)
     logs = binom.logpmf(counts, n, p)
@@ -140,8 +129,7 @@ def prose_along_rho(model: str) -> pd.DataFrame:
 def prose_windows(model: str, n: np.ndarray) -> list[Window]:
     """Return what the prose asks of a model's table along rho: the claims of `prose_along_rho`, and `curve_range`.
 
-    A stated accuracy has the two decimals that Python prints of a share (0.975 as 0.97, the way that the prose prints
-    273 of 280). The bounds of whole numbers lie half a number outside of what is allowed.
+    A stated accuracy is printed as Python does (0.975 as 0.97). Bounds lie half a number outside of what is allowed.
     """
     windows = []
     for claim in prose_along_rho(model).itertuples():

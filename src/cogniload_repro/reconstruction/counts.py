@@ -1,10 +1,9 @@
 """Sufficient statistics -> whole numbers of correct answers per cell.
 
-A table of 140 counts has to meet the sums of Tables 4 and 5 exactly and a dozen printed numbers to the digit, inside
-0 <= k <= n. Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges
-between cells, most of which hardly move the printed numbers. In those coordinates the search is easy: go to the
-lattice point nearest to a binomial draw (Babai), bring the last cells into the box by integer programming, then
-walk at random among the tables that remain possible, weighted by their binomial probability.
+Tables that keep the exact sums form a lattice; its reduced basis (LLL) consists of short exchanges between cells, most
+of which hardly move the printed numbers. In those coordinates the search is easy: go to the lattice point nearest to a
+binomial draw (Babai), bring the last cells into the box by integer programming, then walk at random among the tables
+that remain possible, weighted by their binomial probability.
 """
 
 import numpy as np
@@ -40,9 +39,7 @@ def draw_counts(recovered: Recovered, rng: np.random.Generator, misfit: float = 
     """Draw one of the tables of correct answers, shape (140,), that agree with everything printed for a model.
 
     ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from the most even response.
-    Where most cells are all right or all wrong, the search can end far from its random start, at a table that agrees
-    and is yet very unlikely: tables more than three standard deviations below the expected log-probability (`surprise`)
-    are drawn again.
+    Where most cells are all right or all wrong, the search can end at a very unlikely table, which is drawn again.
     """
     for _ in range(_DRAWS):
         departure = rng.normal(0.0, misfit, len(_RATIOS)) @ _RATIOS if misfit else 0.0
@@ -74,14 +71,9 @@ def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.n
 
 
 def exchanges(constraints: Constraints, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a reduced basis of the exchanges between cells that keep the exact sums, given the expected accuracies.
+    """Return a reduced basis, shape (131, 140), of the exchanges between cells that keep the exact sums.
 
-    Returns
-    -------
-    basis : ndarray of int, shape (131, 140)
-        Exchanges, short ones first; a cell that hardly varies is costly to move.
-    particular : ndarray of int, shape (9, 140)
-        Shortest moves that do change the exact sums, and with the basis reach every table.
+    A cell that hardly varies is costly to move. The other nine moves do change the sums, and so reach every table.
     """
     scale = 2.0**16
     coordinates = np.hstack([np.diag(1 / _spread(constraints.n, p)), constraints.windows.T])

@@ -113,8 +113,7 @@ def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
 def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
     """Return how much wider 95% bands are than those drawn with one misfit, when its likelihood is integrated over.
 
-    ``shares``, shape (m, 140), has the weight of each cell in the accuracy of each point; ``drawn`` is the misfit
-    (log-odds) of the tables that the bands are made of. The result, shape (m,), is 1 where the sums fix the point.
+    ``shares``, shape (m, 140), has the weight of each cell in each point; where the sums fix a point the result is 1.
     """
     _, chance, reach = _given_sums(model, shares)
     alone, effect = np.maximum(np.diag(chance), 0), (reach**2).sum(axis=1)
@@ -199,8 +198,7 @@ def drawn_misfit() -> float:
 def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
     """Draw different tables of correct answers that agree with everything printed for a model, shape (tables, 140).
 
-    ``misfit`` is the standard deviation (log-odds) by which each level of rho departs from a smooth response, in every
-    table anew. Every table has its own random stream, so the first ones do not depend on how many are drawn.
+    Every table has its own random stream, so the first ones do not depend on how many are drawn.
     """
     recovered, drawn = recover(model), list[np.ndarray]()
     for stream in range(1, 4 * tables + 1):  # a trailing 0 would be the stream of the committed table
@@ -224,9 +222,7 @@ def write_tables(
 ) -> Path:
     """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
 
-    A finished model is kept in the folder ``NAME.parts`` beside the file until all are done: an interrupted run
-    goes on with the models that are missing. The columns are model, N, d, ratio_pct (%), r0, r1, ... (correct
-    answers).
+    A finished model is kept in the folder ``NAME.parts`` beside the file until all are done, so that a run goes on.
     """
     path, models = Path(path), tuple(models)
     folder = path.with_suffix(".parts")
@@ -254,13 +250,10 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Return the 95% band of reconstructed models' accuracies, pooled over everything but the named columns.
+    """Return mean accuracy and 95% band of reconstructed models, pooled over all but the dims, "model" the first.
 
-    The first of ``dims`` is ``"model"``; what the cells lack of the grid is left out of the tables too.
-
-    One row per combination: the dims, mean, lowest and highest (accuracy, fraction): the ends of a prediction
-    interval for one more table (Student's t), widened because the misfit is uncertain (`widening`). Empty
-    if no model is reconstructed.
+    Lowest and highest (fractions) are the ends of a prediction interval for one more table (Student's t), widened
+    because the misfit is uncertain. What the cells lack of the grid is left out of the tables too.
     """
     own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
     drawn = pd.DataFrame(committed_counts(own)[1:].T, index=own.index)

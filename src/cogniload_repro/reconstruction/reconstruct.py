@@ -1,8 +1,7 @@
 """The typical reconstruction: per model the table of counts with the median lack of fit, with its errors allocated.
 
-A reconstruction is not the authors' data: many tables agree with everything the paper prints (`feasible`). The
-smoothest would flatter the paper's regression, and so would the mean. See `sufficient` for the statistics, `counts` for
-the correct answers.
+It is not the authors' data: many tables agree with everything the paper prints (`feasible`). The smoothest would
+flatter the paper's regression, and so would the mean.
 """
 
 from collections.abc import Iterable
@@ -56,10 +55,9 @@ COUNTS = Schema(
 
 
 def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> Iterable[pd.DataFrame]:
-    """Yield, model by model, the 140 cells with the columns of `COUNTS`: answers, correct ones and error buckets.
+    """Yield, model by model, the 140 cells with the columns of `COUNTS`, each model from its own random stream.
 
-    A ``seed`` samples another table; by default it is the typical one of the committed tables. Every model has its own
-    stream, so a model's cells do not depend on which others are asked for.
+    A ``seed`` samples another table; by default it is the typical one of the committed tables.
     """
     for model in models:
         rng = np.random.default_rng([DRAW_SEED if seed is None else seed, MODELS.index(model)])
@@ -75,8 +73,7 @@ def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> It
 def find_typical(tables: np.ndarray, total: np.ndarray) -> int:
     """Return the place of the table, of shape (tables, 140), with the median lack of fit.
 
-    All tables have the same likelihood under the regression whose sums the paper fixes, so their deviances from it are
-    ordered as their saturated log-likelihoods.
+    All have the same likelihood under the regression, so deviances are ordered as saturated log-likelihoods.
     """
     saturated = (xlogy(tables, tables / total) + xlogy(total - tables, 1 - tables / total)).sum(axis=1)
     return int(np.argsort(saturated, kind="stable")[len(tables) // 2])
@@ -98,18 +95,15 @@ def load_counts(path: str | Path = CELLS) -> pd.DataFrame:
 def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
     """Return the reconstructed cells of a grid, which has no cell that the paper does not have."""
     cells = load_counts()
-    keys = list(zip(cells["N"], cells["ratio_pct"].astype(float), cells["d"], strict=True))
-    wanted = {(cell.N, float(cell.ratio_pct), cell.d) for cell in grid}
-    if foreign := sorted(wanted - set(keys)):
+    keys = pd.MultiIndex.from_frame(cells[["N", "ratio_pct", "d"]].astype({"ratio_pct": float}))
+    wanted = pd.MultiIndex.from_tuples([(cell.N, float(cell.ratio_pct), cell.d) for cell in grid])
+    if len(foreign := wanted.difference(keys)):
         raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
-    return cells[[key in wanted for key in keys]].reset_index(drop=True)
+    return cells[keys.isin(wanted)].reset_index(drop=True)
 
 
 def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
-    """Return a model's cells, with the errors spread over the buckets.
-
-    The generator decides which ratio an error of a given (N, d) and bucket falls to; the paper says nothing of that.
-    """
+    """Return a model's cells with their errors in buckets; which ratio an error of an (N, d) falls to is random."""
     cells = GRID.assign(model=recovered.model.name, total=recovered.n.astype(int), correct=correct)
     errors = (cells["total"] - cells["correct"]).to_numpy()
     by_condition = spread_errors(recovered.model.name, (OF_CONDITION @ errors).astype(int))
@@ -126,14 +120,17 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
 def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
     """Spread the errors of each of `CONDITIONS` over the buckets, with the sums of Tables 4 and 5 exact.
 
-    These are the whole numbers, shape (20, 5), nearest to the most even spread; for ctx to the spread that the token
-    lengths of Tables 7 to 10 suggest.
+    These are the whole numbers, shape (20, 5), nearest to the most even spread (ctx: as token lengths suggest).
     """
     groups, sums = bucket_sums(model)
     groups, sums = np.vstack([groups, OF_BUCKETS]), np.concatenate([sums, errors])
     start = np.ones((len(CONDITIONS), len(ERRORS)))
     start[:, 0] = overflow_chance(model)
-    even = _scale(start.ravel(), groups, sums)
+    even = start.ravel()
+    for _ in range(500):  # iterative proportional fitting
+        for group, total in zip(groups, sums, strict=True):
+            if (current := group @ even) > 0:
+                even *= np.where(group > 0, total / current, 1)
     # least absolute distance: minimise the sum of distances, each at least |whole - even|
     size, unit = len(even), np.eye(len(even))
     programme = milp(
@@ -157,8 +154,7 @@ def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
 def overflow_chance(model: str) -> np.ndarray:
     """Return a rough chance of a context overflow per condition, shape (20,), from the printed token lengths.
 
-    Output lengths are taken as log-normal with the printed mean and 90th percentile. Where these are not legible
-    the median chance of the other conditions stands in.
+    Output lengths are taken as log-normal; where they are not legible, the median of the other chances stands in.
     """
     tokens = load_table("tokens").set_index(["model", "N", "d"]).loc[model].reindex(CONDITIONS)
     # mean = exp(m + s^2/2), p90 = exp(m + 1.2816 s): a quadratic in s; its smaller root is the usual case
@@ -168,14 +164,3 @@ def overflow_chance(model: str) -> np.ndarray:
     room = CONTEXT_TOKENS - RESERVED_TOKENS - tokens["prompt_mean"]
     chance = pd.Series(norm.sf((np.log(room) - m) / np.maximum(s, 0.05)), CONDITIONS)
     return chance.fillna(chance.median()).fillna(1.0).clip(lower=1e-4).to_numpy()
-
-
-def _scale(start: np.ndarray, groups: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Scale a table until every group has its sum (iterative proportional fitting)."""
-    table = start.copy()
-    for _ in range(500):
-        for group, total in zip(groups, sums, strict=True):
-            current = group @ table
-            if current > 0:
-                table *= np.where(group > 0, total / current, 1)
-    return table

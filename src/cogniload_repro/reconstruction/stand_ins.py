@@ -1,14 +1,13 @@
 """Counts per cell -> worded responses that the real scorer puts into the reconstructed buckets.
 
-The paper's raw outputs are not public. A stand-in response has the bucket of the reconstruction, in one of several
-wordings, and token counts whose mean and 90th percentile are those of Tables 7 to 10. Nothing else about it is
-meant: which puzzle of a cell went wrong, and the wording, are drawn at random.
+Token counts have the means and 90th percentiles of Tables 7 to 10. Nothing else about a response is meant: which puzzle
+of a cell went wrong, and the wording, are drawn at random.
 """
 
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -20,11 +19,11 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ERRORS
+from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
-from cogniload_repro.reconstruction.token_draws import draw_tokens
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import score_response
@@ -39,6 +38,11 @@ _KEYS = ["N", "ratio_pct", "d"]
 _CELL = len(_KEYS)
 _FACTS = ("poi", "gold", "domain", "category", "prompt_tokens", "response_tokens")
 _PUZZLE_COLUMNS = [*_KEYS, "name", "poi", "category", "gold", "domain"]
+
+_PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"]
+
+# A number of an odd cell is kept up to so many errors of the kin's line, which are at least those of rounding.
+_ODD_ERRORS, _ROUNDING = 2.0, 0.5
 
 _OPENINGS = (
     "I go through the statements one after the other.\n\n",
@@ -83,11 +87,19 @@ _KINDS = {
 def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
     """Return stand-in responses of one model, which has its own random stream: the outputs' columns but stopped.
 
-    ``cells`` are the model's; ``puzzles`` the puzzles table, with the length of each text in `characters`. A model
-    answers the first puzzles of each cell, as many as its total.
+    ``puzzles`` is the puzzles table with the length of each text in `characters`. A model answers the first puzzles of
+    each of its ``cells``, as many as its total.
     """
     rng = np.random.default_rng([seed, list(BY_NAME).index(model)])
-    rows = _answered(cells, puzzles)
+    total = puzzles[_KEYS].merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"].fillna(0).to_numpy()
+    answered = puzzles.groupby(_KEYS, sort=False).cumcount().to_numpy() < total
+    rows = puzzles.loc[answered, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
+    rows["domain"] = rows["domain"].map(list)
+    if len(rows) != cells["total"].sum():
+        raise ValueError(
+            f"the puzzles table holds {len(rows)} of the {cells['total'].sum()} puzzles of these cells; "
+            "draw it again with `cogniload puzzles`"
+        )
     rows["bucket"] = _assign_buckets(cells, rows, rng)
     rows = rows.assign(model=model, **draw_tokens(model, rows, rng))
     rows["response"] = _word_all(rows, random.Random(int(rng.integers(2**63))))
@@ -97,7 +109,7 @@ def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, see
 def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor) -> int:
     """Write stand-in responses of all models as outputs, one partition a model; return their number.
 
-    Partitions of other models are removed in the end. The bytes do not depend on where models are worded.
+    Partitions of other models are removed in the end.
     """
     puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
@@ -111,9 +123,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
 
 
 def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:
-    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(
-        stopped=None
-    )  # the paper does not tell
+    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(stopped=None)  # not in the paper
     metadata = {
         "provenance": "reconstructed",
         "source": "worded from data/reconstructed/cells.csv",
@@ -133,20 +143,6 @@ def _read_puzzles(path: Path) -> pd.DataFrame:
     return table.drop_columns("text").append_column("characters", characters).to_pandas()
 
 
-def _answered(cells: pd.DataFrame, puzzles: pd.DataFrame) -> pd.DataFrame:
-    """Return the puzzles a model answers: the first n of each of its cells."""
-    place = puzzles.groupby(_KEYS, sort=False).cumcount()
-    n = puzzles[_KEYS].merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"].fillna(0).to_numpy()
-    rows = puzzles.loc[place.to_numpy() < n, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
-    rows["domain"] = rows["domain"].map(list)
-    if len(rows) != cells["total"].sum():
-        raise ValueError(
-            f"the puzzles table holds {len(rows)} of the {cells['total'].sum()} puzzles of these cells; "
-            "draw it again with `cogniload puzzles`"
-        )
-    return rows
-
-
 def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
     """Deal each cell's buckets out to its puzzles."""
     buckets, members = np.empty(len(rows), dtype=object), rows.groupby(_KEYS, sort=False).indices
@@ -160,8 +156,7 @@ def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Gene
 def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
     """Word all responses; puzzles on which a bucket cannot be had swap it with another puzzle of their cell.
 
-    With Fred as the person and red as the right value, for instance, the scorer finds the right value in every
-    sentence about him and never calls one wrong (Algorithm 3).
+    The scorer finds the right value red in every sentence about Fred, for instance, and never calls one wrong.
     """
     rows = list(rows.itertuples(index=False))
     responses = [_word(row, row.bucket, rng) for row in rows]
@@ -181,10 +176,7 @@ def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
 
 
 def _word(row, bucket: str, rng: random.Random) -> str | None:
-    """Word a response that the scorer puts into a bucket, or return None where there is no such wording.
-
-    Any correct bucket will do for a correct answer.
-    """
+    """Word a response that the scorer puts into a bucket (for a correct answer any correct one); None if none is."""
     facts = {name: getattr(row, name) for name in _FACTS}
     for wanted in dict.fromkeys((bucket, "correct_valid" if bucket.startswith("correct") else bucket)):
         for response in _proposals(row, wanted, rng):
@@ -214,3 +206,147 @@ def _fill(wording: str, row, value: str) -> str:
 def _from_anywhere(items: Sequence, rng: random.Random) -> Iterator:
     start = rng.randrange(len(items))
     return chain(items[start:], items[:start])
+
+
+@cache
+def printed_tokens() -> pd.DataFrame:
+    """Return the numbers of Tables 7 to 10 (index model, N, d) that responses are drawn to have; NaN: illegible output.
+
+    A prompt length that is not legible, or stands in a cell flagged "odd" and is off what the model's nearest kin
+    implies, is the kin's: models that read the same puzzles with like tokenizers differ by a straight line.
+    """
+    tokens = load_table("tokens").set_index(["model", "N", "d"])
+    odd = tokens["flag"].str.split(";").map(lambda flags: "odd" in flags)
+    prompts = tokens[_PROMPTS].copy()
+    for quantity in _PROMPTS:
+        printed = tokens[quantity]
+        clean = printed.mask(odd).reset_index().pivot_table(quantity, ["N", "d"], "model", dropna=False)
+        lengths, error = _from_kin(clean)
+        implied = pd.Series([lengths.loc[(N, d), model] for model, N, d in tokens.index], tokens.index)
+        largest = _ODD_ERRORS * tokens.index.get_level_values("model").map(error).to_numpy().clip(_ROUNDING)
+        prompts[quantity] = printed.mask(odd & ((printed - implied).abs() > largest)).fillna(implied)
+    return prompts.join(tokens[_OUTPUTS])
+
+
+def _from_kin(lengths: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return what each model's (column's) nearest kin on a straight line implies, and the root mean square error.
+
+    A level (row) that the nearest kin lacks comes from the next nearest.
+    """
+    implied, errors = {}, {}
+    for model in lengths:
+        lines = []
+        for other in lengths.columns.drop(model):
+            x, y = lengths[other].to_numpy(), lengths[model].to_numpy()
+            both = np.isfinite(x) & np.isfinite(y)
+            slope, intercept = np.polyfit(x[both], y[both], 1)
+            line = intercept + slope * x
+            lines.append((np.sqrt(np.mean((y - line)[both] ** 2)), line))
+        lines.sort(key=lambda line: line[0])
+        errors[model], implied[model] = lines[0]
+        for _, line in lines:
+            implied[model] = np.where(np.isnan(implied[model]), line, implied[model])
+    return pd.DataFrame(implied, lengths.index).round(), pd.Series(errors)
+
+
+def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draw tokens for a model's responses (N, d, characters of the text, bucket), and whether they exceed the budget.
+
+    Only responses of the bucket wrong_max_context do (Appendix D.3); those for which the printed mean and percentile
+    leave no room stay short, and are empty responses instead.
+    """
+    printed = _completed(model)
+    prompt, response = np.zeros(len(rows), dtype=int), np.zeros(len(rows), dtype=int)
+    lengths = rows["characters"].to_numpy()
+    context = (rows["bucket"] == "wrong_max_context").to_numpy()
+    for condition, members in rows.groupby(["N", "d"], sort=False).indices.items():
+        mean, p90, out_mean, out_p90 = printed.loc[condition, [*_PROMPTS, *_OUTPUTS]]
+        prompt[members] = _prompt_tokens(lengths[members], mean, p90)
+        room = CONTEXT_TOKENS - RESERVED_TOKENS - prompt[members]
+        response[members] = _response_tokens(room, context[members], out_mean, out_p90, rng)
+    overflows = prompt + response + RESERVED_TOKENS >= CONTEXT_TOKENS
+    return {"prompt_tokens": prompt, "response_tokens": response, "overflows": overflows}
+
+
+def _completed(model: str) -> pd.DataFrame:
+    """Return the printed numbers of a model by (N, d); an illegible output is that of the next larger or smaller N.
+
+    Where one of its two numbers is legible, the other is in proportion.
+    """
+    own = printed_tokens().loc[model].copy()
+    mean, p90 = own["output_mean"], own["output_p90"]
+    tail = (p90 / mean).groupby("d").transform(lambda column: column.bfill().ffill())
+    own["output_mean"], own["output_p90"] = mean.fillna(p90 / tail), p90.fillna(mean * tail)
+    own[_OUTPUTS] = own[_OUTPUTS].groupby("d").transform(lambda column: column.bfill().ffill())
+    return own.fillna(own.median())
+
+
+def _prompt_tokens(lengths: np.ndarray, mean: float, p90: float) -> np.ndarray:
+    """Return tokens that grow linearly with the length of the text (characters), with this mean and percentile."""
+    spread = np.quantile(lengths, 0.9) - lengths.mean()
+    slope = (p90 - mean) / spread if spread > 0 else 0.0
+    return np.maximum(np.rint(mean + slope * (lengths - lengths.mean())), 1).astype(int)
+
+
+def _response_tokens(
+    room: np.ndarray, context: np.ndarray, mean: float, p90: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw response tokens of one (N, d), as many as possible of the context failures beyond the room.
+
+    The two values around the 90th percentile are set to it; the others get bounds from rank and bucket.
+    """
+    count, below = len(room), int(0.9 * (len(room) - 1))
+    above = max(count - below - 2, 0)
+    total, cap = mean * count, CONTEXT_TOKENS
+    over = _overflowing(room, context, mean, p90, rng)
+    # ranks above the percentile: those that must, those that may, those that can
+    order = rng.permutation(count)
+    must, plain = over & (room > p90), ~context & (room > p90 + 1)
+    order = order[np.lexsort((-room[order], ~over[order], ~plain[order], ~must[order]))]
+    able = order[(must | plain | over | (context & ~over & (room > p90 + 1)))[order]]
+    top = able[: above + 2]
+    high = np.zeros(count, dtype=bool)
+    high[top] = len(top) == above + 2
+    least = np.where(over, room, 1.0)
+    most = np.where(over, float(cap), room - 1.0)
+    least = np.where(high, np.maximum(least, p90), least)
+    most = np.where(high, np.maximum(most, least), np.minimum(most, np.maximum(p90, least)))
+    at_p90 = [row for row in top[::-1] if least[row] <= p90][:2] if high.any() else []
+    least[at_p90] = most[at_p90] = p90
+    return _to_mean(least, most, total, rng)
+
+
+def _overflowing(
+    room: np.ndarray, context: np.ndarray, mean: float, p90: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Choose the context failures that overflow: as many as percentile and mean leave room for, the cheapest first."""
+    count, below = len(room), int(0.9 * (len(room) - 1))
+    above = max(count - below - 2, 0)
+    usual = 0.2 * min(mean, p90)  # the least that other responses are left with, on average
+    spare = mean * count - p90 * (count - below) - usual * below
+    late = rng.permutation(np.flatnonzero(context))
+    beyond, within = late[room[late] > p90], late[room[late] <= p90]
+    beyond = beyond[np.argsort(room[beyond], kind="stable")][:above]
+    within = within[np.argsort(room[within], kind="stable")]
+    cost = np.concatenate([room[beyond] - p90, room[within] - usual])
+    over = np.zeros(count, dtype=bool)
+    over[np.concatenate([beyond, within])[np.cumsum(cost) <= spare]] = True
+    return over
+
+
+def _to_mean(least: np.ndarray, most: np.ndarray, total: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw whole numbers between bounds with the sum nearest to a total."""
+    share = rng.beta(2, 2, size=len(least))
+    low, high = -12.0, 12.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        values = least + (most - least) * share ** np.exp(middle)
+        low, high = (middle, high) if values.sum() > total else (low, middle)
+    whole = np.clip(np.rint(values), np.ceil(least), np.floor(most)).astype(int)
+    rest = round(total) - int(whole.sum())
+    step = int(np.sign(rest))
+    free = np.flatnonzero(most - least >= 1)
+    for row in np.resize(free, abs(rest)) if len(free) and abs(rest) <= 2 * len(least) else ():
+        if np.ceil(least[row]) <= whole[row] + step <= np.floor(most[row]):
+            whole[row] += step
+    return whole

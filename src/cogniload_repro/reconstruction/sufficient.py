@@ -1,8 +1,7 @@
-"""Published tables -> the sufficient statistics of the paper's regressions.
+"""Published tables -> the sufficient statistics T = X'y of the paper's regressions.
 
-A logistic GLM depends on the answers only through T = X'y. Tables 4 and 5 fix three components of Table 2's regression,
-the two AICs of Table 6 two more, and so every number in its row, but only if rho is computed as the authors did. Those
-of the interactions are the solution of the equations "the fit prints what Table 3 prints".
+Tables 4 and 5 fix three components of Table 2's regression, the two AICs of Table 6 two more, and so every number in
+its row, but only if rho is computed as the authors did. Those of the interactions solve "the fit prints Table 3".
 """
 
 from collections.abc import Sequence
@@ -43,12 +42,10 @@ PRINTED = ("aic_linear", "aic_quadratic", *(f"beta_{t}" for t in PRODUCTS), *(f"
 
 @dataclass(frozen=True)
 class Derived:
-    """What Tables 4, 5 and 6 say of one model under one coding of rho.
+    """What Tables 4, 5 and 6 say of one model's row of Table 2 under one coding of rho.
 
-    ``missing`` has the nominal ratio taken for each missing puzzle; ``T`` the sums over the correct answers of 1, d,
-    log10 N, rho, rho^2; ``window`` the least and largest sum of rho that the three decimals of AIC_linear allow;
-    ``beta`` and ``se`` the coefficients of Table 2 and their standard errors, ``points`` its capacity points;
-    ``max_deviation`` is the largest deviation from the printed row, in half units of the last printed digit.
+    ``missing`` has the nominal ratio taken for each missing puzzle; ``window`` the sums of rho that the three decimals
+    of AIC_linear allow; ``max_deviation`` is the largest from the printed row, in half units of the last digit.
     """
 
     model: Model
@@ -81,7 +78,7 @@ def lattice_step(rule: str) -> Fraction:
 
 
 def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "half-up") -> list[Derived]:
-    """Derive rows of Table 2, each for a model and the ratios of its missing puzzles, all at once.
+    """Derive rows of Table 2, each for a model and the ratios of its missing puzzles.
 
     Each AIC leaves two values of its sum, one for either sign of the slope; the printed row decides between them.
     """
@@ -117,10 +114,7 @@ def derive_all(rule: str = "half-up") -> list[Derived]:
 
 
 def least_deviation(derived: Derived) -> float:
-    """Return the deviation of Table 2's row where the two AICs lie most favourably inside their rounding.
-
-    The corners of the rounding are tried; between them the row changes in proportion.
-    """
+    """Return the deviation of Table 2's row at the most favourable corner of the rounding of the two AICs."""
     model, rule = derived.model, derived.rule
     corners = np.array(list(product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2)))
     aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
@@ -175,10 +169,7 @@ def _printed(table: str, model: str) -> pd.Series:
 def _rows(
     models: Sequence[str], rule: str, n: np.ndarray, known: np.ndarray, aics: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what each pair of roots of two AICs gives: deviations (m, 4), statistics and coefficients (m, 4, 5).
-
-    Where an AIC is higher than any can be, as in a corner of the rounding, deviations are infinite.
-    """
+    """Return what each pair of roots of two AICs gives: deviations (m, 4), statistics and coefficients (m, 4, 5)."""
     x, m = _design(rule), len(models)
     T = known
     for columns, aic in ((4, aics[:, 0]), (5, np.repeat(aics[:, 1], 2))):
@@ -226,11 +217,10 @@ def _deviate(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Recovered:
-    """Sufficient statistics of one model's answers.
+    """Sufficient statistics T = X'y, shape (9,), of one model's answers to n puzzles per cell.
 
-    ``missing_ratios`` has the nominal ratio chosen for each missing puzzle, in the order of ``model.missing``; ``n``,
-    shape (140,), the puzzles per cell; ``T``, shape (9,), is X'y, of which the first three are exact; ``max_deviation``
-    is the largest deviation from the numbers of `PRINTED`, in half units of the last printed digit.
+    ``missing_ratios`` has the nominal ratio chosen for each missing puzzle, in the order of ``model.missing``;
+    ``max_deviation`` is the largest from the numbers of `PRINTED`, in half units of the last printed digit.
     """
 
     model: Model
@@ -246,10 +236,7 @@ def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tu
 
 
 def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of `PRINTED` that the statistics imply (Table 3's p as log p), and their derivatives.
-
-    The derivatives, shape (11, 6), are with respect to the statistics of `OPEN_COLUMNS`.
-    """
+    """Return the numbers of `PRINTED` (p as log p) that statistics imply, and their derivatives by `OPEN_COLUMNS`."""
     values, jacobian = np.empty(len(PRINTED)), np.zeros((len(PRINTED), 9))
     for row, columns in enumerate((LINEAR, QUADRATIC)):
         beta, loglik = fit_statistics(columns, n, T)
@@ -275,7 +262,7 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
     """Return what is printed for `PRINTED` (Table 3's p as log p) and the half widths that rounding leaves."""
-    table6 = load_table("table6").set_index("model").loc[model]
+    table6 = _printed("table6", model)
     table3 = load_printed("table3").set_index("model").loc[model].to_dict()
     beta, p = ([float(table3[f"{kind}_{term}"]) for term in PRODUCTS] for kind in ("beta", "p"))
     half_units = [0.5 * 10.0 ** (np.floor(np.log10(one)) - 2) for one in p]  # three significant digits
@@ -285,11 +272,7 @@ def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def recover(model: Model) -> Recovered:
-    """Recover a model's sufficient statistics from Tables 3 to 6.
-
-    Table 2 gives starting values only, and for the three models with missing puzzles it selects the ratio of those
-    puzzles, which the paper does not print.
-    """
+    """Recover a model's sufficient statistics from Tables 3 to 6; Table 2 selects the ratios of missing puzzles."""
     starts = derive_each([(model, choice) for choice in missing_ratios(model)])
     if model.missing:
         starts = [start for start in starts if start.max_deviation <= 1]
@@ -328,11 +311,7 @@ def _recover_from(start: Derived) -> Recovered:
 
 
 def significant(values: np.ndarray, digits: int) -> np.ndarray:
-    """Round to so many significant digits.
-
-    Processors differ in the last digits of a sum. What the search for counts starts from is rounded, so that every
-    one of them finds the same table.
-    """
+    """Round to so many digits, so that processors that differ in the last ones find the same table of counts."""
     return np.vectorize(lambda value: float(f"{value:.{digits}g}"))(values)
 
 
