@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from cogniload_repro.outputs.layout import find_files
-from cogniload_repro.outputs.rows import Rejected, read_outputs
+from cogniload_repro.outputs.layout import Rejected, find_files
+from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.puzzles.generate import draw_puzzle
 

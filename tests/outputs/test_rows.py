@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 from inspect_log import make_header, make_sample, write_archive
 
-from cogniload_repro.outputs.rows import Output, Rejected, SettingsTally, find_chosen, read_outputs, take_settings
+from cogniload_repro.outputs.layout import Rejected
+from cogniload_repro.outputs.rows import Output, find_chosen, read_outputs, sum_settings, take_settings
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.schemas import PUZZLES
 
@@ -248,10 +249,8 @@ def test_a_model_of_whose_answers_some_were_chosen_is_chosen():
 
 def test_values_are_counted_by_model():
     """A model may have been asked in several ways; very many numbers are a range."""
-    tally = SettingsTally()
-    for number in range(100):
-        settings = {"max_tokens": str(number), "effort": "high", "version": f"v{number}"}
-        tally.add(Output("a", NAME, "", None, None, None, settings))
-    counts = tally.by_model()
+    told = {("a", "effort", "high"): 100}
+    told |= {("a", "max_tokens", str(number)): 1 for number in range(100)}
+    counts = sum_settings(told | {("a", "version", f"v{number}"): 1 for number in range(100)})
     assert (counts["a"]["effort"], counts["a"]["max_tokens"]) == ({"high": 100}, {"0 to 99": 100})
     assert (len(counts["a"]["version"]), list(counts)) == (20, ["a"])

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.outputs.layout import Layout, LocalSource, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import read_table
-from cogniload_repro.outputs.rows import Output, SettingsTally, read_outputs
+from cogniload_repro.outputs.rows import Output, read_outputs, sum_settings
 from cogniload_repro.puzzles.catalog import (
     Catalog,
     EditionMatch,
@@ -34,6 +34,8 @@ from cogniload_repro.storage import part_writer, partition_path, read_metadata, 
 BUFFER_CHARS = 64_000_000
 #: More rejected rows than this end an import: they are kept in memory, and such a source is none.
 MAX_REJECTED_ROWS = 1_000_000
+#: So many ways in which models were asked are counted, and others left out.
+MAX_SETTINGS = 100_000
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def read_source(
     leave_out: Collection[str] = (),
 ) -> Report:
     """Give each response of a source to `take`, append its rejected rows, and report both; see `import_outputs`."""
-    named, responses, settings = NamedPuzzles(layout, catalog, edition), Counter[str](), SettingsTally()
+    named, responses = NamedPuzzles(layout, catalog, edition), Counter[str]()
+    settings: Counter[tuple[str, str, str]] = Counter()
     for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
         if isinstance(item, Rejected):
             rejected.append(item)
@@ -184,10 +187,11 @@ def read_source(
         elif item.model not in leave_out:
             take(item)
             responses[item.model] += 1
-            settings.add(item)
+            asked = ((item.model, name, value) for name, value in item.settings.items())
+            settings.update(one for one in asked if one in settings or len(settings) < MAX_SETTINGS)
     reasons, examples = Counter(row.reason for row in rejected), {row.reason: row for row in reversed(rejected)}
     others = [layout.label(path) for path in layout.others]
-    return Report(responses, reasons, examples, describe_fits(named.fits), settings.by_model(), others)
+    return Report(responses, reasons, examples, describe_fits(named.fits), sum_settings(settings), others)
 
 
 class _Partitions(ExitStack):

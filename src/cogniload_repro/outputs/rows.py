@@ -5,7 +5,7 @@ A row that cannot be used never stops the others and never vanishes: it is yield
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from cogniload_repro.endings import join_reasoning, read_stop
 from cogniload_repro.outputs.layout import UNSAFE_NAME, Layout, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
-from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, parse_name
+from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, split_name
 from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
@@ -32,7 +32,7 @@ COLUMNS = [*OUTPUTS.names, "perturbation", "reasoning", *STOP_COLUMNS[1:], *SETT
 BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE = "bad puzzle", "unknown puzzle", "duplicate"
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_MOST_VALUES, _MOST_TOLD, _LONGEST = 10_000, 20, 100
+_MOST_TOLD, _LONGEST = 20, 100
 
 
 class Output(NamedTuple):
@@ -105,9 +105,7 @@ def _add_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry
 
 def _complete(fields: dict) -> dict:
     """Fill in the columns of a puzzle that follow from its name."""
-    parts = parse_name(fields["name"]) if isinstance(fields.get("name"), str) else None
-    if parts is None:
-        raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
+    parts = split_name(str(fields.get("name")))
     derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
     return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}
 
@@ -229,38 +227,25 @@ def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
     return {name: text for name, value in stated.items() if (text := _read_value(value))}
 
 
-class SettingsTally:
-    """Counts by model how often each setting had which value; very many numbers are given as their range."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-
-    def add(self, output: Output) -> None:
-        """Count the settings of a response."""
-        for name, value in output.settings.items():
-            counts = self._counts[output.model][name]
-            if value in counts or len(counts) < _MOST_VALUES:
-                counts[value] += 1
-
-    def by_model(self) -> dict[str, dict[str, dict[str, int]]]:
-        """Return responses by model, setting and value, the names in order; of too many words the first ones."""
-        return {
-            model: {name: _sum_up(settings[name]) for name in SETTINGS if name in settings}
-            for model, settings in sorted(self._counts.items())
-        }
+def sum_settings(counts: Mapping[tuple[str, str, str], int]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return responses by model, setting and value, of their counts; very many numbers are given as their range."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for (model, name, value), count in sorted(counts.items(), key=lambda item: (SETTINGS.index(item[0][1]), item[0])):
+        found.setdefault(model, {}).setdefault(name, {})[value] = count
+    for settings in found.values():
+        for name, values in settings.items():
+            if len(values) > _MOST_TOLD and all(value.isdecimal() for value in values):
+                numbers = sorted(map(int, values))
+                settings[name] = {f"{numbers[0]} to {numbers[-1]}": sum(values.values())}
+            else:
+                settings[name] = dict(list(values.items())[:_MOST_TOLD])
+    return dict(sorted(found.items()))
 
 
 def find_chosen(sources: Iterable[Mapping]) -> set[str]:
     """Return the models of sources, as ``sources.json`` has them, that were asked puzzles of `CHOSEN_FORMS`."""
     stated = [asked for source in sources for asked in source.get("settings", {}).items()]
     return {model for model, settings in stated if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
-
-
-def _sum_up(counts: Mapping[str, int]) -> dict[str, int]:
-    if len(counts) > _MOST_TOLD and all(value.isdecimal() for value in counts):
-        numbers = sorted(map(int, counts))
-        return {f"{numbers[0]} to {numbers[-1]}": sum(counts.values())}
-    return dict(sorted(counts.items())[:_MOST_TOLD])
 
 
 def _read_day(value: object) -> object:
