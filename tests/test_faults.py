@@ -14,10 +14,10 @@ import zipfile
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
+from harness import ask as run
+from harness import write_lines
 from web import serve
 
-from cogniload_repro.cli import main
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import write_table
@@ -62,17 +62,10 @@ def visible(files):
     return {name: content for name, content in files.items() if not name.endswith(".part") and name[0] != "."}
 
 
-def run(*arguments):
-    """Run a command in this process; return its exit code and what it says."""
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    return result.exit_code, result.output
-
-
 def write_source(path, models="abcdef", text="Raymond: red"):
     """Write responses of these models, which take turns."""
     rows = [{"model": model, "name": name, "response": text} for name in NAMES for model in models]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(path, rows)
 
 
 def interrupt(number, script, *arguments, when):
@@ -182,11 +175,6 @@ def in_parquet(*rows):
 def noise(size):
     """Text that does not compress, the same every time."""
     return random.Random(0).randbytes(size).hex()
-
-
-def named(name):
-    """A row about a puzzle of this name."""
-    return {**ROW, "name": name}
 
 
 #: Files of a source that holds both good rows, and what is to be refused of it, by reason.

@@ -6,17 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from cogniload_repro.cli import main
+from harness import ask as run
 
 ROOT = Path(__file__).parents[2]
-
-
-def run(*arguments, text=None):
-    """Run a command; return its exit code and all that it says."""
-    done = CliRunner().invoke(main, [str(argument) for argument in arguments], input=text)
-    return done.exit_code, done.output
 
 
 def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):

@@ -1,19 +1,11 @@
 """`cogniload compare-models`."""
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from harness import run, write_lines
 
-from cogniload_repro.cli import main
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
-
-
-def run(*arguments):
-    """Run a command; return its result."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +18,8 @@ def build(tmp_path_factory):
         for name, share in (("weak", 0.4), ("strong", 0.8)):
             answer = f"{puzzle.poi}: {puzzle.solution}." if luck < share else "I do not know."
             rows.append({"model": name, "name": puzzle.name, "response": answer})
-    (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    for step in (["download-outputs", "--source", str(folder / "answers.jsonl")], ["score", "--jobs", "1"]):
+    answers = write_lines(folder / "answers.jsonl", rows)
+    for step in (["download-outputs", "--source", answers], ["score", "--jobs", "1"]):
         assert run(*step, "--build", folder / "build").exit_code == 0
     return folder / "build"
 
@@ -75,7 +67,7 @@ def test_levels_with_many_overflows_are_marked(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("strong", "other"), "not two models"),
+        (("strong", "other"), "no model other"),
         (("strnog", "weak"), "did you mean strong?"),
         (("weak", "weak"), "not two models"),
         (("strong", "weak", "--margin", "2"), "margin"),

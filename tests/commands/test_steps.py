@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import write_lines
 
 from cogniload_repro.commands import steps
 from cogniload_repro.commands.choices import FORMER, OPTIONS, Choices, Source, read_choices, write_choices
@@ -30,8 +31,7 @@ def write_answers(path, *models, right=True, puzzles=PUZZLES):
         for model in models
         for puzzle in puzzles
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write_lines(path, rows)
 
 
 def copy_checkout(folder):

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from harness import run
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from cogniload_repro.cli import main
 from cogniload_repro.evaluation.forms import read_short
 from cogniload_repro.evaluation.planning import (
     CELLS,
@@ -196,8 +195,7 @@ def test_models_differ_with_the_stated_power_in_the_first_cell():
 
 def test_the_command_prints_whole_puzzles_and_tokens_and_a_cost_only_with_prices():
     """--within is translated into the width of log10 ECL50; the old name of an option still works."""
-    runner = CliRunner()
-    plain = runner.invoke(main, ["plan", "--within", "10%", "--model", "QwQ-32B"])
+    plain = run("plan", "--within", "10%", "--model", "QwQ-32B")
     assert plain.exit_code == 0, plain.output
     assert "0.0828 wide" in plain.output
     assert "9% below to 10% above" in plain.output
@@ -208,7 +206,7 @@ def test_the_command_prints_whole_puzzles_and_tokens_and_a_cost_only_with_prices
     assert [[int(word.replace(",", "")) for word in row[1:]] for row in rows[1:]] == needed.iloc[
         :, 2:
     ].to_numpy().tolist()
-    priced = runner.invoke(main, ["plan", "--price-out", "10", "--apart", "o3-2025-04-16", "QwQ-32B"])
+    priced = run("plan", "--price-out", 10, "--apart", "o3-2025-04-16", "QwQ-32B")
     assert "cost" in priced.output
     assert "now called --distinguish" in priced.output
 
@@ -225,6 +223,6 @@ def test_the_command_prints_whole_puzzles_and_tokens_and_a_cost_only_with_prices
 )
 def test_what_cannot_be_planned_is_a_sentence(arguments, message):
     """Unknown models and impossible widths."""
-    refused = CliRunner().invoke(main, ["plan", *arguments])
+    refused = run("plan", *arguments)
     assert refused.exit_code == 2
     assert message in refused.output

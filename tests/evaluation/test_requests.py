@@ -9,9 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from click.testing import CliRunner
+from harness import run, write_lines
 
-from cogniload_repro.cli import main
 from cogniload_repro.companions.protocol import Query, list_queries
 from cogniload_repro.evaluation import requests
 from cogniload_repro.evaluation.requests import Sampling
@@ -22,11 +21,6 @@ from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import write_set
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
-
-
-def run(*arguments):
-    """Run a command; return its result."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def answer(request: dict) -> dict:
@@ -54,8 +48,7 @@ def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
     assert done.exit_code == 0, done.output
     lines = [json.loads(line) for line in (tmp_path / "set" / "requests-1.jsonl").read_text("utf-8").splitlines()]
     assert {line["body"]["max_completion_tokens"] for line in lines} == {32_768}
-    results = tmp_path / "batch_output.jsonl"
-    results.write_text("".join(json.dumps(answer(line)) + "\n" for line in lines), "utf-8")
+    results = write_lines(tmp_path / "batch_output.jsonl", map(answer, lines))
     checked = run("check", results, "--build", tmp_path / "build")
     assert "12 responses of 1 model, 0 rows rejected" in checked.output
     assert run("download-outputs", "--source", results, "--build", tmp_path / "build").exit_code == 0
@@ -95,8 +88,7 @@ def test_a_line_of_chat_with_its_answer_is_an_output_that_tells_how_it_was_asked
     options = ("--perturb", "not_not", "--effort", "high", "--temperature", "0.6", "--max-tokens", "9000")
     assert run("puzzles", *SMALL, "--format", "chat", *options, "--out", tmp_path).exit_code == 0
     lines = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text("utf-8").splitlines()]
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text("".join(json.dumps(line | {"model": "m", "response": "Red."}) + "\n" for line in lines), "utf-8")
+    answers = write_lines(tmp_path / "answers.jsonl", (line | {"model": "m", "response": "Red."} for line in lines))
     outputs = list(read_outputs(answers, Catalog()))
     assert [(output.model, output.name) for output in outputs] == [("m (not_not)", line["name"]) for line in lines]
     assert outputs[0].settings == {"effort": "high", "temperature": "0.6", "max_tokens": "9000"}
@@ -172,13 +164,12 @@ def test_the_files_of_a_task_fit_one_another(task):
 def test_a_log_of_the_task_is_read_with_names_and_condition(task):
     """A sample log has each document as it was; it imports as answers to perturbed prompts."""
     docs = [json.loads(line) for line in (task / "puzzles.jsonl").read_text("utf-8").splitlines()]
-    log = task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl"
     samples = [
         {"doc_id": number, "doc": doc, "target": doc["gold"], "resps": [["Red."]], "filtered_resps": ["Red."],
          "filter": "none", "correct": 0.0}
         for number, doc in enumerate(docs)
     ]  # fmt: skip
-    log.write_text("".join(json.dumps(sample) + "\n" for sample in samples), "utf-8")
+    log = write_lines(task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl", samples)
     outputs = list(read_outputs(log, Catalog(), model="m"))
     assert [(output.model, output.name) for output in outputs] == [("m (rail_fence)", doc["name"]) for doc in docs]
 

@@ -4,6 +4,7 @@ import json
 import re
 
 import pyarrow as pa
+from harness import write_lines
 
 from cogniload_repro.cli import main
 from cogniload_repro.grid import PAPER_GRID
@@ -30,12 +31,6 @@ def puzzles_table(cells, per_cell):
         for number in range(per_cell)
     ]
     return pa.Table.from_pylist(rows, PUZZLES)
-
-
-def write_lines(path, rows):
-    """Write rows as JSON lines."""
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
 
 
 def check(folder, answers, puzzles):

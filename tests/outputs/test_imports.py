@@ -16,9 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from harness import run, write_lines
 
-from cogniload_repro.cli import main
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
@@ -52,18 +51,6 @@ CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
 def rows_of(*models):
     """One response of each model to each puzzle, the models taking turns."""
     return [{"model": model, "name": name, "response": f"{model} red {name}"} for name in NAMES for model in models]
-
-
-def write_lines(path, rows):
-    """Write rows as JSON lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def contents(build):
-    """The bytes of every file of a build, by path."""
-    return {path.relative_to(build).as_posix(): path.read_bytes() for path in build.rglob("*") if path.is_file()}
 
 
 def rejected_rows(build, *columns):
@@ -130,12 +117,12 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     """The mark keeps the mixture from being scored, and goes with the next import."""
     build = ["--build", str(tmp_path / "build")]
     old, new = (write_lines(tmp_path / f"{models}.jsonl", rows_of(*models)) for models in ("bc", "ab"))
-    assert CliRunner().invoke(main, ["download-outputs", "--source", str(old), *build]).exit_code == 0
+    assert run("download-outputs", "--source", old, *build).exit_code == 0
     assert subprocess.run([sys.executable, "-c", KILLED_BEFORE_B, new, tmp_path / "build"]).returncode == 9
-    scored = CliRunner().invoke(main, ["score", "--jobs", "1", *build])
+    scored = run("score", "--jobs", 1, *build)
     assert (scored.exit_code, "was interrupted and may mix old and new outputs" in scored.output) == (2, True)
-    assert CliRunner().invoke(main, ["download-outputs", "--source", str(new), *build]).exit_code == 0
-    assert CliRunner().invoke(main, ["score", "--jobs", "1", *build]).exit_code == 0
+    assert run("download-outputs", "--source", new, *build).exit_code == 0
+    assert run("score", "--jobs", 1, *build).exit_code == 0
     assert {path.stem for path in (tmp_path / "build/outputs").glob("*.parquet")} == {"a", "b"}
 
 
@@ -397,7 +384,7 @@ def test_commands_take_an_edition(tmp_path):
             (["--edition", "port"], ["unknown puzzle"]),
             (["--edition", "elixir-1.16", "--key-order", "term"], ["24 responses of 1 model, 0 rows rejected"]),
         ):
-            run = CliRunner().invoke(main, [*command, *options, "--build", str(tmp_path / "build")])
-            assert run.exit_code == (2 if number and "port" in options else 0), run.output
-            assert all(word in run.output for word in words)
-            assert "names fit" not in run.output
+            done = run(*command, *options, "--build", tmp_path / "build")
+            assert done.exit_code == (2 if number and "port" in options else 0), done.output
+            assert all(word in done.output for word in words)
+            assert "names fit" not in done.output

@@ -4,6 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
+from harness import write_lines
 from inspect_log import make_header, make_sample, write_archive
 
 from cogniload_repro.outputs.layout import Rejected
@@ -17,8 +18,7 @@ ROW = {"model": "mine", "name": NAME, "response": "Raymond: red", "prompt_tokens
 
 def read_rows(folder, *rows, **options):
     """Read rows through a JSONL file."""
-    (folder / "o.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    return list(read_outputs(folder / "o.jsonl", Catalog(), **options))
+    return list(read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options))
 
 
 def test_a_good_row_is_a_response(tmp_path):

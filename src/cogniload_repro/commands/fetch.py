@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, Source, check_source, read_choices, write_choices
+from cogniload_repro.commands.choices import RECONSTRUCTED, Choices, Source, check_source, write_choices
 from cogniload_repro.commands.options import say
 from cogniload_repro.commands.steps import SOURCES, STAGE, Build, record_outputs
 from cogniload_repro.executors import open_executor
@@ -31,9 +31,10 @@ from cogniload_repro.storage import UNFINISHED, write_table
 def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     """Make puzzles.parquet, outputs/, rejected.parquet and sources.json of a build from the sources that are chosen.
 
-    They are made in a folder of their own, and take their places when the last source has been accepted. If one cannot
-    be read or is refused, ValueError is raised, and only rejected.parquet of the build has changed. The grid are the
-    cells to reconstruct, and those in which prompts are looked up that do not name their puzzle.
+    They are made in a folder of their own, and take their places, with the choices, when the last source has been
+    accepted. If one cannot be read or is refused, ValueError is raised, and only rejected.parquet of the build has
+    changed. The grid are the cells to reconstruct, and those in which prompts are looked up that do not name their
+    puzzle.
     """
     stage = build / STAGE
     shutil.rmtree(stage, ignore_errors=True)
@@ -60,17 +61,6 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-
-
-def fetch_added(build: Path, choices: Choices, grid: str, jobs: int) -> None:
-    """Fetch the outputs with other sources added than before; if they are refused, the choices are as they were."""
-    before = read_choices(build)
-    write_choices(build, choices)
-    try:
-        fetch_outputs(build, choices, grid, jobs)
-    except BaseException:
-        write_choices(build, before)
-        raise
 
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
@@ -120,5 +110,6 @@ def _take_places(stage: Path, made: Build) -> None:
     for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
+    write_choices(build, made.choices)
     record_outputs(made)
     mark.unlink()

@@ -57,16 +57,17 @@ def download_outputs(
     source: str | None, grid: str | None, max_rejected: int | None, add: bool, build: Path, jobs: int, **read_as: str
 ) -> None:
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    from cogniload_repro.commands.fetch import fetch_added, fetch_outputs
+    from cogniload_repro.commands.fetch import fetch_outputs
 
     options = {"source": source, "max_rejected": max_rejected}
     given = {name: str(value) for name, value in options.items() if value is not None}
     with locked(build):
         grid = grid or read_grid(build)
         if add:
-            fetch_added(build, chosen.choose_added(chosen.read_choices(build), given, **read_as), grid, jobs)
+            choices = chosen.choose_added(chosen.read_choices(build), given, **read_as)
         else:
-            fetch_outputs(build, chosen.keep_choices(build, given, **read_as), grid, jobs)
+            choices = chosen.keep_choices(build, given, **read_as)
+        fetch_outputs(build, choices, grid, jobs)
 
 
 @click.command()
@@ -74,12 +75,12 @@ def download_outputs(
 @takes(*MADE)
 def add(source: str | None, grid: str, build: Path, jobs: int) -> None:
     """Add the models of SOURCE to those of the build, for this and later make runs."""
-    from cogniload_repro.commands.fetch import fetch_added
+    from cogniload_repro.commands.fetch import fetch_outputs
 
     given = chosen.load_given_options() | ({"source": source} if source else {})
     with locked(build):
         choices = chosen.choose_added(chosen.read_choices(build), given, model=given.get("model"))
-        fetch_added(build, choices, grid, jobs)
+        fetch_outputs(build, choices, grid, jobs)
         _say_outputs(build, grid, "render")
 
 
@@ -88,12 +89,12 @@ def add(source: str | None, grid: str, build: Path, jobs: int) -> None:
 @takes(*MADE)
 def remove(model: str | None, grid: str, build: Path, jobs: int) -> None:
     """Remove a previously added MODEL from the build."""
-    from cogniload_repro.commands.fetch import fetch_added
+    from cogniload_repro.commands.fetch import fetch_outputs
 
     given = chosen.load_given_options() | ({"model": model} if model else {})
     with locked(build):
         held = [one["models"] for one in read_sources(build)]
-        fetch_added(build, chosen.choose_removed(chosen.read_choices(build), given, held), grid, jobs)
+        fetch_outputs(build, chosen.choose_removed(chosen.read_choices(build), given, held), grid, jobs)
         _say_outputs(build, grid, "render")
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.endings import CONTEXT_TOKENS
-from cogniload_repro.files import replacing, write_whole
+from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 from cogniload_repro.storage import read_metadata, write_table
 
@@ -54,14 +54,10 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, samp
 
     Files of requests of an earlier batch in the folder are replaced or removed.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    old, written = set(folder.glob("requests-*.jsonl")), []
+    old, written = set(Path(folder).glob("requests-*.jsonl")), []
     lines = (json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries)
     for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
-        written.append(folder / f"requests-{number}.jsonl")
-        with replacing(written[-1]) as place:
-            place.write_text("".join(part), encoding="utf-8", newline="\n")
+        written.append(write_whole(Path(folder) / f"requests-{number}.jsonl", "".join(part)))
     for path in old.difference(written):
         path.unlink()
     return written
