@@ -97,8 +97,7 @@ def write_choices(build: str | Path, choices: Choices) -> None:
 def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | None) -> Choices:
     """Check new values for some of `OPTIONS`, keep them, and return all choices of the build.
 
-    An empty value goes back to the default; another source is read without the options of the one before. Where a value
-    is not possible, it is a ValueError and nothing has changed.
+    An empty value goes back to the default; after a ValueError nothing has changed.
     """
     for old in FORMER.keys() & given.keys():
         notice = f"{old.upper()}= is now called {FORMER[old].upper()}=; the old name works for one release"
@@ -140,10 +139,7 @@ def choose_added(choices: Choices, given: Mapping[str, str], **options: str | No
 
 
 def choose_removed(choices: Choices, given: Mapping[str, str], models: list[list[str]]) -> Choices:
-    """Return the choices without a ``model``, or without all of a ``source``, that was added.
-
-    ``models`` are those that the build has of each source.
-    """
+    """Return the choices without a ``model``, or all of a ``source``, that was added; `models` are each source's."""
     address, model = _locate(given.get("source", "").strip()), given.get("model", "").strip()
     brought = [*models[1:], *([] for _ in choices.added)]
     left = tuple(

@@ -31,10 +31,8 @@ from cogniload_repro.storage import UNFINISHED, write_table
 def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
     """Make puzzles.parquet, outputs/, rejected.parquet and sources.json of a build from the sources that are chosen.
 
-    They are made in a folder of their own, and take their places, with the choices, when the last source has been
-    accepted. If one cannot be read or is refused, ValueError is raised, and only rejected.parquet of the build has
-    changed. The grid are the cells to reconstruct, and those in which prompts are looked up that do not name their
-    puzzle.
+    They take their places, with the choices, when the last source has been accepted; after a ValueError only
+    rejected.parquet has changed. Prompts that do not name their puzzle are looked up in the cells of the grid.
     """
     stage = build / STAGE
     shutil.rmtree(stage, ignore_errors=True)

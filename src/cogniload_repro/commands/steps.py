@@ -1,6 +1,6 @@
-"""The chain from outputs to the book: a step is done again when what it is made from, or what it wrote, has changed.
+"""The chain from outputs to the book: a step is done again when the content of its inputs or files has changed.
 
-Contents decide, not dates. Where nothing is to be done, the standard library is all that is imported.
+Where nothing is to be done, the standard library is all that is imported.
 """
 
 import hashlib
@@ -44,8 +44,7 @@ def sum_of(parts: object) -> str:
 class Build:
     """A build folder, what it is to be, and what its steps were made from and wrote, by content.
 
-    A file is only read again when its size or times are not what they were; a manifest that cannot be read counts as
-    none. ``steps`` has, by name, ``{"from": {what: digest}, "wrote": {file: digest}}``, files by their path in it.
+    ``steps`` has, by name, ``{"from": {what: digest}, "wrote": {file: digest}}``; an unreadable manifest counts as none.
     """
 
     def __init__(self, folder: str | Path, grid: str = "paper", jobs: int = 1, choices: Choices | None = None):

@@ -1,7 +1,7 @@
 """Forms of the benchmark: which puzzles a model is asked, with which query, and how many tokens an answer may have.
 
-The short form asks one puzzle in each of the paper's 140 cells, and as many again in the eight cells that determine
-ECL50 and ID50 best, on average over the paper's 22 models (made by ``benchmarks/evaluation_designs.py``).
+The short form asks one puzzle per cell of the paper, and as many again in the eight cells that determine ECL50 and ID50
+best, on average over the paper's 22 models (made by ``benchmarks/evaluation_designs.py``).
 """
 
 import re
@@ -39,10 +39,7 @@ def read_short(path: Path = SHORT_FORM) -> dict[Cell, int]:
 
 
 def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str | None = None) -> dict[Cell, int]:
-    """Return how many puzzles of each cell a form with fixed puzzles asks, in grid order.
-
-    The short form has its own numbers in place of `per_cell`; a `grid` (see `grid_cells`) replaces the form's cells.
-    """
+    """Return how many puzzles of each cell a form with fixed puzzles asks, in grid order; a `grid` replaces its cells."""
     if grid is None and form == "short":
         return {Cell(cell.N, cell.ratio_pct, cell.d, rounding): count for cell, count in read_short().items()}
     if grid is None and form not in FIXED:
@@ -51,11 +48,10 @@ def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str
 
 
 def draw_puzzles(cell: Cell, start: int, stop: int, seed: int = SEED, edition: Edition = PORT) -> Iterator[dict]:
-    """Draw the puzzles from one position of a cell to another as rows of the puzzles table.
+    """Draw the puzzles from one position of a cell to another as rows; a position is always the same puzzle.
 
-    A position is always the same puzzle. Seed 42 gives the default set in the paper's cells, its first 100 puzzles;
-    other seeds, cells and later positions have ids of the scheme ``spawn``: fresh puzzles no model can have seen.
-    ValueError if the edition has no such ids: Elixir's are those of its default set.
+    Seed 42 gives the default set in the paper's cells, its first 100 puzzles; other seeds, cells and positions have ids
+    of the scheme ``spawn``, which Elixir's editions lack (ValueError).
     """
     for number in _ids(cell, seed, edition, stop)[start:stop]:
         yield puzzle_row(draw_puzzle(cell.N, cell.d, cell.needles, number, edition=edition), cell.ratio_pct)
@@ -90,8 +86,7 @@ def draw_queries(
 ) -> Iterator[tuple[dict, str]]:
     """Draw puzzles of a cell, as `draw_puzzles`, with the query about each (`protocol.write_query`).
 
-    Other statements that a query needs come from the same cell; where a form has too few puzzles there, further
-    ones are drawn, which are not asked about.
+    Other puzzles that a query needs come from the same cell; further ones are drawn where a form has too few.
     """
     needed = count_per_query(perturbation, overload)
     first, last = (start, stop) if needed == 1 else (0, max(stop, needed))
@@ -115,8 +110,7 @@ def answer_budget(prompt_tokens: int) -> int:
 def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:
     """Return the tokens of a prompt and how they were counted: the name of a tokenizer, or "estimate".
 
-    `model` is Inspect's name, such as ``vllm/Qwen/Qwen3-32B``; its last part may be one of the paper's models, whose
-    tokenizer is used if ``cogniload fetch-tokenizers`` has put it into the folder.
+    The last part of Inspect's model name, such as ``vllm/Qwen/Qwen3-32B``, tells the tokenizer, if it was fetched.
     """
     name = _find_tokenizer(model.rpartition("/")[2].lower(), str(folder))
     if name is None:
@@ -127,8 +121,7 @@ def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a prompt has for any of the paper's tokenizers, rather too few than too many.
 
-    Too few, and an answer may be longer than the paper's context allows, which the provider's counts show. Too many,
-    and it would be cut off where the paper's was not, which nothing would show.
+    Too many, and an answer would be cut off where the paper's was not, which nothing would show.
     """
     return floor(_least_tokens() * _count_pieces(text))
 

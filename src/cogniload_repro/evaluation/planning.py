@@ -46,10 +46,7 @@ def paper_curves() -> np.ndarray:
 
 
 def gradients(betas: np.ndarray) -> np.ndarray:
-    """Return the gradients of log10 ECL50 and ID50 with respect to the coefficients, shape (r, 2, 5).
-
-    A slope that is nearly flat, or rises, counts as nearly flat.
-    """
+    """Return gradients of log10 ECL50 and ID50, shape (r, 2, 5); a slope that is nearly flat or rises is nearly flat."""
     loads = np.array([1.0, MEANS["d"], MEANS["log10_N"], MEANS["rho"], MEANS["rho"] ** 2])
     found = np.empty((len(betas), 2, 5))
     for which, column in enumerate((2, 1)):
@@ -142,8 +139,8 @@ def update(asked: np.ndarray, correct: np.ndarray) -> Belief:
 def next_batch(asked: np.ndarray, correct: np.ndarray, size: int, seed: int = _SEED) -> np.ndarray:
     """Return the puzzles to ask next, shape (140,): a quarter round the grid, the others where they inform most.
 
-    A batch depends on the counts of answers and correct answers so far, shape (140,), and on nothing else, so that a
-    run that is resumed asks the same puzzles; `seed` sets the order in which the cells of the grid take turns.
+    It depends on the counts of answers and correct answers alone, so that a resumed run asks the same puzzles; `seed`
+    sets the order in which the cells of the grid take turns.
     """
     turns = np.random.default_rng(seed).permutation(len(CELLS))
     round_grid = np.zeros(len(CELLS), dtype=np.int64)
@@ -168,9 +165,9 @@ def measure_width(asked: np.ndarray, correct: np.ndarray) -> float:
 
 @cache
 def mean_tokens() -> tuple[np.ndarray, np.ndarray]:
-    """Return mean tokens of prompts and of responses from Tables 7 to 10, each of shape (22, 140).
+    """Return mean tokens of prompts and of responses from Tables 7 to 10, shape (22, 140), printed order.
 
-    Models are in printed order; all ratios of one N and d have one value; an unreadable one is the others' median.
+    All ratios of one N and d have one value; an unreadable one is the others' median.
     """
     printed = load_printed("tokens").astype({"N": int, "d": int})
     found = []
@@ -208,8 +205,7 @@ def count_needed(width: float) -> pd.DataFrame:
 def separate(first: str, second: str) -> pd.DataFrame:
     """Return the paper's cells in which two of its models differ most, the best first.
 
-    One row per cell: N, ratio_pct, d, both models' fitted accuracies by name, and puzzles that each has to be asked so
-    that the difference is significant at 5% with a power of 80%.
+    Columns: N, ratio_pct, d, both fitted accuracies by name, puzzles (for a power of 80% at 5%).
     """
     names = [find_model(name).name for name in (first, second)]
     one, other = (expit(paper_curves()[NAMES.index(name)] @ CELLS.T) for name in names)

@@ -37,11 +37,7 @@ class Sampling:
 
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
-    """Return the line of a batch that asks one query.
-
-    Its ``custom_id`` is the puzzle's name, or ``MODEL (CONDITION)/NAME`` under a condition, so that the answers import
-    as they come back.
-    """
+    """Return the line of a batch that asks one query; under a condition its id begins with ``MODEL (CONDITION)/``."""
     names = {"max_tokens": "max_completion_tokens", "effort": "reasoning_effort", "temperature": "temperature"}
     told = sampling.as_columns()
     body = {"model": model, "messages": _messages(query)} | {names[one]: told[one] for one in names if one in told}
@@ -50,10 +46,7 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 
 
 def write_batches(folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling) -> list[Path]:
-    """Write requests to submit in as many files as the endpoint needs, ``requests-1.jsonl`` and on; return these.
-
-    Files of requests of an earlier batch in the folder are replaced or removed.
-    """
+    """Write requests in as many files as the endpoint needs, in place of an earlier batch's; return their paths."""
     old, written = set(Path(folder).glob("requests-*.jsonl")), []
     lines = (json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries)
     for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
@@ -64,10 +57,7 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, samp
 
 
 def write_chats(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
-    """Write ``chat.jsonl``, one query per line as the messages of a chat, and return it.
-
-    With the columns ``model`` and ``response`` added, a line is a row of outputs that says how the model was asked.
-    """
+    """Write ``chat.jsonl``, one query per line, and return it; with model and response a line is a row of outputs."""
     path = Path(folder) / "chat.jsonl"
     rows = (
         {"name": query.name, "perturbation": query.condition, "messages": _messages(query)} | sampling.as_columns()
@@ -168,7 +158,7 @@ Intrinsic Difficulty, and Distractor Density. ICLR 2026.
 
 
 def write_data_set(folder: str | Path, queries: Iterable[Query] = ()) -> list[Path]:
-    """Make a folder with ``puzzles.parquet`` a data set of the Hugging Face hub: write its card, and return it.
+    """Write the card that makes a folder with ``puzzles.parquet`` a data set of the Hugging Face hub, and return it.
 
     Queries under a condition become ``queries.parquet``, a configuration of its own.
     """

@@ -1,7 +1,6 @@
 """CogniLoad, and the probes of critical load, as tasks of Inspect: ``inspect eval cogniload_repro/cogniload``.
 
-Inspect asks the model, keeps the log and resumes runs that were stopped; prompts, budgets, verdicts and numbers are
-those of this package. Needs the extra ``evaluate``.
+Inspect asks the model, keeps the log and resumes runs that were stopped. Needs the extra ``evaluate``.
 """
 
 from collections.abc import Callable, Iterator
@@ -131,10 +130,7 @@ def _with_effort(effort: str) -> GenerateConfig:
 
 def draw_samples(cell: Cell, start: int, stop: int, seed: int = SEED, edition: Edition = PORT,
                  perturbation: str | None = None, overload: int = 1) -> Iterator[Sample]:  # fmt: skip
-    """Draw puzzles of a cell as samples: the query is the only message, the puzzle's name the id.
-
-    A query that alone fills the paper's context is refused.
-    """
+    """Draw samples of a cell: the query is the only message; one that alone fills the paper's context is refused."""
     condition = name_condition(perturbation, overload)
     for row, query in draw_queries(cell, start, stop, seed, edition, perturbation, overload):
         answer_budget(estimate_tokens(query))

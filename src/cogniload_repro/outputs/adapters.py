@@ -1,7 +1,6 @@
 """Records of other programs -> rows of outputs: lines of batches, samples of lm-evaluation-harness, logs of Inspect.
 
-A record is recognised by its keys. The puzzle is named where one of the record's texts is a puzzle's name;
-elsewhere the row carries the prompt as `text`, by which the puzzle can be found.
+A record is recognised by its keys. Where none of its texts is a puzzle's name, the row carries the prompt as `text`.
 """
 
 import json
@@ -96,10 +95,7 @@ def adapt_entries(entries: Iterable[tuple[Entry, Origin]], columns: list[str]) -
 def adapt_record(
     record: dict, model: str | None = None, asked: Mapping[str, object] = Origin().asked
 ) -> Iterator[dict | Refusal]:
-    """Yield the rows of one JSON object: several where a model was asked several times, itself if it is a row.
-
-    A request that stands next to its answers is no row. For `model` and `asked` see `Origin`.
-    """
+    """Yield the rows of one JSON object, itself if it is a row; a request beside its answers is none. See `Origin`."""
     try:
         if "custom_id" in record and ("response" in record or "error" in record):
             answers, fields = _read_openai(record)
@@ -427,10 +423,7 @@ def _read_response(body: Mapping) -> Answer:
 
 
 def _message_text(message: object) -> object:
-    """Return the text of a chat message: its reasoning, where that is readable, and its content; None without a text.
-
-    A content of an unknown form is returned as it stands, to be refused by its type.
-    """
+    """Return a chat message's readable reasoning and content; None without a text, an unknown content as it stands."""
     if not isinstance(message, dict):
         return None
     content = message.get("content")

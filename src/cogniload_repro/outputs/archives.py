@@ -54,9 +54,8 @@ def is_archive(path: Path) -> bool:
 def unpack(archive: Path, folder: Path, limit: int | None = None) -> tuple[Path, list[Rejected]]:
     """Unpack an archive into a folder of its own, whose name holds its SHA-256; a later call finds it there.
 
-    Returned is that folder, with the members that were refused: links and devices, what would lie outside the folder,
-    comes twice (be it in capitals) or cannot be read; and the archive itself if it is cut short. If it has too many
-    members, or unpacks to more than the limit (`records.unpacked_limit`), ValueError is raised and nothing stays.
+    Returned with the folder are the members that were refused, and the archive itself if it is cut short. If it has too
+    many members, or unpacks to more than the limit (`records.unpacked_limit`), ValueError is raised, nothing stays.
     """
     with archive.open("rb") as file:
         target = folder / f"{archive.name}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"

@@ -36,20 +36,13 @@ _LEGEND = f"""
 def check_outputs(
     source: str | Path | LocalSource, catalog: Catalog, *, model: str | None = None, edition: Edition | None = None
 ) -> tuple[pd.DataFrame, Report]:
-    """Read a source without writing anything, and count what is there.
+    """Read a source without writing anything; `model` and `edition` are those of `imports.import_outputs`.
 
-    Missing puzzles are counted among those of the catalog, or else as compared with the model's fullest cell; `model`
-    and `edition` are those of `imports.import_outputs`.
-
-    Returns
-    -------
-    frame : DataFrame
-        One row per model, the paper's first: responses, cells (with a response), min_per_cell, max_per_cell
-        (responses), missing (puzzles), tokens (responses with both counts), empty (without text), one column for each
-        of `endings.STOPS`, unclosed_trace (end within their reasoning), cut_early (truncated with fewer tokens than
-        the paper's), least_limit, most_limit (tokens that a request allows; missing where no source says), duplicates
-        (rows that answer a puzzle again).
-    report : Report
+    The frame has one row per model, the paper's first: responses, cells (with a response), min_per_cell, max_per_cell
+    (responses), missing (puzzles of the catalog or, without one, as compared with the model's fullest cell), tokens
+    (responses with both counts), empty (without text), one column for each of `endings.STOPS`, unclosed_trace (end
+    within their reasoning), cut_early (truncated with fewer tokens than the paper's), least_limit, most_limit (tokens
+    that a request allows; missing where no source says), duplicates (rows that answer a puzzle again).
     """
     known, frame = catalog.table().select(_CELL).to_pandas(), pd.DataFrame({"responses": []})
     answers, rejected = list[tuple](), list[Rejected]()

@@ -42,9 +42,8 @@ MAX_SETTINGS = 100_000
 class Report:
     """What an import has found: responses by model, rejected rows by reason, one example of each reason.
 
-    ``origin`` says how well the editions of the generator fit the puzzles that were drawn again from their names,
-    ``settings`` how models were asked (responses by model, setting and value), ``others`` which files were not read, as
-    nothing in them looks like outputs.
+    ``origin`` says which edition drew the puzzles, ``settings`` how models were asked (responses by model, setting and
+    value), ``others`` which files were not read, as nothing in them looks like outputs.
     """
 
     responses: Mapping[str, int]
@@ -87,8 +86,7 @@ def _plural(count: int, noun: str) -> str:
 class NamedPuzzles:
     """Draws the puzzles of which a source gives the name, and perhaps the text, but no metadata.
 
-    The source is read for its names when the first such puzzle is asked for. ``fits`` says how well the editions fit,
-    the best first; it is empty as long as no puzzle had to be drawn, or with a given edition.
+    The edition is found when the first such puzzle is asked for; ``fits`` says how well each fits, the best first.
     """
 
     def __init__(self, layout: Layout, catalog: Catalog, edition: Edition | None = None):
@@ -137,10 +135,9 @@ def import_outputs(
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles.parquet, rejected.parquet.
 
     The folder is new, or has been made from other sources, whose puzzles are known and whose models may not come again;
-    after a ValueError only its rejected rows are of use. Outputs are imported, unless the source's own tables say that
-    they are reconstructed. For `model` see `read_outputs`; models to `leave_out` are not taken; what `validate` raises
-    refuses the import; `extra_puzzles` returns puzzles in which prompts without a name are looked up; `edition` is that
-    of puzzles known by name alone, by default the one that fits them.
+    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; models to `leave_out` are not
+    taken; what `validate` raises refuses the import; prompts without a name are looked up in `extra_puzzles`; `edition`
+    is that of puzzles known by name alone, by default the one that fits them.
     """
     layout, folder = find_files(source), Path(folder)
     metadata = {
@@ -195,11 +192,7 @@ def read_source(
 
 
 class _Partitions(ExitStack):
-    """Writes responses as one file a model.
-
-    Rows are gathered in a common buffer; a file stays open only while more rows of its model are to come, as there may
-    be very many models.
-    """
+    """Writes responses as one file per model; a file stays open only where its rows overflow the common buffer."""
 
     def __init__(self, folder: Path, metadata: Mapping[str, str]):
         super().__init__()

@@ -1,8 +1,7 @@
 """What a folder of model outputs holds: tables, single answers, and puzzles of its own.
 
-Read are the authors' layout (answers ``N_d_needles_puzzleId_gold.*`` under one folder per model, puzzle texts
-``exp/**/NAME.txt``, metadata ``meta/**/NAME_state.json``) and tables of outputs; a table named ``puzzles.*``
-holds puzzles.
+The authors' layout has answers ``N_d_needles_puzzleId_gold.*`` in one folder per model, puzzle texts
+``exp/**/NAME.txt`` and metadata ``meta/**/NAME_state.json``; a table named ``puzzles.*`` holds puzzles.
 """
 
 import os
@@ -42,10 +41,7 @@ _RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-h
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be used: the file below the source, the row in it (0: the whole file), and why.
-
-    The model is given where only its puzzle is the trouble.
-    """
+    """A row that cannot be used: file, row (0: the whole file), why, and the model if only its puzzle is the trouble."""
 
     file: str
     row: int
@@ -55,10 +51,9 @@ class Rejected(NamedTuple):
 
 
 class LocalSource(NamedTuple):
-    """A source on this machine: the file or folder, how tables call it, what its archives could not give.
+    """A source on this machine: file or folder, its name in tables, what its archives could not give.
 
-    The note says that a file fetched earlier is used, since when it is there, and how to get another; ``inner`` are the
-    archives in the folder, and where they were unpacked.
+    The note says since when a file fetched earlier is used; ``inner`` has the archives in it, and where they are unpacked.
     """
 
     path: Path
@@ -72,9 +67,8 @@ class LocalSource(NamedTuple):
 class Layout:
     """The files of a source, sorted by path, by what they are.
 
-    ``texts`` and ``states`` are puzzle texts and metadata by puzzle name, ``answers`` stand with their model (None in
-    no folder). ``others`` are none of these and do not look like data; ``lost`` are data that are not read, and what
-    cannot be looked into.
+    Texts and states are by puzzle name, answers stand with their model (None in no folder). ``others`` do not look like
+    data; ``lost`` are data that are not read, and what cannot be looked into.
     """
 
     source: LocalSource
@@ -95,10 +89,7 @@ class Layout:
 
 
 def find_files(source: str | Path | LocalSource) -> Layout:
-    """Sort the files of a source; archives in it are looked into where they were unpacked.
-
-    If it does not exist, or holds neither outputs nor anything that is or was refused, ValueError is raised.
-    """
+    """Sort the files of a source and of archives in it; ValueError if there are no outputs and nothing was refused."""
     local = source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
     root, layout = local.path, Layout(local)
     if root.is_file():
@@ -132,9 +123,9 @@ def answer_name(path: PurePath) -> str:
 
 
 def walk(source: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
-    """Return the files below a folder, in the order of their paths; what cannot be looked into goes among the lost.
+    """Return the files below a folder by path, hidden ones left out; what cannot be looked into goes among the lost.
 
-    Hidden entries are left out. A link is followed, unless it leads to a folder that is read anyway.
+    A link is followed, unless it leads to a folder that is read anyway.
     """
     found: list[Path] = []
     read, waiting = {source.resolve()}, [source]

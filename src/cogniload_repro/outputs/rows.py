@@ -1,7 +1,4 @@
-"""Sources of model outputs, read as responses and rejected rows, and how models were asked, as far as a source says.
-
-A row that cannot be used never stops the others and never vanishes: it is yielded with its reason.
-"""
+"""Sources of model outputs, read as responses and rejected rows, and how models were asked, as far as a source says."""
 
 import math
 import re

@@ -1,7 +1,4 @@
-"""Where outputs come from: a local path, an https:// or hf:// address, an archive -> a local file or folder.
-
-What a server sends is bounded in size, and is appended to nothing but the same version of the same file.
-"""
+"""Where outputs come from: a local path, an https:// or hf:// address, an archive -> a local file or folder."""
 
 import hashlib
 import os
@@ -36,8 +33,7 @@ def open_source(source: str | Path, cache: str | Path, fetch: Callable[..., None
     """Bring a source to this machine: fetch it, compare its sum, unpack it and the archives in it, one level deep.
 
     It is a local path, ``https://...``, or ``hf://datasets/OWNER/NAME@COMMIT/path``, and may end in ``#sha256=`` and
-    the file's sum in hexadecimal; with a sum, the hub's address may name a branch. What is fetched and unpacked is kept
-    in the cache. `fetch` is `download`, perhaps with other options. Everything else raises ValueError.
+    the file's sum; with a sum, the hub's address may name a branch. Everything else raises ValueError.
     """
     address, mark, sha256 = str(source).partition("#sha256=")
     if mark and not _SHA256.fullmatch(sha256 := sha256.lower()):
@@ -91,8 +87,7 @@ def download(
 ) -> None:
     """Fetch a file; what an interrupted call has left beside it is continued, if the server has the same version.
 
-    Plain http is used for servers on this machine only, unless `allow_http`, as where the file's sum is compared
-    afterwards. `timeout_s` are seconds without a byte that end an attempt. If the server refuses, sends a web page or
+    Plain http is used for servers on this machine only, unless `allow_http`. If the server refuses, sends a web page or
     too much (`records.unpacked_limit`), or keeps failing, ValueError is raised; what has come is kept in the last case.
     """
     part = path.with_name(f".{path.name}.part")
