@@ -44,7 +44,7 @@ def sum_of(parts: object) -> str:
 class Build:
     """A build folder, what it is to be, and what its steps were made from and wrote, by content.
 
-    ``steps`` has, by name, ``{"from": {what: digest}, "wrote": {file: digest}}``; an unreadable manifest counts as none.
+    ``steps`` has, by name, ``{"from": {what: digest}, "wrote": {file: digest}}``; a damaged one counts as none.
     """
 
     def __init__(self, folder: str | Path, grid: str = "paper", jobs: int = 1, choices: Choices | None = None):

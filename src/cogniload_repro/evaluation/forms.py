@@ -39,7 +39,7 @@ def read_short(path: Path = SHORT_FORM) -> dict[Cell, int]:
 
 
 def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str | None = None) -> dict[Cell, int]:
-    """Return how many puzzles of each cell a form with fixed puzzles asks, in grid order; a `grid` replaces its cells."""
+    """Return how many puzzles of each cell a fixed form asks, in grid order; a `grid` replaces its cells."""
     if grid is None and form == "short":
         return {Cell(cell.N, cell.ratio_pct, cell.d, rounding): count for cell, count in read_short().items()}
     if grid is None and form not in FIXED:

@@ -46,7 +46,7 @@ def paper_curves() -> np.ndarray:
 
 
 def gradients(betas: np.ndarray) -> np.ndarray:
-    """Return gradients of log10 ECL50 and ID50, shape (r, 2, 5); a slope that is nearly flat or rises is nearly flat."""
+    """Return gradients of log10 ECL50 and ID50, shape (r, 2, 5); a slope that rises counts as nearly flat."""
     loads = np.array([1.0, MEANS["d"], MEANS["log10_N"], MEANS["rho"], MEANS["rho"] ** 2])
     found = np.empty((len(betas), 2, 5))
     for which, column in enumerate((2, 1)):

@@ -41,7 +41,7 @@ _RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-h
 
 
 class Rejected(NamedTuple):
-    """A row that cannot be used: file, row (0: the whole file), why, and the model if only its puzzle is the trouble."""
+    """A row that cannot be used: file, row (0: the whole file), why, and the model if its puzzle is the trouble."""
 
     file: str
     row: int
@@ -53,7 +53,7 @@ class Rejected(NamedTuple):
 class LocalSource(NamedTuple):
     """A source on this machine: file or folder, its name in tables, what its archives could not give.
 
-    The note says since when a file fetched earlier is used; ``inner`` has the archives in it, and where they are unpacked.
+    The note says since when a file fetched earlier is used; ``inner`` has its archives, and where they are unpacked.
     """
 
     path: Path
