@@ -36,7 +36,9 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     working for `PATIENCE_S`, or that a task has killed its worker.
     """
     try:
-        with _open_cluster(scheduler) if scheduler else _start_processes(jobs) as executor:
+        spawn = multiprocessing.get_context("spawn")
+        processes = ProcessPoolExecutor(jobs, spawn, _follow_parent) if not scheduler else None
+        with processes or _open_cluster(str(scheduler)) as executor:
             yield executor
     except BrokenExecutor:
         raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
@@ -56,10 +58,6 @@ def within(seconds: float, function: Callable[[], T]) -> T:
     if not wait_for([future], seconds).done:
         raise TimeoutError(f"timed out after {seconds:g} s")
     return future.result()
-
-
-def _start_processes(jobs: int) -> Executor:
-    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent)
 
 
 def _follow_parent() -> None:

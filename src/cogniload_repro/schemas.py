@@ -98,10 +98,6 @@ _ANY, _PROBABILITY = Column(missing=True), Column(low=0, high=1, missing=True)
 _TOKENS = dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True))
 
 
-def _adds_up(cells: pd.DataFrame) -> pd.Series:
-    return cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
-
-
 def _is_ratio(cells: pd.DataFrame) -> pd.Series:
     """Needles are whole statements, and rho may be given as two digits."""
     return (cells["rho"] - cells["ratio_pct"] / 100).abs() <= np.maximum(1 / cells["N"], 0.01) + 1e-9
@@ -128,7 +124,9 @@ CELLS = Schema(
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     {
-        "has more correct and wrong answers than its total": _adds_up,
+        "has more correct and wrong answers than its total": lambda cells: (
+            cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
+        ),
         "has rho and ratio_pct that contradict each other": _is_ratio,
     },
     former={"n": "total"},  # SQL does not tell n from N

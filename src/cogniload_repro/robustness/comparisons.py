@@ -1,9 +1,8 @@
 """Which models differ: pairs compared by accuracy over the cells that both have, or by ECL50.
 
-One test serves all comparisons of accuracy. The mean over cells has the standard error of a stratified design, with the
-accuracies that the paper's regression fits to each cell. These errors are identified by the printed tables, and where
-the regression misses, they are too large rather than too small. Answers of two models count as independent although
-both may have met the same puzzles, which again is cautious.
+The mean over cells has the standard error of a stratified design, with the accuracies that the paper's regression fits.
+The printed tables identify it, and where the regression misses it is too large rather than too small. Answers of two
+models count as independent although both may have met the same puzzles, which again is cautious.
 """
 
 from collections.abc import Sequence
@@ -200,9 +199,8 @@ def _choose_pairs(models: Sequence[str] | np.ndarray, value: np.ndarray) -> tupl
 def _lay_out(cells: pd.DataFrame, *, fitted: bool = True) -> tuple[list[str], pd.DataFrame, _Side]:
     """Return the models, the cells that any of them has, and their accuracies there.
 
-    Expected accuracies are those of the paper's regression, or without ``fitted`` the model's mean; of a model without
-    a finite fit, those of the cell with half a success and half a failure more. Perturbed prompts are other
-    cells.
+    Expected accuracies are those of the paper's regression, or without ``fitted`` the model's mean; without a finite
+    fit, the cell's with half a success and half a failure more. Perturbed prompts are other cells.
     """
     cells = cells[cells["total"] > 0]
     condition = cells["perturbation"].fillna("") if "perturbation" in cells else ""
@@ -214,9 +212,9 @@ def _lay_out(cells: pd.DataFrame, *, fitted: bool = True) -> tuple[list[str], pd
         sums = cells.groupby("model")[["correct", "total"]].transform("sum")
         cells["expected"] = sums["correct"] / sums["total"]
     keys = [*_CELL, "perturbation"]
-    cells["expected"] *= cells["total"]
     if cells.empty:
         return [], pd.DataFrame(columns=keys), _Side(*(np.zeros((0, 0)) for _ in range(4)))
+    cells["expected"] *= cells["total"]
     wide = cells.pivot_table(["total", "correct", "expected"], "model", keys, "sum", fill_value=0)
     total, correct, expected = (wide[name].to_numpy(float) for name in ("total", "correct", "expected"))
     some = np.maximum(total, 1)

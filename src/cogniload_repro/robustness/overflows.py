@@ -91,9 +91,8 @@ def finished_accuracy(
 def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
     """Bound the slope in N and ECL50 of the paper's regression among finished answers.
 
-    The regression depends on the correct answers through sums that the tables fix, and on how the finished answers
-    divide over the cells, which they fix by d and by N only. Linear programmes follow the gradient over all such
-    divisions, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
+    Linear programmes follow the gradient over all divisions of the finished answers over the cells that the tables
+    allow, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
 
     One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50 (overflows
     counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among finished answers).
@@ -192,10 +191,10 @@ class _Division:
     def points(self, ctx: np.ndarray) -> np.ndarray:
         """Return the slope in N and log10 ECL50 when these overflows are left out; NaN without a finite fit."""
         try:
-            beta = self._fit(ctx)
+            beta, log10_ecl50 = self._fit(ctx)
         except ValueError:
             return np.full(2, np.nan)
-        return np.array([beta[2], self._log10_ecl50(beta) if beta[2] < 0 else np.inf])
+        return np.array([beta[2], log10_ecl50 if beta[2] < 0 else np.inf])
 
     def starts(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Return the division at hand and, unless it is known, others in random directions."""
@@ -214,21 +213,19 @@ class _Division:
             ctx, best = ctx + length * step, value
         return best
 
-    def _fit(self, ctx: np.ndarray) -> np.ndarray:
-        return maximise(self._x, self._total - ctx, self._t)[0]
-
-    def _log10_ecl50(self, beta: np.ndarray) -> float:
-        return float(many_points(beta[None], self._means)["ecl50"][0])
+    def _fit(self, ctx: np.ndarray) -> tuple[np.ndarray, float]:
+        beta = maximise(self._x, self._total - ctx, self._t)[0]
+        return beta, float(many_points(beta[None], self._means)["ecl50"][0])
 
     def _gradient(self, place: int, ctx: np.ndarray) -> np.ndarray:
         """Return how a point changes with the overflows of each cell."""
-        beta = self._fit(ctx)
+        beta, log10_ecl50 = self._fit(ctx)
         p = expit(self._x @ beta)
         information = self._x.T @ (self._x * ((self._total - ctx) * p * (1 - p))[:, None])
         direction = np.eye(5)[2]
         if place:
             rho = self._means["rho"]
-            direction = -np.array([1, self._means["d"], self._log10_ecl50(beta), rho, rho**2]) / beta[2]
+            direction = -np.array([1, self._means["d"], log10_ecl50, rho, rho**2]) / beta[2]
         return (self._x * p[:, None]) @ np.linalg.solve(information, direction)
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:

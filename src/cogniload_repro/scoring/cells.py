@@ -102,7 +102,14 @@ SUMMARIES = {
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    return _gather(name, [_find_summary(path, name) for path in score_files(scores_dir)])
+    frames = []
+    for path in score_files(scores_dir):
+        if found := read_metadata(path).get(name):
+            frames.append(pd.DataFrame(json.loads(found)))
+            continue
+        with open_parquet(path) as file:  # scores that others have written are counted
+            frames.append(summarise(lean_table(file.read()))[name])
+    return _gather(name, frames)
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
@@ -139,14 +146,6 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
     whole = {pa.int64(): pd.Int64Dtype()}
     scores = pa.concat_tables(tables).replace_schema_metadata().to_pandas(types_mapper=whole.get)
     return scores.astype({"N": "int64", "d": "int64"})
-
-
-def _find_summary(path: Path, name: str) -> pd.DataFrame:
-    """Return a summary from a footer; scores that others have written are counted."""
-    if found := read_metadata(path).get(name):
-        return pd.DataFrame(json.loads(found))
-    with open_parquet(path) as file:
-        return summarise(lean_table(file.read()))[name]
 
 
 def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -161,19 +161,15 @@ def _is_option(value: ast.expr) -> bool:
 
 
 def _check_columns(parsed: SimpleFormula, formula: str, covariates: pd.DataFrame) -> None:
-    """Refuse a formula whose splines (up to `_LARGEST_DF` columns, twice with knots) and factors have too many columns.
+    """Refuse a formula whose splines and factors multiply out to too many columns, before they do."""
 
-    They are counted as they multiply out, before they do.
-    """
-    widths = dict.fromkeys(_parts(parsed), 1)
-    for part in widths:
-        tree = ast.parse(part, mode="eval").body
-        name = ast.unparse(tree.func) if isinstance(tree, ast.Call) else ""
-        if name in _SPLINES:
-            widths[part] = _LARGEST_DF * (2 if "knots" in part else 1)
-        elif name == "C":
-            named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & set(covariates)
-            widths[part] = max(1, len(covariates[list(named)].drop_duplicates()))
+    def width(part: str) -> int:
+        function = part.partition("(")[0]
+        named = [name for name in covariates if re.search(rf"\b{name}\b", part)]
+        levels = max(1, len(covariates[named].drop_duplicates())) if function == "C" else 1
+        return _LARGEST_DF * (2 if "knots" in part else 1) if function in _SPLINES else levels
+
+    widths = {part: width(part) for part in _parts(parsed)}
     columns = sum(math.prod(widths[factor.expr] for factor in term.factors) for term in parsed)
     most = min(_MOST_COLUMNS, _MOST_CELLS // max(len(covariates), 1))
     if columns > most:
@@ -203,10 +199,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
 def _build_design(
     formula: str, values: tuple[tuple[str, bytes | tuple[str, ...]], ...], rows: int
 ) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
-    """Build a design once for all models with the same cells: most of the time of a fit goes into it.
-
-    Whole numbers are covariates as floats: a power of theirs may be larger than integers can be.
-    """
+    """Build a design once for all models with the same cells, of floats: powers may be larger than integers can be."""
     columns = {name: np.frombuffer(held) if isinstance(held, bytes) else list(held) for name, held in values}
     covariates, parsed = pd.DataFrame(columns, index=range(rows)), read_formula(formula)
     _check_columns(parsed, formula, covariates)

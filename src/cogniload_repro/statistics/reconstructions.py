@@ -27,7 +27,10 @@ def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
     Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number.
     """
-    for number, correct in enumerate(_counts_of(cells)):
+    known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
+    own = cells["correct"].to_numpy()
+    counts = np.where(known, committed_counts(cells), own).astype(own.dtype) if known.any() else own[None]
+    for number, correct in enumerate(counts):
         table = cells.assign(correct=correct)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
@@ -84,13 +87,6 @@ def committed_counts(cells: pd.DataFrame) -> np.ndarray:
 def load_tables() -> pd.DataFrame:
     """Return the file of tables: `KEYS` and the correct answers of each table, r0, r1, ..."""
     return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
-
-
-def _counts_of(cells: pd.DataFrame) -> np.ndarray:
-    """Return the correct answers of each reconstruction at each row, shape (tables, rows)."""
-    known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
-    own = cells["correct"].to_numpy()
-    return np.where(known, committed_counts(cells), own).astype(own.dtype) if known.any() else own[None]
 
 
 def _join(cells: pd.DataFrame) -> pd.DataFrame:

@@ -126,7 +126,9 @@ def _describe(
     information = x.T @ (x * weights[:, None])
     covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
     if family == QUASI:
-        covariance = covariance * max(dispersion(k, n, np.exp(link.log_p(eta)), len(terms)), 1.0)
+        p = np.clip(np.exp(link.log_p(eta)), 1e-12, 1 - 1e-12)
+        chi_square, freedom = ((k - n * p) ** 2 / (n * p * (1 - p))).sum(), len(n) - len(terms)
+        covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
     if family == QUASI or status != "ok":
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
@@ -139,13 +141,6 @@ def check_family(family: str) -> None:
     """Raise ValueError for a name that is not a key of `FAMILIES`."""
     if family not in FAMILIES:
         raise ValueError(f"there is no family {family!r}; choose one of: {', '.join(FAMILIES)}")
-
-
-def dispersion(k: np.ndarray, n: np.ndarray, p: np.ndarray, terms: int) -> float:
-    """Return Pearson's chi-square by its degrees of freedom, NaN without any: 1 around a right model."""
-    p = np.clip(p, 1e-12, 1 - 1e-12)
-    chi_square = ((k - n * p) ** 2 / (n * p * (1 - p))).sum()
-    return float(chi_square / (len(n) - terms)) if len(n) > terms else np.nan
 
 
 def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
