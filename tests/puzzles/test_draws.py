@@ -147,19 +147,6 @@ def test_steps_saved_do_not_change_what_is_drawn(seed, n, count):
     assert draws.between(0, 2**64 - 1) == next(words)
 
 
-@pytest.mark.parametrize("n", [1, 5])
-def test_every_element_is_taken_alike(n):
-    """Over many seeds each of twelve elements is taken about equally often, under every version."""
-    for version in VERSIONS:
-        draws, counts = seeded(version, 7), [0] * 12
-        for _ in range(3000):
-            for place in draws.sample(range(12), n):
-                counts[place] += 1
-        # five standard deviations of a binomial count
-        expected = 3000 * n / 12
-        assert max(abs(count - expected) for count in counts) < 5 * (expected * (1 - n / 12)) ** 0.5
-
-
 class FixedWords(Elixir):
     """Draws given words first."""
 

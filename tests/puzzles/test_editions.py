@@ -1,9 +1,8 @@
 import pytest
 
 from cogniload_repro.grid import Cell, _notice
-from cogniload_repro.puzzles.editions import EDITIONS, KEY_ORDERS, NAMES, PORT, resolve_edition
+from cogniload_repro.puzzles.editions import EDITIONS, NAMES, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ontology import CATEGORIES
 
 
 def test_names_stand_for_editions():
@@ -22,17 +21,6 @@ def test_former_names_are_accepted_with_a_notice(caplog):
     assert resolve_edition("elixir", "term") == resolve_edition("elixir", "alphabetical")
     assert Cell(50, 5, 1, "port") == Cell(50, 5, 1, "half-even")
     assert "edition port is now called python" in caplog.text
-
-
-def test_orders_of_keys_hold_all_categories():
-    """Both orders have the twelve categories; only the port keeps them as they were drawn."""
-    assert {"alphabetical": tuple(sorted(CATEGORIES)), "ontology": CATEGORIES} == KEY_ORDERS
-    drawn = ["hair", "location", "clothes_hat"]
-    assert PORT.order_keys(drawn) == ([0, 1, 2], None)
-    for order, names in KEY_ORDERS.items():
-        places, ranks = resolve_edition("elixir", order).order_keys(drawn)
-        assert [drawn[place] for place in places] == [name for name in names if name in drawn]
-        assert sorted(range(3), key=ranks.__getitem__) == places
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,6 @@ def test_every_failed_attempt_is_reported_and_broke_a_rule(point):
         assert (number, many, others) == (len(move.conditions), len(move.updates), len(before) - 1)
 
 
-@settings(max_examples=30, deadline=None)
-@given(POINTS)
-def test_replay_in_places_is_the_replay_in_words(point):
-    """At every step everybody's places in the domains are the values of the replay in words."""
-    puzzle = draw_puzzle(*point)
-    values = list(puzzle.domains.values())
-    for places, states in zip(puzzle.replay(), puzzle.states(), strict=True):
-        for state, own in zip(places, states.values(), strict=True):
-            assert [values[at][value] for at, value in enumerate(state)] == list(own.values())
-
-
 def test_statements_are_counted_as_they_read(drawn, measures):
     """Type, conditions, updates and different others are those of the statements in words."""
     assert len(measures.puzzles) == len(drawn)

@@ -159,22 +159,17 @@ def test_a_text_gives_all_parts():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("1. The", "2. The", "line 5: statement 2 where 1 is due"),
         ("2. The", "3. The", "line 6: statement 3 where 2 is due"),
         ("2. The", "The", "line 6: .*no initial line and no statement; number it"),
         ("red hair move", "reed hair move", "line 5: 'having reed hair' is no condition clause"),
         ("hair move to", "hair moves to", "line 5: .*is no statement"),
-        ("color their hair to pink", "", "line 6: .*is no statement"),
         ("to the bar\n", "to the bar and move to the zoo\n", "line 5: .*names a category twice"),
-        ("having red hair color", "located in the zoo color", "line 6: .*names a category twice"),
         ("zoo.", "zoo", "line 3: .*is no initial line"),
-        ("has red colored hair and ", "", "line 4: other categories"),
         (" and has blue colored hair", "", "line 4: other categories"),
         ("is located at the bar", "last ate a pizza", "line 4: other categories"),
         ("move to the bar", "eat a pizza", "line 5: other categories"),
         ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
         ("What is the final hair color", "What is the hair colour", "line 8: .*none of the benchmark's questions"),
-        ("of Ann?", "of Ann?\nAnn has pink hair.", "line 9: the text goes on"),
         ("\n\nWhat is the final hair color of Ann?", "", "line 4: the text goes on"),
     ],
 )
