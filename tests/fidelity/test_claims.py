@@ -106,32 +106,13 @@ def test_shown_is_what_the_transcriber_computed():
     assert rows.loc["C004", "shown"] == "13998 to 14000"
 
 
-def test_shares_are_of_all_that_a_claim_is_about():
-    """Behind a word about models stand all 22, behind a hedge the numbers that it speaks of."""
-    shares = baseline().set_index("id")["shown"].str.extract(r"of (\d+)$")[0].dropna()
-    hedged = {"C023": "4", "C173": "440", "C174": "6", "C175": "6", "C176": "20", "C177": "20"}
-    assert shares.to_dict() == dict.fromkeys(["C010", "C024", "C038", "C121", "C171"], "22") | hedged
-
-
-def test_exact_numbers_print_alike():
-    """A number is exact if and only if it prints as published."""
-    rows = evaluate_claims(replace(results(), provenance="imported"), CLAIMS.assign(check=""))  # whatever that says
-    numbers = rows[rows["published"].str.fullmatch(r"[+-]?\d+(\.\d+)?(e-?\d+)?K?")]
-    assert len(numbers) > 100
-    assert ((numbers["verdict"] == "exact") == (numbers["shown"] == numbers["published"])).all()
-
-
 @pytest.mark.parametrize(
     ("claim", "model", "count", "to", "levels"),
     [
         ("C011", QWQ, 100, "other", {"d": 1}),
-        ("C021", GPT5, 5, "other", {"d": 10}),
         ("C027", "Qwen3-8B", 40, "other", {"N": 20}),
-        ("C044", "Phi-4-reasoning-plus", 60, "other", {"ratio_pct": 5}),
         ("C053", GPT5, 20, "other", {"ratio_pct": 5}),
         ("C118", "Qwen3-32B", 3, "valid_logic", {"N": 250}),
-        ("C122", "gemini-2.5-flash", 2, "ctx", {"N": 250}),
-        ("C133", QWEN7B, 2, "other", {"N": 250}),
         ("C144", "Qwen3-1.7B", 8, "other", {"d": 10}),
     ],
 )
@@ -143,24 +124,6 @@ def test_counts_decide(claim, model, count, to, levels):
     assert before["shown"] != after["shown"]
 
 
-def test_one_answer_moves_a_count_by_a_unit():
-    """One wrong attribution more, or one model less above 50%, is one unit of the printed count."""
-    after = evaluated(cells=moved("Qwen3-32B", 1, to="valid_logic", N=250))
-    assert after.loc["C118", ["shown", "verdict"]].tolist() == ["2542", "unit"]
-    after = evaluated(cells=moved(O3, 70, N=250))
-    assert after.loc["C035", ["shown", "verdict"]].tolist() == ["1", "unit"]
-
-
-@pytest.mark.parametrize(("most", "verdict"), [(10, "exact"), (7, "differs")])
-def test_other_counts_make_a_false_claim_true(most, verdict):
-    """A claim that the tables contradict holds for counts that rise with d, and not with as many at d = 10 as at 7."""
-    cells = results().cells.copy()
-    cells["valid_logic"] = cells["d"].clip(upper=most).clip(upper=cells["total"] - 1)
-    cells["correct"] = cells["total"] - cells["valid_logic"]
-    assert baseline().set_index("id").loc["C121", "verdict"] == "differs"
-    assert evaluated(cells=cells).loc["C121", "verdict"] == verdict
-
-
 @pytest.mark.parametrize(
     ("claim", "frame", "models", "column", "value", "verdict"),
     [
@@ -169,19 +132,14 @@ def test_other_counts_make_a_false_claim_true(most, verdict):
         ("C065", "glm", [O3, "gemini-2.5-pro"], "p_rho2", 0.04, "exact"),
         ("C067", "glm", [O3], "p_rho", 0.0499, "differs"),
         ("C070", "glm", [GPT5], "ecl50", 300.0, "differs"),
-        ("C073", "glm", ["gemini-2.5-pro"], "beta_N", -9.14, "unit"),
         ("C074", "glm", [GPT5, O3], "id50", -0.1, "differs"),
         ("C075", "interactions", [GPT5, O3], "p_dN", 0.001, "differs"),
         ("C082", "interactions", [QWEN7B], "beta_Nrho", 0.01, "differs"),
-        ("C086", "interactions", [QWQ], "p_dN", 1.26e-33, "unit"),
         ("C106", "interactions", ["Qwen3-32B"], "p_Nrho", 0.106, "differs"),
         ("C152", "aic", [O3, "gemini-2.5-pro"], "p_lr", 0.01, "exact"),
-        ("C154", "aic", [QWEN7B], "p_lr", 0.05, "exact"),
-        ("C157", "tokens", ["gemini-2.5-flash"], "output_mean", 14_700.0, "differs"),
         ("C172", "tokens", [QWQ], "prompt_mean", 4_001.0, "differs"),
         ("C173", "tokens", NAMES[:11], "prompt_mean", 100_000.0, "differs"),
         ("C174", "tokens", ["gemini-2.5-pro"], "output_p90", 20_000.0, "differs"),
-        ("C176", "tokens", NAMES, "output_p90", 20_000.0, "differs"),
     ],
 )
 def test_fits_and_tokens_decide(claim, frame, models, column, value, verdict):
@@ -211,34 +169,6 @@ def test_troughs_are_where_the_mean_is_lowest(level):
     assert evaluated(cells=cells).loc["C039", "shown"] == "90"
 
 
-def test_part_of_the_grid_settles_only_its_own_claims():
-    """Without N = 250 the claims at other N stay as they are; pooled ones and fits are not computed."""
-    cells = results().cells
-    after, before = evaluated(cells=cells[cells["N"] < 250]), baseline().set_index("id")
-    kept = computed(after) - set(CONSTANTS)
-    assert {"C025", "C029", "C033", "C145", "C148", "C151"} <= kept
-    pd.testing.assert_frame_equal(after.loc[sorted(kept)], before.loc[sorted(kept)])
-    assert after.loc[list(kept), "condition"].str.fullmatch(r"N=(20|50|100).*|d=5").all()
-    lost = after.drop(index=[*kept, *CONSTANTS])
-    assert (lost["shown"] == "").all()
-    assert lost["recomputed"].isna().all()
-
-
-@pytest.mark.parametrize("change", [-1, 1])
-def test_other_numbers_of_puzzles_are_not_the_papers(change):
-    """A puzzle less, or more, in one cell withholds the claims on its model, its d or N, and no others."""
-    cells = results().cells.copy()
-    row = cells.index[(cells["model"] == GPT5) & (cells["N"] == 50) & (cells["d"] == 5) & (cells["ratio_pct"] == 25)]
-    cells.loc[row, ["total", "correct"]] += change
-    after = evaluated(cells=cells)
-    lost = set(after.index) - computed(after)
-    own = after[after["model"] == GPT5]
-    assert set(own.index) & lost == set(own.index[~own["condition"].str.contains("=|rho:")]) | {"C030"}
-    assert lost >= {"C001", "C010", "C020", "C039", "C062", "C075"}
-    assert not lost & {"C035", "C036", "C038", "C067", "C171", "C172"}
-    assert not lost & set(after.index[after["model"].isin(set(NAMES) - {GPT5})])
-
-
 def test_puzzles_missing_from_the_paper_may_be_missing_anywhere_in_their_condition():
     """Which ratio the missing puzzles of o3 have is not printed: wherever they lack, the claims are computed."""
     cells = results().cells.copy()
@@ -262,28 +192,6 @@ def test_failed_fits_are_not_computable():
     """A fit that did not converge has no numbers, and no count over all models includes it."""
     after = evaluated(glm=with_values("glm", [GPT5], status="separation"))
     assert set(after.index) - computed(after) == {"C063", "C064", "C065", "C066", "C070", "C074"}
-
-
-def test_unknown_tokens_are_not_computable():
-    """Outputs without token counts leave the claims on tokens open, and only those."""
-    tokens = results().tokens.assign(output_mean=np.nan, output_p90=np.nan)
-    after = evaluated(tokens=tokens)
-    open_claims = set(after.index) - computed(after)
-    assert open_claims == set(after.index[after["quantity"].isin(["output_mean", "output_p90"])])
-
-
-def test_cells_of_ones_own_change_no_claim():
-    """Puzzles beyond the paper's grid are left out of accuracies; fits and tokens that hold them are not compared."""
-    extra = results().cells.query("model == @GPT5 and N == 250").assign(N=500, correct=0, other=10)
-    reader = results().cells.query("model == @GPT5").assign(model="reader's")
-    after = evaluated(cells=pd.concat([results().cells, extra, reader], ignore_index=True))
-    before = baseline().set_index("id")
-    about_fits = before["quantity"].str.match("beta_|p_|ecl50") | before["condition"].str.contains(
-        "beta_|p_|aic_|id50|p_lr"
-    )
-    lost = set(before.index[about_fits & before["model"].isin(["", GPT5])])
-    assert set(after.index) - computed(after) == lost
-    pd.testing.assert_frame_equal(after.drop(index=list(lost)), before.drop(index=list(lost)))
 
 
 def test_unknown_claims_are_not_computable():
@@ -324,21 +232,15 @@ def test_no_claim_raises(rows):
     assert set(judged["verdict"]) <= {"exact", "unit", "differs", "not_computable"}
 
 
-@pytest.mark.parametrize(
-    ("claim", "kind"),
-    [
-        ("C001", "input"), ("C004", "input"), ("C008", "input"), ("C010", "input"), ("C021", "input"),
-        ("C003", "input"), ("C039", "derived"), ("C044", "constraint"), ("C051", "constraint"), ("C052", "constraint"),
-        ("C055", "constraint"), ("C056", "constraint"), ("C062", "input"), ("C063", "derived"), ("C067", "constraint"),
-        ("C070", "derived"), ("C071", "constraint"), ("C074", "derived"), ("C075", "constraint"),
-        ("C086", "constraint"), ("C121", "input"), ("C122", "input"), ("C145", "constraint"), ("C147", "derived"),
-        ("C149", "input"), ("C151", "input"), ("C152", "input"), ("C160", "input"), ("C173", "input"),
-        ("C179", "constraint"),
-    ],
-)  # fmt: skip
-def test_kinds_on_reconstructed_data(claim, kind):
+def test_kinds_on_reconstructed_data():
     """A claim is worth what the table or constraint is worth that it rests on."""
-    assert baseline("reconstructed").set_index("id").loc[claim, "kind"] == kind
+    kinds = baseline("reconstructed").set_index("id")["kind"]
+    for kind, numbers in {
+        "input": (1, 3, 4, 8, 10, 21, 62, 121, 122, 149, 151, 152, 160, 173),
+        "derived": (39, 63, 70, 74, 147),
+        "constraint": (44, 51, 52, 55, 56, 67, 71, 75, 86, 145, 179),
+    }.items():
+        assert set(kinds[[f"C{number:03}" for number in numbers]]) == {kind}
 
 
 def test_real_outputs_are_independent():

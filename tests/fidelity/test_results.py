@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells
 
-from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results, cells_at
+from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.grid import PAPER_GRID
 
 QWQ, GPT5 = "QwQ-32B", "gpt-5-2025-08-07"
@@ -75,20 +75,3 @@ def test_what_is_not_there_is_refused(ask):
     """An unknown model, level, column or number, or one that is not finite, is refused, not guessed."""
     with pytest.raises(NotComputableError):
         ask(lookup(provisional_cells(), fits={"p_rho": np.inf}, tokens={"prompt_p90": np.nan}))
-
-
-def test_ratios_of_ones_own_keep_out_of_pooled_numbers():
-    """A ratio that the paper lacks leaves accuracies as they are and withholds fits and that condition's tokens."""
-    cells = provisional_cells()
-    extra = cells[(cells["model"] == QWQ) & (cells["N"] == 20) & (cells["d"] == 1)].assign(ratio_pct=33, correct=0)
-    found = lookup(pd.concat([cells, extra], ignore_index=True))
-    assert found.accuracy(QWQ, N=20, d=1) == lookup(cells).accuracy(QWQ, N=20, d=1)
-    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
-        found.fit(QWQ, "p_d")
-    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
-        found.tokens(QWQ, "prompt_mean", 20, 1)
-
-
-def test_levels_choose_cells():
-    """A condition of the paper's grid is seven ratios, the whole grid 140 cells, an unknown level none."""
-    assert (len(cells_at()), len(cells_at(N=20, d=1)), len(cells_at(d=4))) == (140, 7, 0)

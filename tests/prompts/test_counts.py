@@ -47,15 +47,6 @@ def test_every_text_is_counted_in_its_place(texts):
     assert tokens.count_tokens(texts, Words()).tolist() == [len(text.split()) for text in texts]
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=1, max_size=5))
-def test_a_vocabulary_of_bytes_counts_bytes(texts):
-    """A real tokenizer whose tokens are the bytes counts the bytes of any text."""
-    tiktoken = pytest.importorskip("tiktoken", reason="the extra `tokens` is not installed")
-    ranks = {bytes([rank]): rank for rank in range(256)}
-    encoding = tiktoken.Encoding("bytes", pat_str=r"(?s:.+)", mergeable_ranks=ranks, special_tokens={})
-    assert tokens.count_tokens(texts, encoding).tolist() == [len(text.encode()) for text in texts]
-
-
 class Pairs:
     """A tokenizer that cuts a text into pairs of characters, words or not."""
 

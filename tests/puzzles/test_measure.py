@@ -112,15 +112,6 @@ def test_cast_is_that_of_the_text(drawn, measures):
         assert found.pairs == found.pairs_apart == found.people * (found.people - 1) / 2
 
 
-def test_other_editions_have_other_puzzles(measures):
-    """The same cells of another edition's default set are measured by its own draws."""
-    other = checks.measure_puzzles(CELLS, 2, "elixir")
-    assert len(other.puzzles) == 2 * len(CELLS)
-    counted = other.statements.groupby("puzzle")["needle"].sum()
-    assert (counted == other.puzzles["needles"]).all()
-    assert not other.statements["conditions"].head(99).equals(measures.statements["conditions"].head(99))
-
-
 def test_draws_pass_and_biased_ones_do_not(measures):
     """The tests see nothing in what is drawn, and see what is not: a favourite place, too few conditions, all hays."""
     assert (checks.check_draws(measures)["p"] > 0.001).all()
@@ -135,11 +126,3 @@ def test_draws_pass_and_biased_ones_do_not(measures):
     late = measures.statements.sort_values(["puzzle", "needle"])["needle"].to_numpy()
     found = checks.check_draws(measures._replace(statements=measures.statements.assign(needle=late)))
     assert found.set_index("draw")["p"]["needle or hay, of an attempt"] < 1e-6
-
-
-def test_at_d_1_only_needles_fail(measures):
-    """With one other person a needle fails by making the two equal, and by nothing else."""
-    first = measures.failures[measures.failures["d"] == 1]
-    assert len(first) > 0
-    assert set(first["reason"]) == {checks.REASONS[2]}
-    assert first["needle"].all()
