@@ -208,8 +208,7 @@ def test_a_known_misfit_is_found(misfit):
     found = estimate_misfit(simulated(misfit))
     assert found.value == pytest.approx(misfit, abs=0.03)
     assert found.low <= misfit <= found.high
-    assert (found.ratio > 10) == (misfit > 0)
-    assert found.numbers == 600
+    assert (found.low > 0) == (misfit > 0)
 
 
 def test_the_estimate_is_the_most_likely(departures):
@@ -219,7 +218,6 @@ def test_the_estimate_is_the_most_likely(departures):
     assert all(log_likelihood(other, departures) <= best for other in np.linspace(0, 1, 50))
     for end in (found.low, found.high):
         assert 2 * (best - log_likelihood(end, departures)) == pytest.approx(3.841, abs=0.01)
-    assert found.ratio == pytest.approx(2 * (best - log_likelihood(0.0, departures)))
 
 
 def test_every_stated_accuracy_is_there(departures):

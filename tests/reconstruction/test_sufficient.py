@@ -1,5 +1,6 @@
 """Sufficient statistics: the optimiser against statsmodels, and what the printed tables settle."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,8 @@ from cogniload_repro.reconstruction.sufficient import (
     PRINTED,
     RULES,
     centre_step,
+    compare_codings,
+    compare_table2,
     derive_all,
     derive_each,
     deviations,
@@ -27,6 +30,7 @@ from cogniload_repro.reconstruction.sufficient import (
     least_deviation,
     missing_ratios,
     needle_shares,
+    on_lattice,
     predict,
     printed_windows,
     puzzles_per_cell,
@@ -193,3 +197,54 @@ def test_a_threshold_where_none_is_printed_deviates_without_bound():
     assert deviations("QwQ-32B", beta, points | {"nt50": np.nan})["nt50"] == np.inf
     without = load_table("table2").query("nt50.isna()").iloc[0]
     assert deviations(without["model"], without[list(BETAS)], without[list(POINTS)].to_dict())["nt50"] == 0
+
+
+def at(low, value, high, rule="half-up"):
+    """Return a derivation whose sum of rho has this window, in steps."""
+    step = {"half-up": 1 / 500, "nominal": 1 / 20}[rule]
+    one = derive_each([(BY_NAME["QwQ-32B"], ())], rule)[0]
+    T = np.append(one.T[:3], [value * step, one.T[4]])
+    return dataclasses.replace(one, T=T, window=(low * step, high * step))
+
+
+def test_windows_of_the_sum_of_rho():
+    """A window agrees if it holds a whole step; its width is the chance that it does; wider than a step it is 1."""
+    cases = [at(9.7, 9.9, 10.1), at(10.1, 10.3, 10.5), at(9.2, 10.4, 11.6), at(9.7, 9.9, 10.1, "nominal")]
+    test = compare_codings(cases).set_index("rule")
+    assert test["possible"].to_dict() == {"half-up": 2, "nominal": 1}
+    assert test["by_chance"].to_dict() == pytest.approx({"half-up": 0.4 + 0.4 + 1, "nominal": 0.4})
+
+
+def test_every_star_follows(rows):
+    """The derived standard errors give all the stars that Table 2 prints, and 21 rows to the digit."""
+    test = compare_table2(rows)
+    coefficients = test[test["se"].notna()]
+    assert len(coefficients) == 110
+    assert coefficients["stars"].tolist() == coefficients["printed_stars"].tolist()
+    assert set(test.loc[test["deviation"] > 1, "model"]) == {"DeepSeek-R1-Distill-Qwen-32B"}
+    assert len(test) == 8 * len(MODELS)
+
+
+@pytest.mark.slow
+def test_the_data_used_halves_up():
+    """One coding gives every complete model a possible sum; the others about as many as chance would."""
+    codings = compare_codings([one for rule in RULES for one in derive_all(rule)]).set_index("rule")
+    assert codings["step"].to_dict() == {"half-up": "1/500", "half-even": "1/500", "nominal": "1/20"}
+    assert codings.loc["half-up", "possible"] == codings.loc["half-up", "complete"] == 19
+    for rule in ("half-even", "nominal"):
+        expected = codings.loc[rule, "by_chance"]
+        assert abs(codings.loc[rule, "possible"] - expected) < 2 * np.sqrt(expected)
+    assert codings.loc["half-up", "rows"] == 21
+    assert codings.loc[["half-even", "nominal"], "rows"].max() < 6
+
+
+@pytest.mark.parametrize("name", ["o3-2025-04-16", "o4-mini-2025-04-16"])
+def test_choices_for_missing_puzzles(name):
+    """The ratios in use for the missing puzzles print Table 2's row and its sum of rho; of o3 no others do."""
+    model, cells = BY_NAME[name], load_counts()
+    derived = derive_each([(model, choice) for choice in missing_ratios(model)])
+    possible = [one.missing for one in derived if one.max_deviation <= 1 and on_lattice(one)]
+    used = cells[(cells["model"] == name) & (cells["total"] < 10)].set_index("d")["ratio_pct"]
+    assert tuple(used[d] for d, _ in model.missing) in possible
+    assert len(derived) == 49
+    assert len(possible) == 1 or name != "o3-2025-04-16"

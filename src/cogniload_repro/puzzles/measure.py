@@ -4,7 +4,6 @@ They are drawn for this, because a text states neither whom a statement was made
 """
 
 from collections.abc import Iterable, Iterator
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ _FEWEST = 5  # expected, for a chi-square test
 CELL = ["N", "d", "ratio_pct"]
 _PUZZLES = [*CELL, "needles", "people", "lines", "poi_index", "asked_index", "categories", "smallest", "pairs",
             "pairs_apart"]  # fmt: skip
-_STATEMENTS = ["puzzle", "index", "needle", "conditions", "updates", "repeats", "idle", "distinct"]
+_STATEMENTS = ["puzzle", "index", "needle", "conditions", "updates", "repeats", "distinct"]
 _FAILURES = ["puzzle", "index", "needle", "conditions", "updates", "reason", "alike", "others"]
 
 
@@ -34,8 +33,8 @@ class Measures(NamedTuple):
 
     Statements and failures name their puzzle by its row. ``pairs_apart`` are pairs of people who differ in every
     category at the start; ``repeats`` is the expected number of updates that would give the reference person its own
-    value again, were values drawn by section 2.1.3, ``idle`` the chance that all of them would; ``distinct`` counts
-    different states among the others afterwards, ``alike`` the others who would have equalled the PoI.
+    value again, were values drawn by section 2.1.3; ``distinct`` counts different states among the others afterwards,
+    ``alike`` the others who would have equalled the PoI.
     """
 
     puzzles: pd.DataFrame
@@ -137,7 +136,7 @@ def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[
             1 / sizes[at] if reference == poi else (before[at] != states[poi][at]) / (sizes[at] - 1) for at in updates
         ]
         distinct = len(set(map(tuple, after[:poi] + after[poi + 1 :])))
-        yield index, reference == poi, len(conditions), len(updates), sum(chances), prod(chances), distinct
+        yield index, reference == poi, len(conditions), len(updates), sum(chances), distinct
 
 
 def _measure_failure(puzzle: Puzzle, failure: Failure, states: list[State]) -> tuple:

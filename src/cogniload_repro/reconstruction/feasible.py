@@ -52,13 +52,11 @@ class Departures(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """The likeliest misfit, its 95% interval and ratio against none by likelihood, and the number of accuracies."""
+    """The likeliest misfit and its 95% interval by likelihood ratio."""
 
     value: float
     low: float
     high: float
-    ratio: float
-    numbers: int
 
 
 def find_departures(models: Iterable[str] = NAMES) -> list[Departures]:
@@ -97,17 +95,16 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
         return log_likelihood(misfit, departures) - highest + drop
 
     low = 0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, value))
-    ratio = 2 * (highest - log_likelihood(0.0, departures))
-    return Misfit(value, low, float(brentq(above, value, _WIDEST)), ratio, sum(len(one.levels) for one in departures))
+    return Misfit(value, low, float(brentq(above, value, _WIDEST)))
 
 
 def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
-    """Return the misfit without each model: model, numbers (its printed accuracies), misfit, low, high, ratio."""
+    """Return the misfit without each model: model, numbers (its printed accuracies), misfit."""
     rows = [
-        (one.model, len(one.levels), *estimate_misfit([other for other in departures if other is not one])[:4])
+        (one.model, len(one.levels), estimate_misfit([other for other in departures if other is not one]).value)
         for one in departures
     ]
-    return pd.DataFrame(rows, columns=["model", "numbers", "misfit", "low", "high", "ratio"])
+    return pd.DataFrame(rows, columns=["model", "numbers", "misfit"])
 
 
 def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:

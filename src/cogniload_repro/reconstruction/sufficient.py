@@ -4,7 +4,7 @@ Tables 4 and 5 fix three components of Table 2's regression, the two AICs of Tab
 its row, but only if rho is computed as the authors did. Those of the interactions solve "the fit prints Table 3".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 from scipy.special import expit
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
+from cogniload_repro.formats import stars
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model, find_model
 from cogniload_repro.published import correct_by, load_printed, load_table
@@ -213,6 +214,39 @@ def _deviate(values: np.ndarray, printed: np.ndarray) -> np.ndarray:
     """Return deviations of the numbers of `HALF_UNITS` in half printed units, infinite where one is missing."""
     off = np.abs(values - printed) / np.array(list(HALF_UNITS.values()))
     return np.where(np.isnan(off), np.where(np.isnan(values) & np.isnan(printed), 0.0, np.inf), off)
+
+
+def compare_table2(derived: Iterable[Derived]) -> pd.DataFrame:
+    """Compare each derived number with the printed text of Table 2; deviations are in half printed units."""
+    printed, rows = load_printed("table2").set_index("model"), []
+    for one in derived:
+        name, own = one.model.name, printed.loc[one.model.name]
+        off = deviations(name, one.beta, one.points)
+        for beta, value, se in zip(BETAS, one.beta, one.se, strict=True):
+            shown = stars(2 * norm.sf(abs(value / se)))
+            rows.append((name, one.rule, beta, own[beta], value, se, off[beta], shown, own[f"{beta}_stars"]))
+        for point in POINTS:
+            rows.append((name, one.rule, point, own[point], one.points[point], np.nan, off[point], "", ""))
+    columns = ["model", "rule", "quantity", "printed", "derived", "se", "deviation", "stars", "printed_stars"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def compare_codings(derived: Iterable[Derived]) -> pd.DataFrame:
+    """Return how many models agree with each coding of rho.
+
+    The sum of rho is a multiple of ``step``; of the ``complete`` models, ``possible`` have such a sum inside the
+    rounding of AIC_linear (and ``by_chance`` would); ``rows`` of Table 2 follow.
+    """
+    derived, rows = list(derived), []
+    for rule in dict.fromkeys(one.rule for one in derived):
+        own, step = [one for one in derived if one.rule == rule], lattice_step(rule)
+        complete = [one for one in own if not one.model.missing]
+        chances = [min(1.0, (one.window[1] - one.window[0]) / float(step)) for one in complete]
+        follow = sum(one.max_deviation <= 1 or least_deviation(one) <= 1 for one in own)
+        rows.append((rule, str(step), len(complete), sum(map(on_lattice, complete)), sum(chances), len(own), follow,
+                     max(one.max_deviation for one in own)))  # fmt: skip
+    columns = ["rule", "step", "complete", "possible", "by_chance", "models", "rows", "max_deviation"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 @dataclass(frozen=True)
