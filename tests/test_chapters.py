@@ -78,22 +78,6 @@ def test_every_consequence_is_what_the_scorer_does(scoring):
     assert scoring["found"] == list(BUCKETS)
 
 
-@pytest.mark.parametrize(
-    ("consequence", "response", "bucket"),
-    [
-        ("Inside a word", "Sue has blue hair.", "wrong_logic"),
-        ("inside words", "The colour of hair is red.", "correct_last_sentence"),
-        ("backquote", "Sue's hair: red", "correct_valid"),
-        ("Reasoning", "Hard to say.", "wrong_other"),
-        ("Dots", "Sue has red hair.", "correct_valid"),
-    ],
-)
-def test_examples_would_fall_elsewhere_without_what_they_show(scoring, consequence, response, bucket):
-    """Taking out of a response what its sentence is about changes the bucket."""
-    asked, shown = next((asked, text) for what, asked, text in scoring["made_up"] if consequence in what)
-    assert score_response(response, **asked) == bucket != score_response(shown, **asked)
-
-
 def test_made_up_endings_distinguish_the_readings(scoring):
     """Each reading moves some of the ambiguous responses, and no reading all of them."""
     assert list(scoring["moved"].index) == list(OTHERS)

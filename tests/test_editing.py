@@ -111,8 +111,6 @@ def test_a_notebook_takes_the_documented_parameters(checkout, tmp_path):
     ("parameters", "complaint"),
     [
         ({"formula": "correct ~ tokens"}, "says 'tokens', which is neither"),
-        ({"family": "normal"}, "no family 'normal'"),
-        ({"models": ["gpt-6"]}, "no model gpt-6"),
         ({"cells_path": "nowhere.csv"}, "no table of cells at nowhere.csv"),
     ],
 )

@@ -75,18 +75,12 @@ def test_a_page_opens_from_a_disk_before_the_rest_of_it_is_there(browser, html, 
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("QwQ-32B", "notebooks/05_glm"),
-        ("ECL50", "notebooks/05_glm"),
-        ("tokenizer", "notebooks/09_tokens"),
-        ("OpenAI compatible", "notebooks/evaluate"),
-    ],
+    ("words", "found"), [("ECL50", "05_glm"), ("tokenizer", "09_tokens"), ("OpenAI compatible", "evaluate")]
 )
 def test_search_finds_terms_and_their_synonyms_from_a_disk(browser, html, words, found):
     """Without a server too, a reader finds the page on a term."""
     visit(browser, f"{html.as_uri()}/search.html?q={words}")
-    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"#search-results li a[href*='{found}.html']"))
+    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"#search-results a[href*='notebooks/{found}.html']"))
 
 
 def test_search_puts_the_page_of_that_title_first(browser, html):
@@ -99,10 +93,9 @@ def test_search_puts_the_page_of_that_title_first(browser, html):
         assert f"/{page}.html" in first.get_attribute("href"), title
 
 
-@pytest.mark.parametrize("words", ["__proto__", "constructor", "zzzz"])
-def test_search_for_nothing_finds_nothing(browser, html, words):
-    """Words that no page has, and names that every object of the language has, end in a message, not in an error."""
-    visit(browser, f"{html.as_uri()}/search.html?q={words}")
+def test_search_for_nothing_finds_nothing(browser, html):
+    """Names that every object of the language has end in a message, not in an error."""
+    visit(browser, f"{html.as_uri()}/search.html?q=__proto__")
     wait(browser, "/did not match|no results/i.test(document.getElementById('search-results').innerText)")
     assert complaints(browser) == []
 

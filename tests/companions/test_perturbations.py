@@ -123,11 +123,11 @@ def test_what_is_out_of_scope_is_refused(name, text, other):
 
 
 @pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("grid", ["", "abc", "GRID START\nGRID END", "GRID START\nab\nc\nGRID END", "GRID START\nab"])
-def test_half_a_grid_is_not_read(name, grid):
+def test_half_a_grid_is_not_read(name):
     """Markers and equal rows are required."""
-    with pytest.raises(ValueError, match=r"grid"):
-        restore(name, grid)
+    for grid in ("", "abc", "GRID START\nGRID END", "GRID START\nab\nc\nGRID END", "GRID START\nab"):
+        with pytest.raises(ValueError, match=r"grid"):
+            restore(name, grid)
 
 
 def test_the_grids_are_those_of_figure_2():
@@ -160,13 +160,6 @@ def test_reversals_and_lines_are_those_of_figure_2():
     )
     assert perturb("reverse_sentences", FIGURE_2).startswith("Find the least positive integer $m$ such that")
     assert "\n<Problem A> ositive integer $n$" in perturb("interleave_line", FIGURE_2, FIGURE_2)
-
-
-def test_dots_alone_would_lose_the_end_of_the_figures_own_statement():
-    """The statement of Figure 2 ends in a dot, so a filler that is a dot as well hides its end; ours is a space."""
-    rectangle = perturb("rectangle_perimeter", FIGURE_2)
-    assert restore("rectangle_perimeter", rectangle) == FIGURE_2
-    assert restore("rectangle_perimeter", rectangle.replace("\n ", "\n.", 1)) != FIGURE_2
 
 
 def test_a_perturbed_puzzle_has_the_same_answer():

@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from cogniload_repro.cli import main
 from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.companions.protocol import (
     compare_perturbations,
@@ -24,6 +22,7 @@ from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import write_set
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import fit
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
@@ -128,23 +127,11 @@ def test_perturbed_answers_are_compared_with_the_same_puzzles():
 
 def test_perturbation_is_a_factor_of_the_regression(tmp_path):
     """Answers with a perturbation are counted apart, and its coefficient is the one that they were drawn with."""
-    rng, rows = np.random.default_rng(3), []
-    puzzles = list(draw_grid(grid_cells("N=20,50 ratio=25,75 d=1,2,3"), 12, 5))
-    for puzzle in puzzles:
-        for name, lost in (("", 0.2), ("rail_fence", 0.7)):
-            answer = "I do not know." if rng.random() < lost else f"{puzzle.poi}: {puzzle.solution}."
-            rows.append({"model": "mine", "name": puzzle.name, "perturbation": name, "response": answer})
-    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    build = ["--build", str(tmp_path / "build")]
-    for arguments in (["download-outputs", "--source", str(tmp_path / "answers.jsonl")], ["score", "--jobs", "1"]):
-        run = CliRunner().invoke(main, [*arguments, *build])
-        assert run.exit_code == 0, run.output
-    cells = load_cells(tmp_path / "build")
-    assert sorted(cells["model"].unique()) == ["mine", "mine (rail_fence)"]
-    split = split_perturbations(cells)
-    assert split.groupby(["model", "perturbation"])["total"].sum().to_dict() == {
-        ("mine", ""): len(puzzles), ("mine", "rail_fence"): len(puzzles),
-    }  # fmt: skip
+    rng, own = np.random.default_rng(3), GRID.assign(total=100)
+    named = {"mine": 0.8, "mine (rail_fence)": 0.3}
+    cells = [own.assign(model=name, correct=rng.binomial(100, p, len(own))) for name, p in named.items()]
+    split = split_perturbations(pd.concat(cells, ignore_index=True))
+    assert set(zip(split["model"], split["perturbation"], strict=True)) == {("mine", ""), ("mine", "rail_fence")}
     fits = fit(split, "correct ~ d + log10_N + rho + C(perturbation)").set_index("term")
     row = fits.loc["C(perturbation)[T.rail_fence]"]
     assert row["status"] == "ok"

@@ -20,7 +20,6 @@ from cogniload_repro.companions.scap import (
     REPEATS,
     Rule,
     apply_rules,
-    count_right,
     draw_probe,
     estimate_capacity,
     next_sizes,
@@ -86,17 +85,6 @@ def test_intervals_hold_as_often_as_they_say():
     assert covered >= binom.ppf(0.001, searches, 0.95)
 
 
-def test_answers_are_scored_from_their_numbers_alone():
-    """A table needs no prompts: the probes are drawn again; unreadable answers count as asked."""
-    probe = draw_probe("path", 5, 2, 9)
-    answers = pd.DataFrame(
-        {"probe": "path", "size": 5, "number": [2, 3], "seed": 9, "response": [f"Answer: {probe.answer[0]}", "?"]}
-    )
-    scored = score_answers(answers)
-    assert scored["verdict"].tolist() == ["right", "unreadable"]
-    assert count_right(scored).to_dict("records") == [{"probe": "path", "size": 5, "asked": 2, "right": 1}]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -129,8 +117,9 @@ def test_the_command_goes_round_until_nothing_is_left(tmp_path):
             break
         for row in map(json.loads, asked.read_text().splitlines()):
             right = draw_probe(row["probe"], row["size"], row["number"], row["seed"]).answer
-            numbers = right if row["size"] <= CAPACITY[row["probe"]] else (-1,) * len(right)
-            answered.append(row | {"response": f"Answer: {', '.join(map(str, numbers))}"})
+            is_mastered = row["size"] <= CAPACITY[row["probe"]]
+            wrong = "?" if row["number"] % 2 else f"Answer: {', '.join(['-1'] * len(right))}"
+            answered.append(row | {"response": f"Answer: {', '.join(map(str, right))}" if is_mastered else wrong})
         path = tmp_path / ("answers.csv" if turn % 2 else "answers.jsonl")
         if turn % 2:
             pd.DataFrame(answered).to_csv(path, index=False)
@@ -187,12 +176,15 @@ def test_simultaneous_is_not_sequential():
     assert apply_rules(99, 97, [Rule("X+Y", "greater than 195", "Y", 9)]) == (99, 6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_probe_is_drawn_again_from_its_numbers(kind):
-    """Kind, size, number and seed make a probe, and each of them matters."""
-    probe = draw_probe(kind, 7, 3, 1)
-    assert probe == draw_probe(kind, 7, 3, 1)
-    assert len({probe, draw_probe(kind, 7, 4, 1), draw_probe(kind, 7, 3, 2), draw_probe(kind, 8, 3, 1)}) == 4
+def test_a_probe_is_drawn_again_from_its_numbers():
+    """Kind, size, number and seed make a probe, each of them matters, and impossible ones are named."""
+    for kind in KINDS:
+        probe = draw_probe(kind, 7, 3, 1)
+        assert probe == draw_probe(kind, 7, 3, 1)
+        assert len({probe, draw_probe(kind, 7, 4, 1), draw_probe(kind, 7, 3, 2), draw_probe(kind, 8, 3, 1)}) == 4
+    for call in (("rule", 3, 0), ("state", 0, 0), ("path", 3, -1)):
+        with pytest.raises(ValueError, match=r"choose one of|at least 1"):
+            draw_probe(*call)
 
 
 @pytest.mark.parametrize(
@@ -216,10 +208,3 @@ def test_answers_are_read_from_the_last_line_that_gives_one(response, verdict):
     probe, begin = draw_probe("rules", 1, 0)._replace(answer=(5, 17)), time.process_time()
     assert score_probe(probe, response) == verdict
     assert time.process_time() - begin < 2
-
-
-@pytest.mark.parametrize("call", [("rule", 3, 0), ("state", 0, 0), ("path", 3, -1)])
-def test_what_is_no_probe_is_refused(call):
-    """Unknown kinds and impossible sizes are named."""
-    with pytest.raises(ValueError, match=r"choose one of|at least 1"):
-        draw_probe(*call)

@@ -63,7 +63,6 @@ def test_the_exported_image_states_the_evidence(build):
     page, heights = build(), []
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
-        figure.subplots().plot([0, 1])
         page.figure(figure, "f", caption="C.", alt="a", evidence=evidence)
         heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
@@ -102,13 +101,6 @@ def test_shown_text_stays_inside_its_block(text):
     assert "<" not in re.sub(r"^<p><strong>A title</strong></p><pre>|</pre>$", "", fragment.html)
 
 
-def test_fragment_gives_both_forms_and_no_address():
-    """Jupyter gets HTML, the book Markdown, and the plain form does not change from run to run."""
-    fragment = Fragment("*a*", "<em>a</em>") + Fragment("b", "b")
-    assert fragment._repr_mimebundle_() == {"text/markdown": "*a*\n\nb", "text/html": "<em>a</em>b"}
-    assert repr(fragment) == "Fragment"
-
-
 def test_tables_escape_cells_and_set_numbers_to_the_right():
     """Headers may hold math. Numbers have stars, units or are intervals; a column with words stands to the left."""
     page = Page("nowhere")
@@ -125,9 +117,12 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
 
 
 def test_what_is_folded_up_is_there():
-    """A fold has its title and all of its content, however many colons this has."""
+    """A fold has its title and all of its content, however many colons this has; Jupyter gets both forms of it."""
     page = Page("nowhere")
     inner = page.table(pd.DataFrame({"a": ["x"]}), **PLAIN)
-    outer = page.fold(page.fold(inner, "Inner"), "Outer").markdown
-    assert outer.startswith(":::::{dropdown} Outer")
-    assert inner.markdown in outer
+    outer = page.fold(page.fold(inner, "Inner"), "Outer") + Fragment("b", "<em>b</em>")
+    assert outer.markdown.startswith(":::::{dropdown} Outer")
+    assert inner.markdown in outer.markdown
+    assert outer._repr_mimebundle_() == {"text/markdown": outer.markdown, "text/html": outer.html}
+    assert outer.html.endswith("<em>b</em>")
+    assert repr(outer) == "Fragment"  # no address that changes from run to run

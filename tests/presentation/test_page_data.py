@@ -1,14 +1,35 @@
-"""Data that stand in scripts, and printed numbers with what became of them."""
+"""Data for scripts: what stands in them as JSON, printed numbers, counts to fit, puzzles and judged answers."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.presentation.page_data import numbers_data, write_json, write_script
+from cogniload_repro.grid import MINI_GRID
+from cogniload_repro.models import NAMES
+from cogniload_repro.presentation.page_data import (
+    describe_puzzle,
+    explorer_data,
+    judge_answer,
+    numbers_data,
+    prepare_answers,
+    workbench_data,
+    write_json,
+    write_script,
+)
+from cogniload_repro.puzzles.catalog import puzzle_row
+from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.schemas import PUZZLES
+from cogniload_repro.scoring.verdict import BUCKETS, score_response
+from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.storage import write_table
 
+_HOSTILE = "</script><img src=x onerror=alert(1)>\u2028"
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -24,17 +45,11 @@ def test_json_comes_back_and_cannot_end_its_element(value):
     assert not set(text) & set("<>&`\u2028\u2029\n")
 
 
-def test_numbers_that_are_none_are_null():
-    """Scripts read null where there is no number, and numpy's scalars as plain ones."""
-    assert (
-        write_json({"a": [np.float64("nan"), float("inf"), np.int64(3), np.float64(0.5)]}) == '{"a":[null,null,3,0.5]}'
-    )
-
-
 def test_a_script_leaves_its_value_by_name():
-    """The script of hostile text holds nothing that a page could read as markup."""
-    text = write_script("cells", {"name": "</script><img src=x onerror=alert(1)>"})
+    """Where there is no number stands null, numpy's scalars are plain ones, hostile text is nothing to a page."""
+    text = write_script("cells", {_HOSTILE: [np.float64("nan"), float("inf"), np.int64(3), np.float64(0.5)]})
     assert "cogniload.data.cells = " in text
+    assert text.endswith(":[null,null,3,0.5]};\n")
     assert "<" not in text
 
 
@@ -54,3 +69,88 @@ def test_each_number_stands_at_its_row_and_column(tmp_path):
     assert data["rows"]["table4"]["QwQ-32B d=3"]["ctx"] == [["ctx", "7", "7", "input", "exact", ""]]
     assert data["columns"] == {"table2": ["beta_d"], "table4": ["ctx"], "table7": ["d=3"]}
     assert "prose" not in data["rows"]
+
+
+def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
+    """Committed counts come with every reconstruction, imported ones alone; sentences ask the paper's models only."""
+    cells = load_cells()
+    own = cells[cells["model"].isin(["QwQ-32B", "o3-2025-04-16"])].drop(columns="log10_N")
+    own = own.replace({"model": {"o3-2025-04-16": "</script>mine"}})
+    write_table(tmp_path / "cells.parquet", own, {"provenance": "imported"})
+    data = workbench_data(tmp_path)
+    assert [model["name"] for model in data["models"]] == [*NAMES, "</script>mine"]
+    assert sum(data["models"][-1]["k"]) == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
+    for model in data["models"]:
+        if model["name"] in ("QwQ-32B", "</script>mine"):
+            assert model["tables"] is None
+        else:
+            assert len(model["tables"]) == 25
+            assert {sum(table) for table in model["tables"]} == {sum(model["k"])}
+    asked = {row["text"]: row["models"] for row in data["questions"]}
+    named = {tuple(models) for text, models in asked.items() if text.startswith("gpt-5 and o3")}
+    assert named == {("gpt-5-2025-08-07", "o3-2025-04-16")}
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A build of imported outputs with three puzzles a cell, one of a text that nobody can read."""
+    folder = tmp_path_factory.mktemp("build")
+    drawn = [draw_puzzle(c.N, c.d, c.needles, 100_000 + one) for c in MINI_GRID for one in range(3)]
+    rows = [puzzle_row(puzzle) for puzzle in drawn]
+    rows[0]["text"] = "no puzzle"
+    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, schema=PUZZLES), {"provenance": "imported"})
+    outputs = pd.DataFrame(
+        {"model": _HOSTILE, "name": row["name"], "response": f"{row['poi']}: {row['gold']}. {_HOSTILE}"} for row in rows
+    )
+    write_table(folder / "outputs" / "own.parquet", outputs, {"provenance": "imported"})
+    cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
+    write_table(folder / "cells.parquet", cells, {"provenance": "imported"})
+    return folder
+
+
+def test_a_few_puzzles_of_each_cell_with_answers_and_responses(build):
+    """Two of each cell as far as they can be read, each with its responses; the page's data hold no markup."""
+    data = explorer_data(build)
+    assert len(data["puzzles"]) == 2 * len(MINI_GRID) - 1
+    assert all(len(puzzle["responses"]) == 1 for puzzle in data["puzzles"])
+    text = write_json(data)
+    assert "<" not in text
+    assert json.loads(text)["puzzles"][0]["responses"][0]["text"].endswith(_HOSTILE)
+
+
+def test_a_puzzle_in_numbers_replays_to_its_solution():
+    """Replayed from the letters alone, as the page does, every statement and the end are as in the package."""
+    for d in (1, 3, 10):
+        puzzle = draw_puzzle(50, d, 25, 123_456)
+        told = describe_puzzle(puzzle)
+        rows, needles = [list(row) for row in told["start"]], 0
+        for move in told["moves"]:
+            conditions, updates = ([(int(a, 36), int(b, 36)) for a, b in re.findall("(.)(.)", side)]
+                                   for side in move.split("|"))  # fmt: skip
+            met = [all(row[category] == value for category, value in conditions) for row in rows]
+            needles += met[told["poi"]]
+            for row in (row for row, meets in zip(rows, met, strict=True) if meets):
+                for category, value in updates:
+                    row[category] = value
+        names = list(told["domains"])
+        end = told["domains"][told["category"]][rows[told["poi"]][names.index(told["category"])]]
+        assert (end, needles) == (puzzle.solution, puzzle.needles)
+
+
+def test_prepared_answers_are_judged_by_the_scorer():
+    """Each has the scorer's bucket, deciding window and values; together they show five of the eight buckets."""
+    puzzle = draw_puzzle(20, 5, 10, 654_321)
+    asked = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
+    asked["domain"] = puzzle.domains[puzzle.category]
+    found = {}
+    for text, more in prepare_answers(puzzle, asked):
+        judged = judge_answer(text, asked, **more)
+        tokens = {name: value for name, value in more.items() if name != "title"}
+        assert judged["bucket"] == score_response(text, **asked, **tokens)
+        for place, values in judged["windows"]:
+            window = place if isinstance(place, str) else judged["text"].lower()[slice(*place)]
+            assert all(value in window for value in values)
+        found[judged["title"]] = judged["bucket"]
+    assert found["correct"] == found["unsure after correct reasoning"] == found["bold"] == "correct_valid"
+    assert found["wrong"] == "wrong_logic"
+    assert len(set(found.values()) & set(BUCKETS)) >= 5

@@ -3,11 +3,10 @@
 from itertools import combinations
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_rgb
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, OTHERS_COLOR, pens, plain_label
+from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, OTHERS_COLOR, pens
 
 #: Machado, Oliveira and Fernandes (2009), severity 1: what linear RGB turns into for each deficiency.
 VISION = {
@@ -33,15 +32,14 @@ def cielab(rgb):
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-@pytest.mark.parametrize("vision", VISION)
-def test_families_are_told_apart(vision):
-    """Any two colours differ by more than 20 CIELAB units, ten times a just noticeable difference."""
-    seen = [cielab(np.reshape(VISION[vision], (3, 3)) @ linear_rgb(color)) for color in COLORS]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
+def test_families_are_told_apart_and_stand_out():
+    """Any two colours differ by more than 20 CIELAB units, ten times a just noticeable difference, for every reader.
 
-
-def test_colours_stand_out_from_white():
-    """Every colour has a contrast of three to one with the page (WCAG 1.4.11)."""
+    Every colour has a contrast of three to one with the page (WCAG 1.4.11).
+    """
+    for vision in VISION.values():
+        seen = [cielab(np.reshape(vision, (3, 3)) @ linear_rgb(color)) for color in COLORS]
+        assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
     assert min(1.05 / (TO_XYZ[1] @ linear_rgb(color) + 0.05) for color in COLORS) >= 3
 
 
@@ -56,24 +54,10 @@ def test_no_two_models_look_alike():
 
 
 def test_own_models_are_black_and_differ():
-    """A reader's models are in a group of their own, each with another marker."""
-    drawn = pens([NAMES[0], "a", "b", "c"])
-    own = [drawn[name] for name in "abc"]
+    """A reader's models are in a group of their own, each with another marker and one short line as its label."""
+    drawn = pens([NAMES[0], "a\nb\tc\x00", " \n", "x" * 50, "openai-api/local/strong-1", "local/strong-1"])
+    paper, *own = drawn.values()
     assert {(pen.color, pen.family, pen.own) for pen in own} == {(OTHERS_COLOR, OTHERS, True)}
-    assert len({pen.marker for pen in own}) == 3
-    assert own[0].line()["linewidth"] > drawn[NAMES[0]].line()["linewidth"]
-
-
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("a\nb\tc\x00", "a b c"),
-        (" \n", "unnamed"),
-        ("x" * 50, "x" * 17 + "…"),
-        ("openai-api/local/strong-1", "strong-1"),
-        ("local/strong-1", "local/strong-1"),
-    ],
-)
-def test_labels_are_one_short_line(name, label):
-    """Control characters and length cannot disturb the picture."""
-    assert plain_label(name) == label
+    assert len({pen.marker for pen in own}) == 5
+    assert own[0].line()["linewidth"] > paper.line()["linewidth"]
+    assert [pen.label for pen in own] == ["a b c", "unnamed", "x" * 17 + "…", "strong-1", "local/strong-1"]

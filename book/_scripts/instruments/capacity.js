@@ -5,7 +5,6 @@
  * measured from that point. So any formula whose loads enter as numbers has intervals.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.capacity = (() => {
   const { dot, mean, LINKS, maximise, raise, combine } = cogniload.regression;

@@ -4,7 +4,6 @@
  * those that ran out of context (null where nobody counted them). A reader's own may have other errors too.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.cells = (() => {
   const MOST_ROWS = 500_000, MOST_BYTES = 64 * 2 ** 20, MOST_MODELS = 100, MOST_CELLS = 2_000;
@@ -128,17 +127,13 @@ cogniload.cells = (() => {
     return ["model,N,d,ratio_pct,rho,total,correct", ...lines, ""].join("\n");
   }
 
-  /** [share, low, high] of k in n with its Wilson interval. */
-  function wilson(k, n, z) {
-    const p = k / n, middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
-    const half = (z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
-    return [p, middle - half, middle + half];
-  }
   /** Accuracy of cells with its Wilson interval. */
   function accuracy(cells, z) {
-    const n = cells.reduce((sum, cell) => sum + cell.n, 0), k = cells.reduce((sum, cell) => sum + cell.k, 0), [estimate, low, high] = wilson(k, n, z);
-    return { n, k, estimate, low, high };
+    const [n, k] = ["n", "k"].map((name) => cells.reduce((sum, cell) => sum + cell[name], 0)), estimate = k / n;
+    const middle = (estimate + (z * z) / (2 * n)) / (1 + (z * z) / n);
+    const half = (z * Math.sqrt((estimate * (1 - estimate)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
+    return { n, k, estimate, low: middle - half, high: middle + half };
   }
 
-  return { unpack, decode, readTable, writeTable, wilson, accuracy };
+  return { unpack, decode, readTable, writeTable, accuracy };
 })();

@@ -6,10 +6,9 @@
  * shown (parts).
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.choices = (() => {
-  const { el } = cogniload.dom;
+  const { el, sortLevels } = cogniload.dom;
   const { readFormula } = cogniload.regression;
   const SHOWN = {
     "I(d**2)": "d²", "C(d)": "d as factor", "log10_N": "log₁₀ N", "I(log10_N**2)": "(log₁₀ N)²", "C(N)": "N as factor",
@@ -62,7 +61,7 @@ cogniload.choices = (() => {
     return page.state.ratio === "nominal" ? plain.replaceAll("C(rho)", "C(ratio_pct)").replace(/I\(rho\*\*(\d)\)/g, "I((ratio_pct / 100)**$1)").replace(/\brho\b/g, "I(ratio_pct / 100)") : plain;
   }
 
-  const levelsOf = (load) => [...new Set(page.built.flatMap((model) => model.cells.map((cell) => cell[load])))].sort((a, b) => a - b);
+  const levelsOf = (load) => sortLevels(page.built.flatMap((model) => model.cells.map((cell) => cell[load])));
 
   // ---- controls: chips, fields and buttons ---------------------------------------------------------------------------
   const CHIPS = {

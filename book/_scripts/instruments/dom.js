@@ -55,26 +55,10 @@ cogniload.dom = (() => {
   function copyLine(text, what) {
     const said = el("span", { class: "said", role: "status" });
     const copy = async () => {
-      said.textContent = (await copyText(text)) ? "copied" : "could not be copied";
+      said.textContent = await Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => "copied", () => "could not be copied");
       setTimeout(() => { said.textContent = ""; }, 3000);
     };
     return el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), el("button", { type: "button", onclick: copy, "aria-label": `Copy ${what}` }, "Copy"), said);
-  }
-
-  /** Copy text; from a file's address the clipboard may be closed, and an older way is tried. */
-  async function copyText(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      const box = el("textarea", { class: "unseen" });
-      box.value = text;
-      document.body.append(box);
-      box.select();
-      const done = document.execCommand("copy");
-      box.remove();
-      return done;
-    }
   }
 
   /** Offer text as a file; it is made in the page and goes nowhere else. */
@@ -84,5 +68,23 @@ cogniload.dom = (() => {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
-  return { el, svg, number, stars, table, callNames, findCalled, copyLine, saveText };
+  const here = document.currentScript.src, loading = new Map();
+  /** Load a script beside the book's others, once; a page on a disk may load nothing else. */
+  function load(path) {
+    if (!loading.has(path)) loading.set(path, new Promise((resolve, reject) => {
+      document.head.append(el("script", { src: new URL(path, here).href, onload: resolve, onerror: reject }));
+    }));
+    return loading.get(path);
+  }
+  /** A page's sections: each a heading and what stands below it. */
+  const section = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
+  /** Change a page without taking the keyboard from the element of that name. */
+  function keepFocus(redraw) {
+    const { id } = document.activeElement ?? {};
+    redraw();
+    if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus();
+  }
+  const sortLevels = (levels) => [...new Set(levels)].sort((a, b) => a - b);
+
+  return { el, svg, number, stars, table, callNames, findCalled, copyLine, saveText, load, section, keepFocus, sortLevels };
 })();

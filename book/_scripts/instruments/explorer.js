@@ -4,10 +4,9 @@
  * the #.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.explorer = (() => {
-  const { el, table } = cogniload.dom;
+  const { el, table, section, keepFocus, sortLevels } = cogniload.dom;
   const CELL = { N: "Statements N", d: "Difficulty d", ratio_pct: "Needle ratio ρ (%)" };
   const WINDOWS = ["last line with person and category", "last line with the person", "last sentence"];
   let data, state, parts;
@@ -56,7 +55,7 @@ cogniload.explorer = (() => {
   }
 
   // ---- state and address ---------------------------------------------------------------------------------------------
-  const levels = (name) => [...new Set(data.puzzles.map((puzzle) => puzzle[name]))].sort((a, b) => a - b);
+  const levels = (name) => sortLevels(data.puzzles.map((puzzle) => puzzle[name]));
   const inCell = () => data.puzzles.filter((puzzle) => Object.keys(CELL).every((name) => puzzle[name] === state[name]));
   function readAddress() {
     const words = new URLSearchParams(location.hash.slice(1)), found = {};
@@ -68,7 +67,7 @@ cogniload.explorer = (() => {
   function change(some) {
     state = { ...state, ...some };
     history.replaceState(null, "", `#${new URLSearchParams(state)}`);
-    update();
+    keepFocus(update);
   }
 
   // ---- what is shown -------------------------------------------------------------------------------------------------
@@ -91,10 +90,8 @@ cogniload.explorer = (() => {
       el("select", { id, onchange: pick }, options.map(([text, one]) => el("option", { value: one, selected: one === value }, text))));
   }
   function showChoice(found) {
-    const focus = document.activeElement?.id;
     parts.choice.replaceChildren(...Object.entries(CELL).map(([name, label]) => choice(name, label, levels(name).map((level) => [level, level]), state[name])),
       choice("puzzle", "Puzzle", found.map(({ name }, at) => [name, at]), state.puzzle));
-    if (focus?.startsWith("explorer-")) document.getElementById(focus)?.focus();
   }
 
   function showSteps(puzzle, { states, names }, step) {
@@ -102,7 +99,6 @@ cogniload.explorer = (() => {
     const button = (text, to) => el("button", { type: "button", onclick: go(to), id: `explorer-go-${text.toLowerCase()}` }, text);
     const slider = el("input", { type: "range", min: 0, max: puzzle.N, value: step, id: "explorer-step", "aria-label": "Statement",
       oninput: (event) => change({ step: Number(event.target.value) }) });
-    const focus = document.activeElement?.id;
     const needles = puzzle.moves.map((move, at) => holds(states[at][puzzle.poi], readMove(move).conditions));
     const strip = el("div", { class: "strip", "aria-hidden": "true" }, needles.map((needle, at) =>
       el("span", { class: `${needle ? "needle" : "distractor"}${at + 1 === step ? " now" : at < step ? " past" : ""}`, onclick: go(at + 1) })));
@@ -116,7 +112,6 @@ cogniload.explorer = (() => {
       el("strong", {}, solve(puzzle).answer), ` (${needles.filter(Boolean).length} of ${puzzle.N} statements were needles).`);
     parts.steps.replaceChildren(el("div", { class: "stepper" }, button("Start", 0), button("Back", step - 1), slider, button("Next", step + 1), button("End", puzzle.N),
       el("span", {}, ` ${step} of ${puzzle.N}`)), strip, el("p", { class: "statement", role: "status" }, said), ...(end ? [end] : []));
-    if (focus?.startsWith("explorer-")) document.getElementById(focus)?.focus();
   }
 
   function showPeople(puzzle, { states, names }, step) {
@@ -140,7 +135,6 @@ cogniload.explorer = (() => {
   function showAnswers(puzzle) {
     const all = [...puzzle.answers.map((one) => ({ ...one, title: `synthetic: ${one.title}` })), ...puzzle.responses.map((one) => ({ ...one, title: one.model }))];
     const at = Math.min(state.answer, all.length - 1), answer = all[at];
-    const focus = document.activeElement?.id;
     const windows = answer.windows.map(([text, values], place) => {
       const shown = typeof text === "string" ? text : answer.text.toLowerCase().slice(...text);
       return [WINDOWS[place], el("span", { class: "window" }, shown || "(empty)"), values.join(", ") || "none", place === answer.window ? "decides" : ""];
@@ -150,7 +144,6 @@ cogniload.explorer = (() => {
       el("pre", { class: "wrapped untrusted-text", tabindex: 0 }, answer.text),
       el("p", { class: "answer" }, "Bucket: ", el("code", {}, answer.bucket), answer.answer ? [", by the value ", el("strong", {}, answer.answer)] : "", ` (correct is ${puzzle.gold}).`),
       table({ id: "explorer-windows", caption: "Where the scorer looks, and which of the puzzle's values it finds there.", columns: ["Window", "Text", "Values found", ""], rows: windows, left: ["Text", "Values found", ""] }));
-    if (focus === "explorer-answer") document.getElementById(focus)?.focus();
   }
 
   /** Counts of all models in this configuration; of reconstructed ones, the range over the reconstructions. */
@@ -173,8 +166,7 @@ cogniload.explorer = (() => {
     data = cogniload.data.puzzles;
     state = readAddress();
     parts = Object.fromEntries(["choice", "steps", "people", "answers", "models", "text"].map((name) => [name, el("div", { class: `explorer-${name}` })]));
-    const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
-    container.replaceChildren(parts.choice, part("Step by step", parts.steps, parts.people, parts.text), part("How a response is scored", parts.answers), part("The models in this configuration", parts.models));
+    container.replaceChildren(parts.choice, section("Step by step", parts.steps, parts.people, parts.text), section("How a response is scored", parts.answers), section("The models in this configuration", parts.models));
     update();
     addEventListener("hashchange", () => { state = readAddress(); update(); });
   }
@@ -182,7 +174,4 @@ cogniload.explorer = (() => {
   return { start, solve };
 })();
 
-document.addEventListener("DOMContentLoaded", () => {
-  const container = document.getElementById("explorer");
-  if (container) cogniload.explorer.start(container);
-});
+document.addEventListener("DOMContentLoaded", () => cogniload.explorer.start(document.getElementById("explorer")));

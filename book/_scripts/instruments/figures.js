@@ -5,25 +5,15 @@
  * have such a figure only.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.figures = (() => {
-  const { el, findCalled } = cogniload.dom;
+  const { el, findCalled, load, sortLevels } = cogniload.dom;
   const here = document.currentScript?.src ?? "";
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const isDark = () => document.documentElement.dataset.theme === "dark";
   const fixed = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
   /** What all figures of the page share: models by name, those chosen, what is being typed, and how to draw again. */
   const shared = { models: new Map(), chosen: null, typed: "", draw: [] };
-
-  /** Load a script beside the book's others, once. */
-  const loaded = new Map();
-  function load(path) {
-    if (!loaded.has(path)) loaded.set(path, new Promise((resolve, reject) => {
-      document.head.append(el("script", { src: new URL(path, here).href, onload: resolve, onerror: reject }));
-    }));
-    return loaded.get(path);
-  }
 
   // ---- colours and panels --------------------------------------------------------------------------------------------
   function blend(color, towards, share) {
@@ -47,7 +37,7 @@ cogniload.figures = (() => {
       model: data.models[at].name, level, share, low, high, lowest, highest, Model: data.models[at].name, [panel.across]: String(level), Share: fixed(share),
       [data.counted]: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`,
     }));
-    const levels = [...new Set(rows.map(({ level }) => level))].sort((a, b) => a - b), last = levels.at(-1);
+    const levels = sortLevels(rows.map(({ level }) => level)), last = levels.at(-1);
     const own = rows.filter(({ model }) => shared.chosen.has(model)), typed = rows.filter(({ model }) => names.includes(model));
     const x = {
       field: "level", type: "quantitative", title: panel.label, axis: { values: levels, grid: false },

@@ -4,24 +4,18 @@
  * comparison that the build made; they are loaded when one is first asked for.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.printedNumbers = (() => {
-  const { el, callNames } = cogniload.dom;
+  const { el, callNames, load } = cogniload.dom;
   const WORDS = { exact: "to the digit", unit: "within one unit", within: "within sampling error", differs: "different", not_computable: "not computable" };
-  const here = document.currentScript?.src ?? "";
-  let loading = null;
-
-  /** Load the numbers once; a script beside this one, since a page on a disk may load nothing else. */
-  const load = () => (loading ??= new Promise((resolve, reject) => {
-    document.head.append(el("script", { src: new URL("numbers-data.js", here).href, onload: () => resolve(cogniload.data.numbers), onerror: reject }));
-  }));
+  /** The comparison with the paper, loaded when it is first asked for. */
+  const loadNumbers = () => load("numbers-data.js").then(() => cogniload.data.numbers);
 
   /** Below a table of the paper: choice of row and column, and what is known of the number there; returns what follows a link. */
   function attach(table) {
     const { id } = table, panel = el("div", { id: `${id}-number`, class: "number-panel", role: "status" });
-    const [row, column] = ["Row", "Column"].map((label) => el("select", { "aria-label": label, onchange: () => load().then(show) }));
-    const details = el("details", { class: "number-lookup", ontoggle: () => details.open && load().then(fill) },
+    const [row, column] = ["Row", "Column"].map((label) => el("select", { "aria-label": label, onchange: () => loadNumbers().then(show) }));
+    const details = el("details", { class: "number-lookup", ontoggle: () => details.open && loadNumbers().then(fill) },
       el("summary", {}, "Printed and recomputed, number by number, each with a link"), row, " ", column, panel);
     (table.closest(".pst-scrollable-table-container") ?? table).after(details);
     /** The key of a row: the model, with the level in the second column where a model has several rows. */
@@ -60,12 +54,12 @@ cogniload.printedNumbers = (() => {
     }
     table.tBodies[0].addEventListener("click", (event) => {
       const cell = event.target.closest("td");
-      if (cell && !String(getSelection())) load().then((data) => {
+      if (cell && !String(getSelection())) loadNumbers().then((data) => {
         const name = columnsOf(data)[cell.cellIndex - firstColumn(data)];
         if (name) choose(data, keyOf(data, cell.parentNode), name);
       });
     });
-    return (address) => load().then((data) => {
+    return (address) => loadNumbers().then((data) => {
       const keys = Object.keys(data.rows[id] ?? {}), names = columnsOf(data), isAsked = (key, name) => `${id}-${key}-${name}`.toLowerCase() === address.toLowerCase();
       const key = keys.find((one) => names.some((name) => isAsked(one, name)));
       if (key) (choose(data, key, names.find((name) => isAsked(key, name))) ?? details).scrollIntoView({ block: "center" });

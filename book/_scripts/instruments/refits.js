@@ -5,7 +5,6 @@
  * own models, or imported ones, are what they are: one fit.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.refits = (() => {
   const { chiSquared1, twoSided, mean, median, readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;

@@ -5,7 +5,6 @@
  * words of `make fit`: "not identified" (dependent columns), "separation" (estimates without bound), "not converged".
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.regression = (() => {
   const VARIABLES = ["d", "N", "log10_N", "rho"];

@@ -3,7 +3,6 @@
  * Only tables of four rows and more get buttons. Order and filter are what the reader sees, nothing else changes.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.tables = (() => {
   const { el, findCalled } = cogniload.dom;

@@ -3,10 +3,9 @@
  * What the printed tables do not identify is shown as the median and range over the reconstructions, without p-value or verdict.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.views = (() => {
-  const { el, svg, number, stars, table, copyLine, saveText } = cogniload.dom;
+  const { el, svg, number, stars, table, copyLine, saveText, sortLevels } = cogniload.dom;
   const { writeTable, accuracy } = cogniload.cells;
   const { SHOWN, page, spelledFormula } = cogniload.choices;
   const { POINTS, chooseCells, answer, overTables, summarise, at } = cogniload.refits;
@@ -150,7 +149,7 @@ cogniload.views = (() => {
     if (!row) return;
     const { own, paper, model } = row, { z } = page.data, tables = (model.tables ?? [undefined]).map((one) => chooseCells(model, page.state, one)), [cells] = tables;
     page.parts.curves.replaceChildren(...Object.entries({ d: "difficulty d", N: "length N (statements)", ratio_pct: "needle ratio ρ (%)" }).map(([load, label]) => {
-      const levels = [...new Set(cells.map((cell) => cell[load]))].sort((a, b) => a - b);
+      const levels = sortLevels(cells.map((cell) => cell[load]));
       const points = levels.map((level, place) => {
         const all = tables.map((one) => accuracy(one.filter((cell) => cell[load] === level), z)), [{ n, k, estimate, low, high }] = all, range = summarise(all.map((one) => one.estimate));
         if (range.low === range.high) return { at: place, p: estimate, low, high, text: `${k} of ${n} correct: ${number(estimate)} (${interval(low, high)})` };

@@ -4,10 +4,9 @@
  * afterwards. Files are read here and go nowhere.
  */
 "use strict";
-globalThis.cogniload ??= {};
 
 cogniload.workbench = (() => {
-  const { el } = cogniload.dom;
+  const { el, section } = cogniload.dom;
   const { unpack, decode, readTable, accuracy } = cogniload.cells;
   const { page, writeAddress, readAddress, spelledFormula, showControls } = cogniload.choices;
   const { refit, judgePaper, findIntervals, answer, overTables } = cogniload.refits;
@@ -76,7 +75,6 @@ cogniload.workbench = (() => {
     page.built = unpack(page.data);
     page.state = readAddress(location.hash);
     page.base = judgePaper();
-    const part = (title, ...inside) => el("section", {}, el("h2", {}, title), inside);
     page.parts = Object.fromEntries(["controls", "summary", "conclusions", "coefficients", "capacity", "curves", "commands", "mine"].map((name) =>
       [name, el("div", { class: name === "curves" ? "plots" : `workbench-${name}` })]));
     page.parts.show = el("select", { id: "workbench-show", onchange: (event) => change({ show: event.target.value }) });
@@ -89,12 +87,12 @@ cogniload.workbench = (() => {
     for (const name of ["dragover", "dragleave"]) document.addEventListener(name, stop);
     document.addEventListener("drop", (event) => { stop(event); [...event.dataTransfer.files].forEach(take); });
     container.replaceChildren(
-      part("Regression", page.parts.controls, page.parts.summary, page.parts.commands), part("The paper's sentences", page.parts.conclusions),
-      part("Your own model", zone, page.parts.mine),
-      part("Curves of one model", el("p", {}, el("label", { for: "workbench-show" }, "Model: "), page.parts.show), page.parts.curves,
+      section("Regression", page.parts.controls, page.parts.summary, page.parts.commands), section("The paper's sentences", page.parts.conclusions),
+      section("Your own model", zone, page.parts.mine),
+      section("Curves of one model", el("p", {}, el("label", { for: "workbench-show" }, "Model: "), page.parts.show), page.parts.curves,
         el("p", { class: "note" }, "Points: all answers at a level, with 95% Wilson intervals; dashed bars: range over the reconstructions, where the level is not identified. ",
           "Solid: your formula, averaged over the same answers, with its range where it is not identified. Dashed: the paper's.")),
-      part("Fit and capacity", page.parts.capacity), part("Coefficients", page.parts.coefficients));
+      section("Fit and capacity", page.parts.capacity), section("Coefficients", page.parts.coefficients));
     update();
     addEventListener("hashchange", () => { page.state = readAddress(location.hash); update(); });
     page.timing.ready = performance.now() - begun;
@@ -113,7 +111,4 @@ cogniload.workbench = (() => {
   return { start, report, change };
 })();
 
-document.addEventListener("DOMContentLoaded", () => {
-  const container = document.getElementById("workbench");
-  if (container) cogniload.workbench.start(container);
-});
+document.addEventListener("DOMContentLoaded", () => cogniload.workbench.start(document.getElementById("workbench")));
