@@ -193,12 +193,9 @@ SPARSE = pad(b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")
     ("blocks", "complaint"),
     [
         ([header("a", -512)], "a size of -512 bytes"),
-        ([header("a", -(10**15))], "a size of -1,000,000,000,000,000 bytes"),
         ([header("x", 64 << 20, tarfile.XHDTYPE), bytes(64 << 20)], "a size of 67,108,864"),
-        ([header("x", 64 << 20, tarfile.GNUTYPE_LONGNAME), bytes(64 << 20)], "a size of 67,108,864"),
         ([header("x", -1, tarfile.GNUTYPE_LONGLINK)], "a size of -1 bytes"),
         ([header("x", 11, tarfile.XHDTYPE), pad(b"11 size=-5\n"), header("a"), bytes(1024)], "-5"),
-        ([header("p", 9, tarfile.XHDTYPE), pad(b"0 path=xx")], "invalid header"),
         ([header("a", 0)[:-1] + b"x"], "bad checksum"),
         ([header("a", 1000), bytes(512)], "unexpected end of data"),
         ([header("a", 512, tarfile.GNUTYPE_SPARSE)], "a file with holes"),

@@ -60,13 +60,6 @@ def test_without_known_puzzles_the_fullest_cell_is_the_measure(tmp_path):
     assert frame[["min_per_cell", "max_per_cell", "missing"]].to_numpy().tolist() == [[1, 2, 1]]
 
 
-def test_a_source_of_rejected_rows_alone_has_no_models(tmp_path):
-    """What is printed are their reasons."""
-    frame, report = check(tmp_path, [("mine", "hello", 5)], puzzles_table(PAPER_GRID[:1], 3))
-    assert (len(frame), report.rejected) == (0, {"unknown puzzle": 1})
-    assert print_check(frame, report) == report.summary()
-
-
 def test_truncated_answers_are_counted(tmp_path):
     """Why models stopped, reasoning without an end, and limits below the paper's; programs get the same numbers."""
     names = puzzles_table(PAPER_GRID[:1], 7).column("name").to_pylist()

@@ -46,15 +46,6 @@ def test_json_lines_are_read(tmp_path, ending):
     assert rows(path) == [ROW, ROW]
 
 
-def test_bad_json_lines_do_not_stop_the_others(tmp_path):
-    """Every line is read for itself."""
-    good = json.dumps(ROW).encode()
-    lines = [good, b'{"model": "\xff"}', b"[1]", b"{", b"9" * 5000, b"[" * 200_000, good, good[:-5]]
-    path = write(tmp_path / "o.jsonl", b"\n".join(lines))
-    assert refusals(path) == [(2, "not UTF-8"), (3, "wrong type"), *((row, "malformed row") for row in (4, 5, 6, 8))]
-    assert [entry.row for entry in read_table(path, COLUMNS) if not entry.refusal] == [1, 7]
-
-
 @pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst"])
 def test_a_compressed_file_cut_short_gives_the_rows_before_the_cut(tmp_path, ending):
     """The loss of the rest is reported for the file as a whole."""
