@@ -119,7 +119,7 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
 
         find_reading(choices.scorer)
     if choices.custom_fit and {"formula", "family", "cells"} & set(given):
-        _check_regression(Path(build) / "cells.parquet", choices)
+        _check_regression(Path(build), choices)
     if choices != before or not (Path(build) / CHOICES_FILE).is_file():
         write_choices(build, choices)
     return choices
@@ -198,22 +198,13 @@ def _locate(address: str) -> str:
     return os.path.abspath(path) + mark + digits
 
 
-def _check_regression(built: Path, choices: Choices) -> None:
-    """Refuse what cannot be fitted: a formula is tried on the table or, before there is one, only read."""
-    import pandas as pd
+def _check_regression(build: Path, choices: Choices) -> None:
+    """Refuse what cannot be fitted: it is tried on one model or, before there are cells, only read."""
+    from cogniload_repro.statistics import cell_tables, fits, formulas, regression
 
-    from cogniload_repro.statistics import cell_tables, formulas, regression
-
-    if choices.family:
-        regression.check_family(choices.family)
-    cells = None
-    if choices.cells:
-        cells = cell_tables.read_cell_table(choices.cells)
-    elif built.is_file():
-        cells = pd.read_parquet(built)
-    if choices.formula:
-        formulas.read_formula(choices.formula)
-        if cells is not None:
-            covariates = [name for name in formulas.name_covariates(choices.formula) if name in cells]
-            known = cells[cells["total"] > 0].dropna(subset=covariates)
-            formulas.build_design(known if len(known) else cells, choices.formula)
+    formula, family = choices.formula or regression.QUADRATIC, choices.family or "logit"
+    regression.check_family(family)
+    formulas.read_formula(formula)
+    if choices.cells or (build / "cells.parquet").is_file():
+        cells = cell_tables.load_cells(choices.cells or build)
+        fits.fit(cells[cells["model"] == cells["model"].iloc[0]], formula, family)
