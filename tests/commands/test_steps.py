@@ -1,6 +1,5 @@
 """The chain, as make calls it: what has changed is made again, whatever dates say, and nothing else."""
 
-import contextlib
 import json
 import os
 import re
@@ -203,23 +202,14 @@ def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
     assert {path: path.read_bytes() for path in before} == before
 
 
-@pytest.fixture(scope="module")
-def scored(tmp_path_factory):
-    """A checkout with four answers scored, and the choices of its build."""
-    checkout = copy_checkout(tmp_path_factory.mktemp("scored") / "checkout")
-    choices = Choices(Source(str(write_answers(checkout / "answers.jsonl", "a", "b"))))
-    with contextlib.chdir(checkout):
-        write_choices("data/build-mini", choices)
-        bring_up_to_date(Build(Path("data/build-mini"), "mini", 1, choices), "scores")
-    return checkout, choices
-
-
 @pytest.fixture
-def built(scored, tmp_path, monkeypatch):
-    """A copy of it, to be damaged."""
-    shutil.copytree(scored[0], tmp_path / "checkout", symlinks=True)
-    monkeypatch.chdir(tmp_path / "checkout")
-    return Path("data/build-mini"), scored[1]
+def built(checkout, monkeypatch):
+    """A build with four answers scored, and its choices."""
+    build, choices = Path("data/build-mini"), Choices(Source(str(write_answers(checkout / "answers.jsonl", "a", "b"))))
+    monkeypatch.chdir(checkout)
+    write_choices(build, choices)
+    bring_up_to_date(Build(build, "mini", 1, choices), "scores")
+    return build, choices
 
 
 def bring(built, until="scores"):

@@ -128,7 +128,7 @@ def test_a_known_model_is_counted_by_its_own_tokenizer(monkeypatch, tmp_path):
     """The last part of Inspect's name finds it, whatever its case."""
     file = next(iter(find_tokenizers()))
     monkeypatch.setattr("cogniload_repro.evaluation.forms.present_tokenizers", lambda folder: (file.name,))
-    monkeypatch.setattr("cogniload_repro.evaluation.forms._load", lambda name, folder: name)
+    monkeypatch.setattr("cogniload_repro.evaluation.forms.load_tokenizer", lambda name, folder: name)
     monkeypatch.setattr("cogniload_repro.evaluation.forms.count_tokens", lambda texts, tokenizer: [len(texts[0])])
     folder = tmp_path / "own"
     assert count_prompt("12345", f"openai-api/x/{file.models[0].upper()}", folder) == (5, file.name)

@@ -19,14 +19,8 @@ COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "toke
 def puzzles_table(cells, per_cell):
     """Puzzles without text, some in each cell."""
     rows = [
-        {
-            "name": f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red",
-            "N": cell.N,
-            "d": cell.d,
-            "ratio_pct": cell.ratio_pct,
-            "needles": cell.needles,
-            "rho": cell.rho,
-        }
+        {"name": f"{cell.N}_{cell.d}_{cell.needles}_{100_000 + number}_red"}
+        | {column: getattr(cell, column) for column in ("N", "d", "ratio_pct", "needles", "rho")}
         for cell in cells
         for number in range(per_cell)
     ]

@@ -1,7 +1,6 @@
 """Two models of a build compared."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,17 +72,15 @@ def compare_models(first: str, second: str, cells: str | None, margin: float, by
 
 
 def _find_name(name: str, known: Iterable[str]) -> str:
-    """Return the full name of a model that is given by its full or short name."""
+    """Return the full name of a model that is given by its full or short name, in any case."""
     from cogniload_repro.models import BY_NAME
 
     full = {str(one): str(one) for one in known}
-    names = {BY_NAME[one].label.lower(): one for one in full if one in BY_NAME} | full
-    if found := names.get(name, names.get(name.lower())):
+    lower = {BY_NAME[one].label.lower(): one for one in full if one in BY_NAME} | {one.lower(): one for one in full}
+    if found := full.get(name, lower.get(name.lower())):
         return found
-    lower = {word.lower(): one for word, one in names.items()}
-    near = dict.fromkeys(lower[one] for one in get_close_matches(name.lower(), lower, n=3, cutoff=0.5))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"they have: {', '.join(full)}"
-    raise ValueError(f"the cells have no model {name}; {hint} (a model that was added comes with `make score`)")
+    hint = "a model that was added comes with `make score`"
+    raise ValueError(f"the cells have no model {name}, they have: {', '.join(full)} ({hint})")
 
 
 def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataFrame"]) -> str:

@@ -112,10 +112,10 @@ def count_prompt(text: str, model: str, folder: str | Path) -> tuple[int, str]:
 
     The last part of Inspect's model name, such as ``vllm/Qwen/Qwen3-32B``, tells the tokenizer, if it was fetched.
     """
-    name = _find_tokenizer(model.rpartition("/")[2].lower(), str(folder))
-    if name is None:
-        return estimate_tokens(text), "estimate"
-    return int(count_tokens([text], _load(name, str(folder)))[0]), name
+    if found := _find_tokenizer(model.rpartition("/")[2].lower(), str(folder)):
+        name, tokenizer = found
+        return int(count_tokens([text], tokenizer)[0]), name
+    return estimate_tokens(text), "estimate"
 
 
 def estimate_tokens(text: str) -> int:
@@ -140,13 +140,8 @@ def _count_pieces(text: str) -> int:
 
 
 @cache
-def _find_tokenizer(model: str, folder: str) -> str | None:
+def _find_tokenizer(model: str, folder: str) -> tuple[str, object] | None:
     for file in find_tokenizers(present_tokenizers(folder)):
         if model in map(str.lower, file.models):
-            return file.name
+            return file.name, load_tokenizer(file.name, folder)
     return None
-
-
-@cache
-def _load(name: str, folder: str) -> object:
-    return load_tokenizer(name, folder)
