@@ -9,13 +9,13 @@ import pytest
 from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.bounds import (
     PANELS,
-    constraints_around,
     find_bounds,
     load_bounds,
     possible_range,
 )
-from cogniload_repro.reconstruction.constraints import Constraints
+from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
+from cogniload_repro.reconstruction.sufficient import recovered_from
 from cogniload_repro.statistics.reconstructions import load_tables
 
 CELLS, BOUNDS = load_counts(), load_bounds()
@@ -96,10 +96,11 @@ def test_no_table_lies_outside_the_range(seed):
 @pytest.mark.parametrize("name", ["gpt-5-2025-08-07", "QwQ-32B", "o3-2025-04-16"])
 def test_committed_counts_meet_their_constraints(name):
     """The committed table is one of those that the bounds hold, and printed sums have no range."""
-    constraints, own = constraints_around(CELLS, name), CELLS[CELLS["model"] == name]
+    recovered, own = recovered_from(CELLS, name), CELLS[CELLS["model"] == name]
+    constraints = constrain(recovered, recovered.T)
     assert constraints.met(own["correct"].to_numpy())
     assert (constraints.exact @ own["correct"].to_numpy() == constraints.sums).all()
     d = own["d"].to_numpy() == 3
     assert possible_range(constraints, d) == pytest.approx([own["correct"][d].sum() / own["total"][d].sum()] * 2)
     with pytest.raises(ValueError, match=f"{name} has 35 of the paper's 140 cells"):
-        constraints_around(CELLS.query("N == 20"), name)
+        recovered_from(CELLS.query("N == 20"), name)

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,16 +30,6 @@ class Results:
     aic: pd.DataFrame
     tokens: pd.DataFrame
     provenance: str
-
-    @cached_property
-    def by_d(self) -> pd.DataFrame:
-        """Table 4 as numbers."""
-        return errors_by(self.cells, "d")
-
-    @cached_property
-    def by_N(self) -> pd.DataFrame:  # noqa: N802
-        """Table 5 as numbers."""
-        return errors_by(self.cells, "N")
 
 
 def load_results(build: str | Path) -> Results:

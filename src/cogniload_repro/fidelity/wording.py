@@ -6,7 +6,7 @@ models or conditions a number, a bound or a range holds if it holds for each of 
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -51,6 +51,13 @@ WORDS = {
 #: ten, for 22 models all but two, the number that section 3.1.2 itself excepts when it says "except for two models".
 SHARES = {"most": (Fraction(1, 2), False), "nearly all": (Fraction(9, 10), True)}
 
+#: How quantities, or all that begin so, are printed.
+_FORMS: dict[str, Callable[[float], str]] = {
+    "p_lr": formats.format_p_lr,
+    "ecl50": formats.format_ecl50,
+    "p": formats.format_p,
+    "beta": formats.format_beta,
+}
 _NUMBER = r"\d+(?:\.\d+)?"
 _ENDS = {">": "neither", ">=": "left", "<": "neither", "<=": "right"}
 
@@ -72,7 +79,8 @@ def judge_claim(published: str, found: Share | Sequence[Number], quantity: str =
     elif bound := re.fullmatch(rf"([<>]=?)({_NUMBER})", published):
         sign, limit = bound[1], float(bound[2])
         inside = pd.Interval(*((limit, math.inf) if sign[0] == ">" else (-math.inf, limit)), _ENDS[sign])
-        printed = [_print_by_quantity(quantity, x) for x in compared]
+        kind = quantity if quantity in _FORMS else quantity.partition("_")[0]
+        printed = [_FORMS.get(kind, "{:+.3f}".format)(x) for x in compared]
     elif ends := re.fullmatch(rf"({_NUMBER})-({_NUMBER})", published):
         printed = [print_like(ends[1], x) for x in found]
         inside, compared = pd.Interval(*sorted(map(float, ends.groups())), "both"), list(map(float, printed))
@@ -135,9 +143,3 @@ def _span(found: Sequence[Number], printed: list[str]) -> str:
     """Return the least and the greatest number in print, or the one if they print alike."""
     low, high = (printed[found.index(end)] for end in (min(found), max(found)))
     return low if low == high else f"{low} to {high}"
-
-
-def _print_by_quantity(quantity: str, number: float) -> str:
-    forms = {"p_lr": formats.format_p_lr, "ecl50": formats.format_ecl50}
-    kinds = {"p": formats.format_p, "beta": formats.format_beta}
-    return forms.get(quantity, kinds.get(quantity.partition("_")[0], "{:+.3f}".format))(number)

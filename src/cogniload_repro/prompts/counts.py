@@ -82,7 +82,10 @@ def write_prompt_counts(
     Counts of the same texts by the same tokenizer are kept, of an earlier run or of `COMMITTED`, unless ``again``.
     """
     puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
-    digest = _digest(puzzles["text"])
+    texts = hashlib.sha256()
+    for number, text in enumerate(puzzles["text"]):  # with a null character between them, never as a whole
+        texts.update(("\0" * (number > 0) + text).encode("utf-8"))
+    digest = texts.hexdigest()
     sums = {file.name: file.sha256 for file in find_tokenizers()}
     kept: dict[str, np.ndarray] = {}
     for place in () if again else (Path(target), COMMITTED):
@@ -97,14 +100,6 @@ def write_prompt_counts(
     metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}
     write_table(target, counts, metadata | {"tokenizers": json.dumps({name: sums[name] for name in names})})
     return tuple(names)
-
-
-def _digest(texts: pd.Series) -> str:
-    """Return the SHA-256 of texts with a null character between them; they are not copied as a whole."""
-    digest = hashlib.sha256()
-    for number, text in enumerate(texts):
-        digest.update(("\0" * (number > 0) + text).encode("utf-8"))
-    return digest.hexdigest()
 
 
 def load_prompt_counts(build: str | Path) -> pd.DataFrame:
@@ -126,19 +121,11 @@ def prompt_statistics(
         lengths = group[tokenizer].to_numpy()
         strata = [lengths[places] for places in group.groupby("ratio_pct").indices.values()]
         sizes = [per_cell or len(stratum) for stratum in strata]
-        errors = _error_of_mean(strata, sizes), _error_of_p90(strata, sizes, resamples)
-        rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), *errors))
+        variances = [stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata]
+        se_mean, se_p90 = np.sqrt(np.dot(variances, sizes)) / sum(sizes), np.nan
+        if resamples:
+            rng = np.random.default_rng(_SEED)
+            drawn = [rng.choice(stratum, (resamples, size)) for stratum, size in zip(strata, sizes, strict=True)]
+            se_p90 = np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1)
+        rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), se_mean, se_p90))
     return pd.DataFrame(rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"])
-
-
-def _error_of_mean(strata: list[np.ndarray], sizes: list[int]) -> float:
-    variances = [stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata]
-    return float(np.sqrt(np.dot(variances, sizes)) / sum(sizes))
-
-
-def _error_of_p90(strata: list[np.ndarray], sizes: list[int], resamples: int) -> float:
-    if not resamples:
-        return np.nan
-    rng = np.random.default_rng(_SEED)
-    drawn = [rng.choice(stratum, (resamples, size)) for stratum, size in zip(strata, sizes, strict=True)]
-    return float(np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1))

@@ -382,7 +382,11 @@ def draw_words(seed: int) -> Iterator[int]:
 
     Only the lowest 21 bits of the seed count, as in Erlang.
     """
-    return chain.from_iterable(_draw_arrays(_pack(_seed_words(seed))))
+    first, *others = _seed_words(seed)
+    state = 0
+    for word in (*others, first):  # Erlang begins with its first word as the newest, before the second as the oldest
+        state = state << 64 | word
+    return chain.from_iterable(_draw_arrays(state))
 
 
 def _draw_arrays(state: int) -> Iterator[array]:
@@ -417,11 +421,3 @@ def _seed_words(seed: int) -> list[int]:
         register ^= register >> 27
         words.append(register * _SEED_MULTIPLIER & _WORD)
     return words[::-1]
-
-
-def _pack(words: list[int]) -> int:
-    """Pack the state: Erlang begins with its first word as the newest, before the second as the oldest."""
-    state = 0
-    for word in words[1:] + words[:1]:
-        state = state << 64 | word
-    return state

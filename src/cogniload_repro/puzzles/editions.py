@@ -1,7 +1,6 @@
 """Editions of the generator: the authors' Python port, and their Elixir original by the versions that differ.
 
-Rules and wording are the same in all. An edition has its own random draws, and an order of the categories: keys of a
-map in the original, a list in the port.
+An edition has its own random draws, and an order of the categories: keys of a map in the original, a list in the port.
 """
 
 from dataclasses import dataclass
@@ -49,20 +48,11 @@ class Edition:
         """Return the random draws of this edition, to be seeded."""
         return Elixir(self.name.removeprefix("elixir-")) if self.key_order else Mersenne()
 
-    def order_keys(self, categories: list[str]) -> tuple[list[int], list[int] | None]:
-        """Return the indices of drawn categories in the order of keys, and their ranks (None: as drawn)."""
-        indices = list(range(len(categories)))
-        if not self.key_order:
-            return indices, None
-        ranks = [self.categories.index(category) for category in categories]
-        return sorted(indices, key=ranks.__getitem__), ranks
-
 
 def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edition:
     """Return the edition of a name; a version stands also for those after it that draw alike.
 
-    ``key_order`` is the order of the keys of maps: alphabetical, as with Erlang's OTP up to 25, or that of the
-    ontology, as from 26. By default it is the one that was usual with the version; the port has no such choice.
+    The order of keys is by default the one that was usual with the version; the port has no such choice.
     """
     if isinstance(edition, Edition):
         if key_order is None:

@@ -104,7 +104,10 @@ def _draw(
     draws.seed(puzzle_id)
     people = ontology().people
     categories = draws.sample(edition.categories, d)
-    keys, ranks = edition.order_keys(categories)
+    keys, ranks = list(range(d)), None
+    if edition.key_order:
+        ranks = [edition.categories.index(category) for category in categories]
+        keys.sort(key=ranks.__getitem__)
     drawn = draws.sample(people, d)
     if d == 1:
         drawn += draws.sample([person for person in people if person not in drawn], 1)

@@ -78,12 +78,9 @@ def read_row(fields: Mapping) -> dict:
     for column, others in COLUMNS.items():
         found = [part[name] for name in others for part in parts if part.get(name) is not None]
         if found:
-            row[column] = _as_number(found[0]) if column in ("N", "d", "needles", "puzzle_id") else found[0]
+            is_number = column in ("N", "d", "needles", "puzzle_id") and re.fullmatch(r"[0-9]{1,19}", str(found[0]))
+            row[column] = int(found[0]) if is_number else found[0]
     return row
-
-
-def _as_number(value: object) -> object:
-    return int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,19}", value) else value
 
 
 def _read_parquet(path: Path) -> Iterator[Item]:

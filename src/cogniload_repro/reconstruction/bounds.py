@@ -48,7 +48,8 @@ def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
     """
     points = [(load, level) for load, levels in PANELS.items() for level in levels]
     for model in dict.fromkeys(cells["model"]):
-        constraints, rows = constraints_around(cells, model), []
+        recovered, rows = recovered_from(cells, model), []
+        constraints = constrain(recovered, recovered.T)  # linear around the reconstructed counts
         for load, level in points:
             for ratio in GRID["ratio_pct"].unique():
                 own = (GRID["ratio_pct"] == ratio) & (GRID[load] == level if load else True)
@@ -61,12 +62,6 @@ def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
 def load_bounds(path: str | Path = BOUNDS) -> pd.DataFrame:
     """Return the committed bounds of all points: see `find_bounds` for the columns."""
     return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
-
-
-def constraints_around(cells: pd.DataFrame, model: str) -> Constraints:
-    """Return what a model's counts must meet, linear around the reconstructed counts of its 140 cells."""
-    recovered = recovered_from(cells, model)
-    return constrain(recovered, recovered.T)
 
 
 def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float, float]:

@@ -191,16 +191,12 @@ def _proposals(row, bucket: str, rng: random.Random) -> Iterator[str]:
         yield rng.choice(_WORDINGS["overflow"]) if row.overflows else ""
         return
     values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening = rng.choice(_OPENINGS)
+    opening, phrases = rng.choice(_OPENINGS), PHRASES[row.category]
     for value in _from_anywhere(values, rng):
         for wording in _from_anywhere(_WORDINGS[_KINDS[bucket]], rng):
-            yield opening + _fill(wording, row, value)
-
-
-def _fill(wording: str, row, value: str) -> str:
-    phrases, boxed = PHRASES[row.category], f"\\boxed{{{value}}}"
-    sentence, in_box = (f"{row.poi} {phrases.initial.format(said)}." for said in (value, boxed))
-    return wording.format(s=sentence, boxed=in_box, c=phrases.condition.format(value), p=row.poi, v=value)
+            boxed, condition = f"\\boxed{{{value}}}", phrases.condition.format(value)
+            sentence, in_box = (f"{row.poi} {phrases.initial.format(said)}." for said in (value, boxed))
+            yield opening + wording.format(s=sentence, boxed=in_box, c=condition, p=row.poi, v=value)
 
 
 def _from_anywhere(items: Sequence, rng: random.Random) -> Iterator:
@@ -261,7 +257,10 @@ def draw_tokens(model: str, rows: pd.DataFrame, rng: np.random.Generator) -> dic
     context = (rows["bucket"] == "wrong_max_context").to_numpy()
     for condition, members in rows.groupby(["N", "d"], sort=False).indices.items():
         mean, p90, out_mean, out_p90 = printed.loc[condition, [*_PROMPTS, *_OUTPUTS]]
-        prompt[members] = _prompt_tokens(lengths[members], mean, p90)
+        characters = lengths[members] - lengths[members].mean()
+        spread = np.quantile(lengths[members], 0.9) - lengths[members].mean()
+        slope = (p90 - mean) / spread if spread > 0 else 0.0
+        prompt[members] = np.maximum(np.rint(mean + slope * characters), 1).astype(int)
         room = CONTEXT_TOKENS - RESERVED_TOKENS - prompt[members]
         response[members] = _response_tokens(room, context[members], out_mean, out_p90, rng)
     overflows = prompt + response + RESERVED_TOKENS >= CONTEXT_TOKENS
@@ -279,13 +278,6 @@ def _completed(model: str) -> pd.DataFrame:
     own["output_mean"], own["output_p90"] = mean.fillna(p90 / tail), p90.fillna(mean * tail)
     own[_OUTPUTS] = own[_OUTPUTS].groupby("d").transform(lambda column: column.bfill().ffill())
     return own.fillna(own.median())
-
-
-def _prompt_tokens(lengths: np.ndarray, mean: float, p90: float) -> np.ndarray:
-    """Return tokens that grow linearly with the length of the text (characters), with this mean and percentile."""
-    spread = np.quantile(lengths, 0.9) - lengths.mean()
-    slope = (p90 - mean) / spread if spread > 0 else 0.0
-    return np.maximum(np.rint(mean + slope * (lengths - lengths.mean())), 1).astype(int)
 
 
 def _response_tokens(

@@ -106,12 +106,9 @@ def derive_all(rule: str = "half-up") -> list[Derived]:
     Missing puzzles are put where they favour the coding: where the row is reproduced, then where the sum of rho is
     possible, then where the deviation is least.
     """
-
-    def merit(one: Derived) -> tuple:
-        return one.max_deviation > 1, not on_lattice(one), one.max_deviation
-
     derived = derive_each([(model, choice) for model in MODELS for choice in missing_ratios(model)], rule)
-    return [min((one for one in derived if one.model == model), key=merit) for model in MODELS]
+    derived.sort(key=lambda one: (one.max_deviation > 1, not on_lattice(one), one.max_deviation))
+    return [next(one for one in derived if one.model == model) for model in MODELS]
 
 
 def least_deviation(derived: Derived) -> float:
