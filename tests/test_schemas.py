@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.schemas import CELLS, FIDELITY, GLM, Column, Schema, check_frame, read_frame
+from cogniload_repro.schemas import CELLS, Column, Schema, check_frame, read_frame
 
 OWN = Schema(
     {"model": Column("text"), "k": Column("whole", low=0), "rho": Column(low=0, high=1, missing=True)}, ("model",)
@@ -63,24 +63,6 @@ def test_columns_that_must_be_there_or_must_not():
     with pytest.raises(ValueError, match="mine has the unknown column x"):
         check_frame(frame(x=1), OWN._replace(others=None), "mine", "mend it")
     assert "x" in check_frame(frame(x=1), OWN, "mine", "mend it")
-
-
-def test_a_fit_has_its_numbers():
-    """A model without a fit says so in its status; one that is called a fit has coefficients, but may lack a point."""
-    row = {name: 0.5 for name in GLM.columns} | {"model": "a", "status": "ok", "total": 10, "nt50": None}
-    check_frame(pd.DataFrame([row]), GLM, "glm", "mend it")
-    check_frame(pd.DataFrame([row | {"beta_d": None, "status": "separation"}]), GLM, "glm", "mend it")
-    with pytest.raises(ValueError, match=r"row 1 \(a\) is called a fit, but lacks numbers"):
-        check_frame(pd.DataFrame([row | {"beta_d": None}]), GLM, "glm", "mend it")
-
-
-def test_a_verdict_is_one_of_five_and_gives_its_reason():
-    """What is not computable says why."""
-    row = dict.fromkeys(FIDELITY.columns, "x") | {"recomputed": 1.0, "kind": "derived", "evidence": "identified"}
-    check_frame(pd.DataFrame([row | {"verdict": "exact"}]), FIDELITY, "it", "mend it")
-    for verdict, complaint in (("good", "has verdict 'good', not one of the words"), ("not_computable", "no reason")):
-        with pytest.raises(ValueError, match=complaint):
-            check_frame(pd.DataFrame([row | {"verdict": verdict, "reason": ""}]), FIDELITY, "it", "mend it")
 
 
 def test_files_are_read_by_their_ending(tmp_path):

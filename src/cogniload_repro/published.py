@@ -68,27 +68,6 @@ TABLES = {
     ),
 }
 
-_CLAIMS = Schema(
-    dict.fromkeys(("id", "location", "claim", "model", "quantity", "condition", "value", "check"), _WORDS),
-    ("id",), others=None,
-)  # fmt: skip
-_CONCLUSIONS = Schema(
-    dict.fromkeys(("claims", "location", "title", "statement", "rule", "caveat"), _WORDS),
-    ("location", "rule"), others=None,
-)  # fmt: skip
-#: What a contradiction affects, the most consequential first.
-AFFECTS = ("main result", "citable number", "wording")
-_CONTRADICTIONS = Schema(
-    {"number": Column("whole", low=1), "list": Column("text", words=("contradiction", "slip")),
-     "affects": Column("text", words=AFFECTS),
-     **dict.fromkeys(("title", "section_1", "passage_1", "section_2", "passage_2", "finding", "conclusion"), _WORDS)},
-    ("number",), others=None,
-)  # fmt: skip
-_FACTS = Schema(
-    {"model": _NAME, "parameters_billion": Column(low=0, missing=True), "released": Column("text"),
-     "source": Column("text")},
-    ("model",), others=None,
-)  # fmt: skip
 _REMEDY = "restore the file with `git checkout -- data/published`"
 
 
@@ -118,33 +97,36 @@ def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
 
 def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
     """Return the numbers stated in the paper's prose, one a row, all columns as text."""
-    return read_frame(Path(folder) / "claims.csv", _CLAIMS, _REMEDY, as_text=True)
+    return read_frame(Path(folder) / "claims.csv", Schema({}, ("id",)), _REMEDY, as_text=True)
 
 
-def load_conclusions(folder: Path = ICLR2026) -> pd.DataFrame:
+def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
     claims (ids in ``claims.csv``, separated by blanks), location, title, statement (``{C075}`` has become what that
     claim states), rule (a key of `conclusions.RULES`) and caveat (what the authors say to it themselves, or "").
     """
-    frame = read_frame(Path(folder) / "conclusions.csv", _CONCLUSIONS, _REMEDY, as_text=True)
-    stated = load_claims(folder).set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
+    frame = read_frame(ICLR2026 / "conclusions.csv", Schema({}, ("location", "rule")), _REMEDY, as_text=True)
+    stated = load_claims().set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
     return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
 
 
-def load_contradictions(folder: Path = ICLR2026) -> pd.DataFrame:
+def load_contradictions() -> pd.DataFrame:
     """Return the statements of the paper that contradict each other or one of its tables, one row per pair of passages.
 
-    list is contradiction (a conclusion or citable number changes) or slip, affects one of `AFFECTS`; passages are
-    verbatim; finding is what the tables say, conclusion the rule whose verdict a main result affects, else "".
+    list is contradiction (a conclusion or citable number changes) or slip; affects is main result, citable number or
+    wording; passages are verbatim; finding is what the tables say, conclusion the rule whose verdict a main result
+    affects, else "".
     """
-    return read_frame(Path(folder) / "contradictions.csv", _CONTRADICTIONS, _REMEDY).fillna({"conclusion": ""})
+    frame = read_frame(ICLR2026 / "contradictions.csv", Schema({}, ("number",)), _REMEDY, as_text=True)
+    return frame.astype({"number": "int64"})
 
 
-def load_facts(path: Path = PUBLISHED / "model_facts.csv") -> pd.DataFrame:
+def load_facts() -> pd.DataFrame:
     """Return size and date of the models, by their makers: parameters_billion (NaN if unknown), released, source."""
-    frame = read_frame(path, _FACTS, _REMEDY)
-    return frame.assign(released=pd.to_datetime(frame["released"], format="%Y-%m-%d"))
+    frame = read_frame(PUBLISHED / "model_facts.csv", Schema({}, ("model",)), _REMEDY, as_text=True)
+    sizes, days = frame["parameters_billion"], pd.to_datetime(frame["released"], format="%Y-%m-%d")
+    return frame.assign(parameters_billion=pd.to_numeric(sizes), released=days)
 
 
 def correct_by(table: str) -> pd.DataFrame:

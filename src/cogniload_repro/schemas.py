@@ -94,7 +94,7 @@ class Schema(NamedTuple):
 
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
-_ANY, _PROBABILITY = Column(missing=True), Column(low=0, high=1, missing=True)
+_ANY = Column(missing=True)
 _TOKENS = dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True))
 
 
@@ -133,31 +133,20 @@ CELLS = Schema(
 )
 
 
-def _fit_schema(numbers: Mapping[str, Column]) -> Schema:
-    """Return the schema of a table of fits, one row per model; capacity points and p may lack."""
-    required = [name for name in numbers if not name.endswith("50") and not name.startswith("p_")]
-    complaint = "is called a fit, but lacks numbers"
-    rules = {complaint: lambda fits: fits[required].notna().all(axis=1) | (fits["status"] != "ok")}
-    return Schema({"model": _TEXT, **numbers, "status": _TEXT}, ("model",), rules)
+def _fits(*numbers: str) -> Schema:
+    """Return the schema of a table of fits, one row per model; numbers are missing unless status is "ok"."""
+    return Schema({"model": _TEXT, **dict.fromkeys(numbers, _ANY), "status": _TEXT}, ("model",))
 
 
 _TERMS, _PRODUCTS = ("0", "d", "N", "rho", "rho2"), ("dN", "drho", "Nrho", "dNrho")
-
 #: Tables 2, 3 and 6 as numbers, one row per model: coefficients (log-odds), standard errors, p-values; capacity points
 #: (statements, fraction, units of d); AIC; total (answers); status ("ok", or why there is no fit).
-GLM = _fit_schema(
-    {
-        f"{kind}_{term}": column
-        for kind, column in (("beta", _ANY), ("se", _ANY), ("p", _PROBABILITY))
-        for term in _TERMS
-    }
-    | dict.fromkeys(("ecl50", "nt50", "id50", "aic", "loglik"), _ANY)
-    | {"total": _COUNT}
+GLM = _fits(
+    *(f"{kind}_{term}" for kind in ("beta", "se", "p") for term in _TERMS),
+    *("ecl50", "nt50", "id50", "aic", "loglik", "total"),
 )
-INTERACTIONS = _fit_schema(
-    {f"{kind}_{term}": column for term in _PRODUCTS for kind, column in (("beta", _ANY), ("p", _PROBABILITY))}
-)
-AIC = _fit_schema({"p_lr": _PROBABILITY, "aic_linear": _ANY, "aic_quadratic": _ANY})
+INTERACTIONS = _fits(*(f"{kind}_{term}" for term in _PRODUCTS for kind in ("beta", "p")))
+AIC = _fits("p_lr", "aic_linear", "aic_quadratic")
 
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
 TOKENS = Schema(
@@ -167,27 +156,11 @@ TOKENS = Schema(
 #: The frames of a build, by the names of their files.
 FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
 
-#: One row a printed number or statement: see `fidelity.ledger.compare`.
-FIDELITY = Schema(
-    {
-        "table": _TEXT,
-        "model": _WORDS,
-        "quantity": _TEXT,
-        "condition": _WORDS,
-        "kind": Column("text", words=KINDS),
-        "evidence": Column("text", words=EVIDENCE, missing=True),
-        "published": _WORDS,
-        "recomputed": _ANY,
-        "shown": _WORDS,
-        "verdict": Column("text", words=VERDICTS),
-        "reason": _WORDS,
-    },
-    rules={
-        "gives no reason, and is not computable": lambda rows: (
-            (rows["verdict"] != "not_computable") | (rows["reason"] != "")
-        )
-    },
-    others=None,
+#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence of
+#: `EVIDENCE` or empty, verdict of `VERDICTS`; what is not computable has a reason.
+FIDELITY = (
+    *("table", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown", "verdict"),
+    "reason",
 )
 
 #: So many faults of a table are named, the others counted.

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit
+from scipy.stats import norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import confint_proportions_2indep
 
@@ -193,6 +194,8 @@ def test_pairs_of_answers_are_mcnemars():
     assert found.p == pytest.approx(mcnemar([[30, 10], [5, 15]], exact=True).pvalue)
     assert found.difference == pytest.approx(5 / 60)
     assert found.ci95_low < 0 < found.difference < found.ci95_high
+    middle, se = (found.ci95_low + found.ci95_high) / 2, (found.ci95_high - found.ci95_low) / 2 / norm.ppf(0.975)
+    assert found.p_equivalence == pytest.approx(norm.sf((0.05 - middle) / se))
     with pytest.raises(ValueError, match="no puzzle"):
         compare_answers(one, pd.Series([True], index=["else"]))
 

@@ -1,7 +1,7 @@
 """Values in a sentence."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference_scorer import alt_flag, check_correct_answer
 
@@ -45,6 +45,7 @@ def test_mention_equals_the_literal_check(value, sentence):
 
 
 @given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES))
+@example("at the campground", ["campground"], "camp")
 def test_flag_equals_the_literal_one(sentence, domain, gold):
     """Testing the enclosure first changes no flag."""
     alternatives = [value for value in domain if value != gold]

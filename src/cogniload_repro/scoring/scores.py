@@ -204,37 +204,20 @@ def _known_questions(puzzles: Path, content: str) -> dict[str, Asked]:
 
 def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading: Reading) -> pa.RecordBatch:
     small = ("model", "name", "prompt_tokens", "response_tokens", "stopped")
-    columns = {name: batch.column(name).to_pylist() for name in small}
+    columns = [batch.column(name).to_pylist() for name in small]
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
-    places, verdicts, notes = [], [], []
-    for response, model, name, prompt, spent, _ in zip(responses, *columns.values(), strict=True):
-        asked = find_question(questions, model, name)
+    rows = []
+    for response, model, name, prompt, spent, stopped in zip(responses, *columns, strict=True):
+        place, question = find_question(questions, model, name)
         try:
-            verdict = find_verdict(response, asked.question, prompt, spent, reading)
-            notes.append(_note(response, verdict.bucket in CORRECT_BUCKETS, asked.question, prompt, spent))
+            verdict = find_verdict(response, question, prompt, spent, reading)
+            answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
+            alone = correct and judge(answer or "", question, [ANSWER_ONLY], prompt, spent)[0][0] in CORRECT_BUCKETS
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
-        places.append(asked.place)
-        verdicts.append(verdict)
-    return pa.RecordBatch.from_pydict(
-        {
-            **columns,
-            **dict(zip(_PLACE, zip(*places, strict=True), strict=True)),
-            "bucket": [verdict.bucket for verdict in verdicts],
-            "correct": [verdict.bucket in CORRECT_BUCKETS for verdict in verdicts],
-            "window": [_clip(verdict) for verdict in verdicts],
-            "answer": [verdict.answer for verdict in verdicts],
-            **dict(zip(("unclosed_trace", "answer_correct", "unsure"), zip(*notes, strict=True), strict=True)),
-        },
-        SCORES,
-    )
-
-
-def _note(response: str, correct: bool, question: Question, *tokens: int | None) -> tuple[bool, bool, bool]:
-    """Return whether the reasoning is not closed, the answer alone is correct too, and it says it is not sure."""
-    answer = endings.take_answer(response)
-    alone = correct and judge(answer or "", question, [ANSWER_ONLY], *tokens)[0][0] in CORRECT_BUCKETS
-    return answer is None, alone, is_unsure(answer or "")
+        head = model, name, *place, verdict.bucket, correct, prompt, spent
+        rows.append((*head, _clip(verdict), verdict.answer, stopped, answer is None, alone, is_unsure(answer or "")))
+    return pa.RecordBatch.from_pydict(dict(zip(SCORES.names, zip(*rows, strict=True), strict=True)), SCORES)
 
 
 def _clip(verdict: Verdict) -> str:
