@@ -126,3 +126,15 @@ def test_what_is_folded_up_is_there():
     assert outer._repr_mimebundle_() == {"text/markdown": outer.markdown, "text/html": outer.html}
     assert outer.html.endswith("<em>b</em>")
     assert repr(outer) == "Fragment"  # no address that changes from run to run
+
+
+def test_of_very_many_models_some_are_shown_and_all_are_in_a_file(build):
+    """The paper's models come first; the link to the numbers of all is there only where some are left out."""
+    assert build().all_models("cells") is None
+    many = pd.concat([*(CELLS.assign(model=f"own-{i}") for i in range(50)), CELLS], ignore_index=True)
+    page = build(many, "imported")
+    shown = page.shown["model"].unique()
+    assert "QwQ-32B" in shown
+    assert len(shown) < 51
+    assert f"{len(shown)} of 51 models" in page.all_models("cells").markdown
+    assert pd.read_csv(page.build / "tables" / "cells.csv")["model"].nunique() == 51

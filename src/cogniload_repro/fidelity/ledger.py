@@ -61,6 +61,7 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
 
     ``prompts`` has more rows, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
     """
+    results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
     tables = pd.DataFrame([_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS)

@@ -31,6 +31,11 @@ class Results:
     tokens: pd.DataFrame
     provenance: str
 
+    def of_paper(self) -> "Results":
+        """Return the rows of the paper's models alone."""
+        frames = (self.cells, self.glm, self.interactions, self.aic, self.tokens)
+        return Results(*(frame[frame["model"].isin(BY_NAME)] for frame in frames), self.provenance)
+
 
 def load_results(build: str | Path) -> Results:
     """Read the frames of a build folder; of one that is missing or damaged, the message says which step makes it."""
