@@ -1,7 +1,7 @@
 """What a build has computed: its frames, and their numbers by model of the paper, where its cells are the paper's."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -33,8 +33,8 @@ class Results:
 
     def of_paper(self) -> "Results":
         """Return the rows of the paper's models alone."""
-        frames = (self.cells, self.glm, self.interactions, self.aic, self.tokens)
-        return Results(*(frame[frame["model"].isin(BY_NAME)] for frame in frames), self.provenance)
+        frames = {name: getattr(self, name) for name in FRAMES}
+        return replace(self, **{name: frame[frame["model"].isin(BY_NAME)] for name, frame in frames.items()})
 
 
 def load_results(build: str | Path) -> Results:
