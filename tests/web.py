@@ -72,26 +72,25 @@ def serve(content, faults=(), etag='"1"', kind="application/octet-stream"):
 
 
 @contextmanager
-def serve_raw(*answers, tls=None):
+def serve_raw(*answers):
     """Serve bytes as they are, one answer a connection, the last again and again.
 
     An answer is bytes, or an iterator of blocks that are sent until the client goes. The first lines of requests are
-    kept in ``server.requests``; ``tls`` is a server's SSL context.
+    kept in ``server.requests``.
     """
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
             with contextlib.suppress(OSError):
-                connection = tls.wrap_socket(self.request, server_side=True) if tls else self.request
-                server.requests.append(connection.recv(65536).decode("latin-1"))
+                server.requests.append(self.request.recv(65536).decode("latin-1"))
                 answer = answers[min(len(server.requests), len(answers)) - 1]
                 for block in [answer] if isinstance(answer, bytes) else answer:
-                    connection.sendall(block)
-                connection.close()
+                    self.request.sendall(block)
+                self.request.close()
 
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads, server.block_on_close = True, False
     server.requests = []
-    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
+    server.url = f"http://127.0.0.1:{server.server_address[1]}"
     with running(server):
         yield server

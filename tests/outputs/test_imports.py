@@ -80,6 +80,7 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"]
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, report.rejected) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
+    assert import_outputs(source, tmp_path / "other", leave_out={"b"}).responses == {"a/c": 2}
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
     assert (metadata["provenance"], metadata["source"]) == ("imported", "mine.jsonl")
     assert str(tmp_path) not in "".join(metadata.values())

@@ -73,8 +73,8 @@ class Origin(NamedTuple):
     asked: Mapping[str, object] = {}
 
 
-class _RefusedError(Exception):
-    """Why a record has no answer: reason and detail."""
+class RowError(Exception):
+    """Why a row cannot be used: reason and detail, and the model where only its puzzle is the trouble."""
 
 
 def adapt_entries(entries: Iterable[tuple[Entry, Origin]], columns: list[str]) -> Iterator[Entry]:
@@ -111,7 +111,7 @@ def adapt_record(
             if _find_request(record) is None:
                 yield record
             return
-    except _RefusedError as error:
+    except RowError as error:
         yield error.args[0], error.args[1]
         return
     fields = {"model": model, **asked} | {name: value for name, value in fields.items() if value is not None}
@@ -289,7 +289,7 @@ def _read_openai(line: Mapping) -> Found:
     body = _mapping(_mapping(response).get("body"))
     error = line.get("error") or body.get("error")
     if error or _mapping(response).get("status_code", 200) != 200 or not ("choices" in body or "output" in body):
-        raise _RefusedError(FAILED, f"{line['custom_id']}: {json.dumps(error or response)[:200]}")
+        raise RowError(FAILED, f"{line['custom_id']}: {json.dumps(error or response)[:200]}")
     chat = [_read_choice(choice, "finish_reason") for choice in _list(body.get("choices"))]
     usage = _mapping(body.get("usage"))
     return chat if "choices" in body else [_read_response(body)], {
@@ -306,7 +306,7 @@ def _read_anthropic(line: Mapping) -> Found:
     result = _mapping(line["result"])
     message = _mapping(result.get("message"))
     if not message or result.get("type", "succeeded") != "succeeded":
-        raise _RefusedError(FAILED, f"{line['custom_id']}: {json.dumps(result)[:200]}")
+        raise RowError(FAILED, f"{line['custom_id']}: {json.dumps(result)[:200]}")
     usage = _mapping(message.get("usage"))
     return [(_message_text(message), message.get("stop_reason"))], {
         **_named_by(line["custom_id"], message.get("model")),
@@ -319,7 +319,7 @@ def _read_gemini(line: Mapping) -> Found:
     """Read a line of the results of a batch; without a key, the request in the line has the prompt."""
     key, response, request = line.get("key"), _mapping(line.get("response")), _mapping(line.get("request"))
     if line.get("error") or not _list(response.get("candidates")):
-        raise _RefusedError(FAILED, f"{key}: {json.dumps(line.get('error') or line.get('status') or response)[:200]}")
+        raise RowError(FAILED, f"{key}: {json.dumps(line.get('error') or line.get('status') or response)[:200]}")
     answers: list[Answer] = []
     for candidate in map(_mapping, response["candidates"]):
         parts = [_mapping(part) for part in _list(_mapping(candidate.get("content")).get("parts"))]
@@ -362,14 +362,14 @@ def _read_inspect(sample: Mapping, model: str | None) -> Found:
     output, prompt = _mapping(sample["output"]), sample.get("input")
     if sample.get("error") or not _list(output.get("choices")):
         error = _mapping(sample.get("error")).get("message", "there is no output")
-        raise _RefusedError(FAILED, f"{sample.get('id')}: {error}"[:200])
+        raise RowError(FAILED, f"{sample.get('id')}: {error}"[:200])
     if isinstance(prompt, list):
         users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
         prompt = _message_text(users[-1]) if users else None
     for fallback in map(_mapping, [output.get("fallback"), *_list(sample.get("model_fallbacks"))]):
         if other := fallback.get("fallback_model"):
             detail = f"{sample.get('id')}: {other} answered in place of {fallback.get('model') or model}"
-            raise _RefusedError(ANOTHER_MODEL, detail)
+            raise RowError(ANOTHER_MODEL, detail)
     usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
     answers = [_read_choice(choice, "stop_reason") for choice in output["choices"]]
     if limit := _mapping(sample.get("limit")).get("type"):  # the harness stopped it, whatever the model's last word was

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from cogniload_repro.endings import join_reasoning, read_stop
+from cogniload_repro.outputs.adapters import RowError
 from cogniload_repro.outputs.layout import UNSAFE_NAME, Layout, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
 from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, split_name
@@ -59,9 +60,10 @@ def read_outputs(
     for path, entry in _entries(layout, catalog):
         try:
             yield rows.check(entry)
-        except _RowError as error:
-            detail = error.detail[:1000].encode("utf-8", "backslashreplace").decode()  # it may quote the source
-            yield Rejected(layout.label(path), entry.row, error.reason, detail, error.model)
+        except RowError as error:
+            reason, detail, *model_asked = error.args
+            detail = detail[:1000].encode("utf-8", "backslashreplace").decode()  # it may quote the source
+            yield Rejected(layout.label(path), entry.row, reason, detail, *model_asked)
     rows.check_renaming()
 
 
@@ -107,13 +109,6 @@ def _complete(fields: dict) -> dict:
     return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}
 
 
-class _RowError(Exception):
-    """Why a row cannot be used; with the model where only its puzzle is the trouble."""
-
-    def __init__(self, reason: str, detail: str, model: str | None = None):
-        self.reason, self.detail, self.model = reason, detail, model
-
-
 class _Rows:
     """Turns the entries of one source into responses, which answer known puzzles once per model."""
 
@@ -128,7 +123,7 @@ class _Rows:
     def check(self, entry: Entry) -> Output:
         """Return the response of an entry, or raise why it is none."""
         if entry.refusal:
-            raise _RowError(*entry.refusal)
+            raise RowError(*entry.refusal)
         fields = {name: value for name, value in (entry.fields or {}).items() if value is not None}
         prompt = fields.pop("text", None)
         if "name" not in fields and isinstance(prompt, str):
@@ -140,7 +135,7 @@ class _Rows:
         output = _read_fields(fields)
         place = self._find_puzzle(output, prompt)
         if place in self._seen[output.model]:
-            raise _RowError(DUPLICATE, f"{output.model} has answered {output.name} already", output.model)
+            raise RowError(DUPLICATE, f"{output.model} has answered {output.name} already", output.model)
         self._seen[output.model].add(place)
         return output
 
@@ -153,7 +148,7 @@ class _Rows:
         name = self._catalog.find_text(prompt)
         if name is None:
             remedy = "give its name, or put puzzles.jsonl next to it"
-            raise _RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
+            raise RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
         return name
 
     def _find_puzzle(self, output: Output, prompt: object) -> int:
@@ -162,14 +157,14 @@ class _Rows:
         try:
             place = self._catalog.place(name)
         except ValueError as error:
-            raise _RowError(UNKNOWN_PUZZLE, f"{name}: {error}", output.model) from None
+            raise RowError(UNKNOWN_PUZZLE, f"{name}: {error}", output.model) from None
         if name in self._texts and name not in self._agree:
             text = read_text(self._texts[name])
             self._agree[name] = isinstance(text, str) and text.strip() == self._catalog.text(place).strip()
         is_other = isinstance(prompt, str) and self._catalog.text(place).strip() not in prompt
         if is_other or not self._agree.get(name, True):
             detail = "its text is not that of the known puzzle of this name; add its metadata, or correct one"
-            raise _RowError(UNKNOWN_PUZZLE, f"{name}: {detail}", output.model)
+            raise RowError(UNKNOWN_PUZZLE, f"{name}: {detail}", output.model)
         return place
 
 
@@ -179,24 +174,24 @@ def _read_fields(fields: dict) -> Output:
         fields["response"] = join_reasoning(fields["reasoning"], fields.get("response", ""))
     for name in ("model", "name", "response"):
         if name not in fields:
-            raise _RowError(MISSING_FIELD, "model; name it with --model" if name == "model" else name)
+            raise RowError(MISSING_FIELD, "model; name it with --model" if name == "model" else name)
         if not isinstance(fields[name], str):
-            raise _RowError(WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text")
+            raise RowError(WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text")
         try:
             fields[name].encode()
         except UnicodeEncodeError as error:
-            raise _RowError(NOT_UTF8, f"{name}, character {error.start}: {error.reason}") from None
+            raise RowError(NOT_UTF8, f"{name}, character {error.start}: {error.reason}") from None
         if name != "response" and not _is_safe(fields[name], slash=name == "model"):
-            raise _RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
+            raise RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
     for name in ("prompt_tokens", "response_tokens"):
         count = fields.get(name)
         if isinstance(count, float) and count.is_integer():
             fields[name] = count = int(count)
         if count is not None and (type(count) is not int or not 0 <= count < 2**63):
-            raise _RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
+            raise RowError(WRONG_TYPE, f"{name} is {str(count)[:40]!r}, not a number of tokens")
     if perturbation := fields.get("perturbation"):
         if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}[0-9]{0,4}", perturbation)):
-            raise _RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
+            raise RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
         fields["model"] += f" ({perturbation})"
     tokens = fields.get("prompt_tokens"), fields.get("response_tokens")
     stopped = read_stop(next((word for name in STOP_COLUMNS if (word := fields.get(name))), None))
