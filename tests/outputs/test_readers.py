@@ -46,18 +46,6 @@ def test_json_lines_are_read(tmp_path, ending):
     assert rows(path) == [ROW, ROW]
 
 
-@pytest.mark.parametrize("ending", ["jsonl.gz", "jsonl.zst"])
-def test_a_compressed_file_cut_short_gives_the_rows_before_the_cut(tmp_path, ending):
-    """The loss of the rest is reported for the file as a whole."""
-    noise = random.Random(1)
-    lines = [json.dumps({**ROW, "response": noise.randbytes(300).hex()}) + "\n" for _ in range(3000)]
-    path = write(tmp_path / f"o.{ending}", "".join(lines).encode())
-    path.write_bytes(path.read_bytes()[:-1000])
-    entries = list(read_table(path, COLUMNS))
-    assert 0 < len(entries) < 3000
-    assert entries[-1].refusal is not None
-
-
 def test_csv_is_read(tmp_path):
     """Quoted line ends and quotes come through; counts are numbers, an empty one is unknown."""
     text = 'name,response,model,prompt_tokens,response_tokens,x\r\nn,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
@@ -140,14 +128,6 @@ def test_parquet_text_that_is_no_utf8_is_refused_by_row(tmp_path):
     text = pa.Array.from_buffers(pa.string(), 3, raw.buffers())
     pq.write_table(pa.table({"response": text}), tmp_path / "o.parquet")
     assert refusals(tmp_path / "o.parquet") == [(2, "not UTF-8")]
-
-
-@pytest.mark.parametrize("kept", [0, 10, -9])
-def test_parquet_cut_short_is_refused_as_a_whole(tmp_path, kept):
-    """Without its end a Parquet file cannot be read."""
-    pq.write_table(pa.table({"response": ["a"]}), tmp_path / "o.parquet")
-    (tmp_path / "o.parquet").write_bytes((tmp_path / "o.parquet").read_bytes()[:kept])
-    assert refusals(tmp_path / "o.parquet") == [(0, "unreadable file")]
 
 
 def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):

@@ -25,11 +25,11 @@ def test_a_good_row_is_a_response(tmp_path):
     """Counts may be unknown, and whole numbers in another guise are numbers."""
     rows = [{**ROW, "model": model} for model in ("a", "meta-llama/Llama-3", "c")]
     rows[1] |= {"prompt_tokens": 400.0, "response_tokens": None}
-    del rows[2]["prompt_tokens"]
+    rows[2] |= {"prompt_tokens": None, "response_tokens": 0}
     assert read_rows(tmp_path, *rows) == [
         Output("a", NAME, "Raymond: red", 400, 3),
         Output("meta-llama/Llama-3", NAME, "Raymond: red", 400, None),
-        Output("c", NAME, "Raymond: red", None, 3),
+        Output("c", NAME, "Raymond: red", None, 0),
     ]
 
 
