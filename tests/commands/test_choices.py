@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from harness import run, write_lines
 
 from cogniload_repro.commands.choices import (
     OPTIONS,
@@ -91,6 +92,18 @@ def test_sources_are_added_and_removed(tmp_path):
         choose_added(Choices(Source(str(one))), {"source": str(one)})
     with pytest.raises(ValueError, match="give the outputs to be added"):
         choose_added(choices, {})
+
+
+def test_a_source_is_added_with_its_outputs(tmp_path):
+    """One that is refused leaves the choices as they were."""
+    row = {"name": "20_1_1_770487_red", "response": ""}
+    paths = [write_lines(tmp_path / f"{name}.jsonl", [row | {"model": name}]) for name in ("one", "two")]
+    build = ["--build", tmp_path / "build"]
+    assert run("download-outputs", paths[0], *build).exit_code == 0
+    bad = write_lines(tmp_path / "bad.jsonl", ["{"])
+    for path, code, labels in ((bad, 2, []), (paths[1], 0, ["two.jsonl"])):
+        assert run("download-outputs", "--add", path, *build).exit_code == code
+        assert [source.label for source in read_choices(tmp_path / "build").added] == labels
 
 
 @pytest.mark.parametrize(

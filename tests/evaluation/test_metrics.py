@@ -49,6 +49,7 @@ def test_accuracies_by_load_and_shares_are_counts_over_answers(judged):
     own = [one for one in judged if one["d"] == 3]
     assert found["d=3"] == sum(one["bucket"] == "correct_valid" for one in own) / len(own)
     assert sum(found[bucket] for bucket in BUCKETS) == pytest.approx(1)
+    assert found["accuracy_low"] < found["accuracy"] < found["accuracy_high"]
     assert "boxed" not in found
     ends = [{"stopped": "stop", "boxed": True}, {"stopped": "length", "boxed": False}, {"stopped": "context"}]
     shares = metrics.measure([one | end for one, end in zip(judged, ends, strict=False)])
