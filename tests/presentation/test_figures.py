@@ -20,15 +20,15 @@ from matplotlib.text import Text
 
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy, spread
-from cogniload_repro.presentation.style import OTHERS_COLOR, pens, plain_label, save_figure
+from cogniload_repro.presentation.style import pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import spread_band
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.cell_tables import load_cells
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()
-STRANGERS = [rename_model(CELLS, NAMES[i], f"checkpoint-{i:07d}") for i in (1, 2, 3)]
 HOSTILE = "my $model$_</text>-->&"
+STRANGERS = [rename_model(CELLS, NAMES[at], name) for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))]
 NOTE = "Reconstructed from the paper's tables, not raw outputs"
 
 
@@ -104,8 +104,8 @@ def test_reconstructed_points_have_their_range(name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_words_do_not_overlap(name):
-    """No two words of a figure touch, and none leaves the picture, with three models more than the paper's."""
+def test_words_do_not_overlap(name, tmp_path):
+    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names."""
     figure = PaperFigure(name, pd.concat([CELLS, *STRANGERS]), "reconstructed").draw()
     FigureCanvasAgg(figure).draw()
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
@@ -113,7 +113,11 @@ def test_words_do_not_overlap(name):
     assert {text for text, box in boxes if not (page.contains(*box.min) and page.contains(*box.max))} == set()
     inner = [(text, box.padded(-0.5)) for text, box in boxes if min(box.size) > 1]
     assert [(a, b) for (a, one), (b, two) in combinations(inner, 2) if one.overlaps(two)] == []
-    assert {model.label for model in MODELS} <= set(words(figure))
+    assert {model.label for model in MODELS} | {plain_label(HOSTILE)} <= set(words(figure))
+    own = pens([HOSTILE])[HOSTILE]  # black
+    assert any(drawn_points(ax, own) not in ([], [[]]) for ax in plots(figure))
+    _, svg = save_figure(figure, tmp_path / name)
+    ElementTree.fromstring(svg.read_bytes())
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
@@ -132,19 +136,6 @@ def test_partial_grid_is_said():
     assert [word for word in words(figure.draw()) if word.startswith("No cells")] == absent
     assert figure.describe().count("no cells in this grid") == 2
     assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
-
-
-@pytest.mark.parametrize("name", ["figure1", "figure6"])
-def test_own_model_is_drawn_in_black(name, tmp_path):
-    """A model that the paper does not have appears, whatever its name, and the SVG stays well-formed."""
-    own = rename_model(CELLS, "QwQ-32B", HOSTILE).query("d > 1")
-    figure = PaperFigure(name, pd.concat([CELLS, own]), "reconstructed").draw()
-    assert plain_label(HOSTILE) in words(figure)
-    pen = pens([HOSTILE])[HOSTILE]
-    assert pen.color == OTHERS_COLOR
-    assert any(drawn_points(ax, pen) not in ([], [[]]) for ax in plots(figure))
-    _, svg = save_figure(figure, tmp_path / name)
-    ElementTree.fromstring(svg.read_bytes())
 
 
 def test_chosen_puzzles_are_not_averaged():

@@ -1,4 +1,4 @@
-"""The notebook runner, and the notebooks as they are committed."""
+"""Notebooks run one by one and side by side, chapters of a build, and the notebooks as they are committed."""
 
 import json
 import os
@@ -11,6 +11,7 @@ import nbformat
 import papermill
 import pytest
 
+from cogniload_repro.presentation.chapters import Run, list_chapters, run_notebooks
 from cogniload_repro.presentation.notebooks import run_notebook
 
 _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -31,10 +32,13 @@ def _write(path, *code, tags=("parameters",)):
 def test_parameters_reach_the_kernel_and_the_page(tmp_path):
     """Values replace the defaults, and are shown in their place; paths arrive relative to the notebook's own folder.
 
-    The executed copy tells neither where the files are, nor when a cell ran or how long it took.
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took: another run writes the
+    same bytes, pictures included.
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
-    source = _write(tmp_path / "page.ipynb", defaults, "import os\nprint(n, build, os.path.isdir('out'), words)")
+    picture = "import matplotlib.pyplot as plt\nfigure = plt.figure()\nfigure.add_subplot().plot([n, 2])\nfigure"
+    shown = "import os\nprint(n, build, os.path.isdir('out'), words)"
+    source = _write(tmp_path / "page.ipynb", defaults, shown, picture)
     parameters = {"n": 7, "build": tmp_path.parent / "build", "words": 'ρ * "N"'}
     target = run_notebook(source, tmp_path / "out" / "page.ipynb", parameters)
     executed = nbformat.read(target, as_version=4)
@@ -42,8 +46,11 @@ def test_parameters_reach_the_kernel_and_the_page(tmp_path):
     assert executed.cells[1].metadata["tags"] == ["injected-parameters", "remove-cell"]
     shown = 'n = 7\nbuild = ""\nwords = "ρ * \\"N\\""  # ρ, or "N"\nrest = None'
     assert executed.cells[0].source == shown
-    assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1"]
+    assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1", "cell-2"]
     assert not re.search(rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8"))
+    again = run_notebook(source, tmp_path / "again" / "page.ipynb", parameters)
+    assert again.read_bytes() == target.read_bytes()
+    assert b"image/png" in again.read_bytes()
 
 
 def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
@@ -101,6 +108,60 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
     assert not (tmp_path / "ran").exists()
 
 
+# ---- chapters: those that a build has, and several run at once -------------------------------------------------------
+def test_notebooks_beside_one_another_are_those_run_alone(tmp_path):
+    """Kernels that share a process's imports write the bytes that a kernel of its own writes."""
+    code = "import os, pandas\nframe = pandas.DataFrame({'n': [n, os.getcwd() == folder]})\nframe"
+    runs = []
+    for number in range(2):
+        source = _write(tmp_path / f"page{number}.ipynb", "n = 1\nfolder = ''", code)
+        runs.append(Run(source, tmp_path / "many" / source.name, {"n": number, "folder": str(tmp_path)}))
+    assert {run.source.name for run, _ in run_notebooks(runs, 2)} == {"page0.ipynb", "page1.ipynb"}
+    for run in runs:
+        alone = run_notebook(run.source, tmp_path / "alone" / run.source.name, run.parameters)
+        assert run.target.read_bytes() == alone.read_bytes()
+        assert "True" in run.target.read_text("utf-8")
+
+
+def test_one_that_fails_stops_the_rest_and_is_named(tmp_path):
+    """After a failure none is started, those that run end, and what is done stays."""
+    sources = [_write(tmp_path / f"page{n}.ipynb", "n = 1", code) for n, code in enumerate(["n / 0", "2", "3"])]
+    runs = [Run(source, tmp_path / "out" / source.name) for source in sources]
+    with pytest.raises(ValueError, match=r"page0\.ipynb, cell 2 of 2 failed: ZeroDivisionError"):
+        list(run_notebooks(runs, 1))
+    assert not runs[1].target.exists()
+
+
+def test_a_kernel_that_dies_is_one_sentence(tmp_path):
+    """A kernel that is killed ends the run with the notebook's name, and without a traceback."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
+        list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def test_a_book_has_the_chapters_that_its_build_can_fill():
+    """Chapters about the whole grid, or about another model, are left out of books that have none."""
+    folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
+    full, part, alone = (
+        {one.source.stem for one in list_chapters(folder, whole_grid=grid, another_model=another)}
+        for grid, another in kinds
+    )
+    assert full == {source.stem for source in _SOURCES}
+    assert full - alone == {"15_your_model"}
+    assert full - part == {"10_conclusions", "11_alternatives"}
+
+
+def test_metadata_that_nobody_reads_are_refused(tmp_path):
+    """A misspelt need stops the list, with the notebook's name."""
+    notebook = nbformat.read(_write(tmp_path / "page.ipynb", "n = 1"), as_version=4)
+    notebook.metadata["cogniload"] = {"needs": ["hole grid"]}
+    nbformat.write(notebook, tmp_path / "page.ipynb")
+    with pytest.raises(ValueError, match=r"page\.ipynb: its metadata need hole grid"):
+        list_chapters(tmp_path, whole_grid=True)
+
+
+# ---- as they are committed ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
 def test_committed_notebook_is_clean_and_thin(source):
     """No outputs, one parameters cell with a build, stable ids; short visible cells; no classes, few functions."""

@@ -1,12 +1,11 @@
 """Verdicts that another reading would move."""
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
-from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, score_all_ways, summarise_moves
+from cogniload_repro.scoring.readings import OTHERS, count_moves, place_scores, score_all_ways
 from cogniload_repro.scoring.scores import read_questions
 from cogniload_repro.scoring.verdict import READINGS
 from cogniload_repro.storage import write_table
@@ -16,6 +15,8 @@ PUZZLE = draw_named("20_1_1_770487_red")
 BEFORE_LAST_STOP = "Raymond is wearing red underwear. So be it. Bye"
 OLD_VALUE_LAST = "Raymond is wearing red, no longer blue underwear"
 REMARK = "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n"
+BACK = "Raymond is wearing red underwear.\n(Raymond is wearing blue underwear)\n"
+BOTH_WRONG = "Raymond wears bluered"
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def build(tmp_path):
     write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), LABEL)
     for model, responses in {"a": ["Raymond is wearing red underwear."], "b": [BEFORE_LAST_STOP] * 2}.items():
         if model == "b":
-            responses += [OLD_VALUE_LAST, REMARK, ""]
+            responses += [OLD_VALUE_LAST, REMARK, "", BACK, BOTH_WRONG]
         columns = [[model] * len(responses), [PUZZLE["name"]] * len(responses), responses]
         columns += [[None] * len(responses)] * 3
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
@@ -32,31 +33,14 @@ def build(tmp_path):
     return tmp_path
 
 
-def test_moves_are_counted_by_reading_model_and_buckets(build):
-    """Each reading moves what it reads otherwise, a reading of two differences the moves of both."""
-    counts = count_moves(build / "outputs", build / "puzzles.parquet")
-    moves = counts[counts["bucket"] != counts["becomes"]]
-    assert moves.to_numpy().tolist() == [
-        ["prose", "b", "correct_valid", "wrong_other", 3],
-        ["late_drop", "b", "correct_valid", "wrong_logic", 1],
-        ["cut_windows", "b", "correct_valid", "wrong_other", 2],
-        ["last_mention", "b", "correct_valid", "wrong_other", 1],
-    ]
-    assert counts.groupby(["reading", "model"])["responses"].sum().to_dict() == {
-        (reading, model): size for reading in OTHERS for model, size in (("a", 1), ("b", 5))
-    }
-
-
-def test_moves_are_added_up_by_what_they_do_to_accuracy(build):
-    """Every reading has a row; a move between two wrong buckets changes no accuracy."""
+def test_moves_are_counted_by_reading(build):
+    """Each reading moves what it reads otherwise, one of two differences the moves of both; a sample has fewer."""
     moves = count_moves(build / "outputs", build / "puzzles.parquet")
-    more = [["prose", "a", "wrong_logic", "correct_poi", 2], ["prose", "a", "wrong_logic", "wrong_other", 4]]
-    summary = summarise_moves(pd.concat([moves, pd.DataFrame(more, columns=moves.columns)]))
-    assert list(summary.index) == list(OTHERS)
-    assert summary.loc["prose"].tolist() == [12, 9, 3, 2]
-    assert summary.loc["late_drop"].tolist() == [6, 1, 1, 0]
-    assert summarise_moves(moves.iloc[:0]).to_numpy().tolist() == [[0, 0, 0, 0]] * len(OTHERS)
-    sample = summarise_moves(count_moves(build / "outputs", build / "puzzles.parquet", sample=2))  # of each file
+    assert moves.index.tolist() == list(OTHERS)
+    assert moves.T.to_dict("list") == {
+        "prose": [8, 4, 3, 0], "late_drop": [8, 2, 1, 1], "cut_windows": [8, 2, 2, 0], "last_mention": [8, 2, 1, 0],
+    }  # fmt: skip
+    sample = count_moves(build / "outputs", build / "puzzles.parquet", sample=2)  # of each file
     assert set(sample["responses"]) == {3}
 
 

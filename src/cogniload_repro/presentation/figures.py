@@ -107,11 +107,8 @@ class PaperFigure:
         asked = evenly_asked(cells)
         cells = limit_models(asked)  # of very many, the paper's and some others
         self.left_out = asked["model"].nunique() - cells["model"].nunique()
-        self.panels, self.note, self.banded = (
-            FIGURES[name],
-            source_note(cells, provenance),
-            provenance == "reconstructed",
-        )
+        self.panels, self.note = FIGURES[name], source_note(cells, provenance)
+        self.banded = provenance == "reconstructed"
         if not (cells["total"] > 0).any():
             raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
         self.accuracies = [panel_accuracy(panel, cells, banded=self.banded) for panel in self.panels]

@@ -121,18 +121,16 @@ def save_figure(figure: Figure, stem: str | Path, source: str = "") -> tuple[Pat
     A line on the evidence, if there is one, lies in a strip that is added below the figure.
     """
     stem, (width, height) = Path(stem), figure.get_size_inches()
-    strip = _STRIP_IN if source else 0
     if source:
         at = (0.012, -0.62 * _STRIP_IN / height)
         figure.text(*at, source, size=7.5, style="italic", color="0.35", gid="source")
-    area = Bbox.from_extents(0, -strip, width, height)
-    options: dict[str, dict[str, Any]] = {"png": {"dpi": _DPI, "metadata": {"Software": None}},
-               "svg": {"metadata": {"Date": None, "Creator": None}}}  # fmt: skip
+    area = Bbox.from_extents(0, -_STRIP_IN if source else 0, width, height)
 
-    def save(suffix: str) -> Path:
+    def save(suffix: str, **options: Any) -> Path:
         picture = io.BytesIO()
         with mpl.rc_context(STYLE):
-            figure.savefig(picture, format=suffix, bbox_inches=area, **options[suffix])
+            figure.savefig(picture, format=suffix, bbox_inches=area, **options)
         return write_whole(stem.with_name(f"{stem.name}.{suffix}"), picture.getvalue())
 
-    return save("png"), save("svg")
+    svg = {"Date": None, "Creator": None}
+    return save("png", dpi=_DPI, metadata={"Software": None}), save("svg", metadata=svg)
