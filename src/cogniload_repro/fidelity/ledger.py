@@ -23,9 +23,8 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro import formats
-from cogniload_repro.fidelity.claims import evaluate_claims
+from cogniload_repro.fidelity.claims import evaluate_claims, judge
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
-from cogniload_repro.fidelity.wording import judge
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
 from cogniload_repro.reconstruction.stand_ins import printed_tokens
