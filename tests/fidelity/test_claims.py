@@ -210,9 +210,7 @@ def test_unknown_claims_are_not_computable():
     known = CLAIMS.loc[CLAIMS["id"] == "C011"].iloc[0]
     changes = [
         {"model": "QwQ-33B"}, {"quantity": "cost"}, {"condition": "d=4"}, {"condition": "easy puzzles"},
-        {"value": "a lot"}, {"model": "", "quantity": "models"}, {"model": "", "condition": "N=20 d=1"},
-        {"quantity": "accuracy difference"}, {"model": "", "quantity": "models", "condition": "model < 3"},
-        {"model": "", "quantity": "models", "condition": "model rises over d=1,3"},
+        {"value": "a lot"}, {"model": "", "quantity": "models"}, {"quantity": "accuracy difference"},
     ]  # fmt: skip
     rows = pd.DataFrame([known.to_dict() | {"id": f"X{i}"} | change for i, change in enumerate(changes)])
     judged = evaluate_claims(results(), rows)

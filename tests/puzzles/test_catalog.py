@@ -106,32 +106,24 @@ def test_the_true_domain_is_accepted_in_any_order(edition, request_):
     assert check_row({**row, "domain": row["domain"][::-1]})["domain"] == row["domain"][::-1]
 
 
-def change_domain(domain, others, kind):
-    """A domain that is not the puzzle's."""
-    return {
-        "clause": [*domain, "wearing red"],
-        "other word": [*domain[:-1], "the"],
-        "twice": [*domain, domain[0]],
-        "twice instead": [*domain[:-1], domain[0]],
-        "too many": [*domain, *others[:1]],
-        "too few": domain[:-1],
-        "another": [*domain[:-1], *others[:1]],
-    }[kind]
-
-
-@pytest.mark.parametrize("kind", ["clause", "other word", "twice", "twice instead", "too many", "too few", "another"])
 @pytest.mark.parametrize("edition", ["python", "elixir"])
 @pytest.mark.parametrize("request_", [(4, 10, 2, 123_456), (20, 1, 1, 770_487)])
-def test_any_other_domain_is_refused(edition, request_, kind):
+def test_any_other_domain_is_refused(edition, request_):
     """A domain that is not the drawn one could turn correct answers wrong."""
     puzzle = draw_puzzle(*request_, edition=edition)
     row, found = puzzle_row(puzzle), [value for value in puzzle.domains[puzzle.category] if value in puzzle.text]
     domain = [*found, *(value for value in row["domain"] if value not in found)]
-    others = [value for value in ontology().values[puzzle.category] if value not in domain]
-    if not others and kind in ("too many", "another"):
-        pytest.skip("all values of the category are in the domain")
-    with pytest.raises(ValueError, match=r"domain"):
-        check_row({**row, "domain": change_domain(domain, others, kind)})
+    others = [value for value in ontology().values[puzzle.category] if value not in domain][:1]
+    wrong = [
+        [*domain, "wearing red"],
+        [*domain[:-1], "the"],
+        [*domain, domain[0]],
+        [*domain[:-1], domain[0]],
+        domain[:-1],
+    ]
+    for other in [*wrong, *([*domain, one] for one in others), *([*domain[:-1], one] for one in others)]:
+        with pytest.raises(ValueError, match="domain"):
+            check_row({**row, "domain": other})
 
 
 def test_a_long_name_is_drawn_if_its_text_is_known():

@@ -107,20 +107,6 @@ def test_taken_elements_are_different_ones_of_the_list(seed, version, n, count):
     assert 0 <= draws.below(n) < n
 
 
-@given(SEEDS, st.integers(2, 40))
-def test_versions_differ_as_described(seed, n):
-    """1.17 shuffles the other way round; 1.14 draws nothing to choose from one element."""
-    early, late = seeded("1.16", seed), seeded("1.17", seed)
-    one, other = list(range(n)), list(range(n))
-    early.shuffle(one)
-    late.shuffle(other)
-    assert one == other[::-1]
-    unmoved, moved = seeded("1.14", seed), seeded("1.16", seed)
-    assert unmoved.below(1) == moved.below(1) == 0
-    moved_word = moved.between(0, 2**64 - 1)
-    assert [unmoved.between(0, 2**64 - 1) for _ in range(2)][1] == moved_word
-
-
 def skip_plainly(words, n, count):
     """Draw as the published text of algorithm L says, every logarithm taken."""
     drawn = list(range(min(n, count)))

@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES, ontology
+from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES
 from cogniload_repro.puzzles.puzzle import (
     INSTRUCTION,
     AmbiguousPuzzleError,
     Statement,
-    _read_statement,
-    clauses,
     parse_puzzle,
     read_question,
     solve_text,
@@ -110,25 +108,6 @@ def test_read_puzzle_without_id_has_no_name():
     """A name needs the id, which a text does not hold."""
     with pytest.raises(ValueError, match="no id"):
         parse_puzzle(EXAMPLES[0]["text"]).name  # noqa: B018
-
-
-FACTS = st.lists(st.sampled_from(CATEGORIES), min_size=1, unique=True).flatmap(
-    lambda categories: st.tuples(
-        *[st.tuples(st.just(name), st.sampled_from(ontology().values[name])) for name in categories]
-    )
-)
-
-
-def join(kind, facts):
-    """Word facts as a line does."""
-    return " and ".join(clauses(kind)[category][value] for category, value in facts)
-
-
-@given(FACTS, FACTS)
-def test_statement_is_read_as_worded(conditions, updates):
-    """Every pair of conditions and updates that can be worded is read back."""
-    line = f"The people {join('condition', conditions)} {join('update', updates)}"
-    assert _read_statement(line) == (conditions, updates)
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

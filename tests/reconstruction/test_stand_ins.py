@@ -116,21 +116,6 @@ def test_only_context_failures_overflow_or_are_empty(case):
     assert (full == ((scored["bucket"] == "wrong_max_context") & (scored["response"] != ""))).all()
 
 
-def test_a_bucket_has_many_wordings(case):
-    """With names and values masked, every bucket with fifty responses has at least five wordings."""
-    _, _, _, scored = case
-    masked = []
-    for row in scored.to_dict("records"):
-        text = row["response"].replace(row["poi"], "P")
-        for value in sorted(row["domain"], key=len, reverse=True):
-            text = text.replace(value, "V")
-        masked.append(text)
-    wordings = scored.assign(masked=masked).groupby("bucket")["masked"].agg(["nunique", "size"])
-    spoken = wordings[(wordings["size"] >= 50) & (wordings.index != "wrong_max_context")]
-    assert len(spoken) >= 2
-    assert (spoken["nunique"] >= 5).all()
-
-
 def test_each_model_has_its_own_stream(few, cells):
     """The same model and seed give the same outputs in the puzzles' order; another seed others with the same counts."""
     own = cells[cells["model"] == "o3-2025-04-16"]
@@ -178,9 +163,6 @@ def test_a_table_with_too_few_puzzles_is_refused(few, cells):
     own = cells[cells["model"] == "QwQ-32B"]
     with pytest.raises(ValueError, match="holds 1400 of the 14000 puzzles"):
         stand_in_outputs("QwQ-32B", own, few)
-    own = cells[cells["model"] == "o4-mini-2025-04-16"]
-    with pytest.raises(ValueError, match="holds 1397 of the 1398 puzzles"):
-        stand_in_outputs("o4-mini-2025-04-16", own, few.iloc[1:])
 
 
 WRITE = """
