@@ -1,7 +1,4 @@
-"""How responses end: why a model stopped, and reasoning separated from the answer, or was never closed.
-
-The paper's rules look at token counts alone (Appendix D.3); what is told here stands beside their verdicts.
-"""
+"""How responses end: why a model stopped, and reasoning separated from the answer; the paper's rules use neither."""
 
 import re
 from collections import deque

@@ -1,8 +1,4 @@
-"""Other people's text on its way out: a door for each place that would read more into it than letters.
-
-Terminals, tables that a spreadsheet may open, messages with addresses. Markdown's door is `presentation.markdown`,
-HTML's the standard library's `html.escape`; pictures write names with ``parse_math=False``.
-"""
+"""Other people's text on its way to terminals, spreadsheets and messages with addresses; Markdown has its module."""
 
 import re
 from typing import TYPE_CHECKING
@@ -27,12 +23,8 @@ def for_terminal(text: str) -> str:
 
 
 def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame, to be written as CSV, in which no text is taken for a formula: an apostrophe stands before it.
-
-    Numbers stay as they are, printed ones with signs and stars among them.
-    """
-    guarded = frame.map(_guard_cell)
-    return guarded.set_axis([_guard_cell(name) for name in frame.columns], axis=1)
+    """Return a frame, to be written as CSV, with an apostrophe before text that would be taken for a formula."""
+    return frame.map(_guard_cell).set_axis([_guard_cell(name) for name in frame.columns], axis=1)
 
 
 def _guard_cell(cell: object) -> object:

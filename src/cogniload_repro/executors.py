@@ -1,7 +1,4 @@
-"""Where the work is done: processes on this machine, or the workers of a Dask cluster.
-
-Processes end with the one that started them, and a cluster that has stopped working is left with a sentence.
-"""
+"""Where the work is done: processes on this machine, which end with their parent, or the workers of a Dask cluster."""
 
 import multiprocessing
 import os

@@ -76,10 +76,7 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
 
 @contextmanager
 def locked(folder: str | Path) -> Iterator[None]:
-    """Keep a folder for this process and those that it starts; the system ends this with the process, however it ends.
-
-    A ValueError names another process that is at work there.
-    """
+    """Keep a folder for this process and those that it starts, however they end; ValueError names one at work there."""
     import fcntl  # not on every system, and not needed to read
 
     folder = Path(folder)
@@ -91,9 +88,8 @@ def locked(folder: str | Path) -> Iterator[None]:
             file.seek(0)
             holder = file.read().strip()
             if holder != str(os.getppid()):
-                raise ValueError(
-                    f"process {holder or 'of another run'} is at work in {folder}; wait until it has ended, or end it"
-                ) from None
+                who = f"process {holder or 'of another run'}"
+                raise ValueError(f"{who} is at work in {folder}; wait until it has ended, or end it") from None
             yield
             return
         file.truncate(0)

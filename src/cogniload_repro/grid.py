@@ -24,10 +24,9 @@ MAX_STATEMENTS = 1_000_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One (N, ratio, d) configuration (paper, section 2.2); a ValueError for one that cannot be.
+    """One configuration (paper, section 2.2): N statements, nominal share of needles (%), intrinsic difficulty d.
 
-    N statements (1 to 1,000,000), the nominal share of needles in percent (0 to 100), intrinsic difficulty d (1 to 12)
-    and the rule for the number of needles, see `count_needles`.
+    The rounding is the rule for the number of needles, see `count_needles`. ValueError for a cell that cannot be.
     """
 
     N: int

@@ -1,7 +1,4 @@
-"""Files of records that anybody may have written, read one by one in bounded memory: JSON lines, single texts.
-
-A record comes as an `Entry`: its fields as they stand, or the reason why there are none. No record stops the others.
-"""
+"""Files of records that anybody may have written, read one by one in bounded memory; none stops the others."""
 
 import bz2
 import codecs
@@ -70,10 +67,7 @@ def read_text(path: Path) -> str | Refusal:
 
 
 def read_json_lines(path: Path) -> Iterator[Entry]:
-    """Yield the records of a file with one JSON object per line; blank lines count and are passed over.
-
-    A file that is damaged, unpacks to too much or is not UTF-8 raises what its compression raises.
-    """
+    """Yield the records of a file with one JSON object per line; blank lines count, and damage raises an error."""
     with open_stream(path) as file:
         check_encoding(file)
         for row, line in enumerate(_lines(file), start=1):
@@ -138,10 +132,8 @@ def unpacked_limit() -> int:
 
 def over_limit(what: object, does: str = "unpacks to more") -> str:
     """Return the sentence that refuses a source which unpacks to too much."""
-    return (
-        f"{what} {does} than {unpacked_limit() / 1e9:g} GB; if that is right, set {LIMIT_VARIABLE} to more, "
-        "or fetch and unpack it yourself"
-    )
+    remedy = f"if that is right, set {LIMIT_VARIABLE} to more, or fetch and unpack it yourself"
+    return f"{what} {does} than {unpacked_limit() / 1e9:g} GB; {remedy}"
 
 
 def open_stream(path: Path) -> io.BufferedReader:

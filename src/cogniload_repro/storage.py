@@ -27,10 +27,7 @@ UNFINISHED = ".unfinished"
 
 
 def as_place(place: str | Path) -> Path:
-    """Return a path; an address such as ``s3://bucket/folder`` as a path of its store (universal_pathlib).
-
-    A ValueError where the extra `cluster` is not installed, or the kind of store is unknown.
-    """
+    """Return a path; an address such as ``s3://bucket/folder`` as a path of its store (universal_pathlib)."""
     if not isinstance(place, str) or "://" not in place:
         return Path(place) if isinstance(place, str) else place
     try:
@@ -112,11 +109,9 @@ def stamp(place: str | Path) -> str:
 
 def weakest_provenance(words: Iterable[str]) -> str:
     """Return the word that a table made from several sources carries: reconstructed, as soon as one is."""
-    present = set(words)
-    if not present or not present.issubset(PROVENANCE):
-        raise ValueError(
-            f"tables of provenance {sorted(present)} cannot be joined; each must be {' or '.join(PROVENANCE)}"
-        )
+    if not (present := set(words)) or not present.issubset(PROVENANCE):
+        known = " or ".join(PROVENANCE)
+        raise ValueError(f"tables of provenance {sorted(present)} cannot be joined; each must be {known}")
     return next(word for word in PROVENANCE if word in present)
 
 

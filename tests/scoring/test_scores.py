@@ -108,14 +108,6 @@ def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
     pd.testing.assert_frame_equal(many, pd.read_parquet(build / "one/c.parquet"))
 
 
-def test_any_number_of_workers_gives_the_same_bytes(build):
-    """The executor is only the place where partitions are scored."""
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-        parallel = score_all(build, "parallel", executor=executor)
-    assert parallel == score_all(build, "serial")
-    assert sorted(parallel) == ["a.parquet", "b.parquet", "c.parquet"]
-
-
 def test_a_second_run_scores_only_what_changed(build):
     """Scores stay while their outputs' content does, whatever their dates, and go when their outputs are gone."""
     score_all(build)

@@ -46,12 +46,9 @@ def test_each_table_is_itself_a_reconstruction():
         assert set(reconstructed_models(part)) == set(MODELS)
 
 
-@pytest.mark.parametrize(
-    "formula",
-    ["correct ~ d * log10_N + rho + I(rho**2)", "correct ~ C(d) + C(N) + rho", "correct ~ 1", "correct ~ rho + d:rho"],
-)
-def test_identified_fits_are_the_same_in_every_table(formula):
+def test_identified_fits_are_the_same_in_every_table():
     """To the printed digits, which leave the sums of the products a window."""
+    formula = "correct ~ C(d) + C(N) + rho"
     every = cl.over_reconstructions(CELLS, lambda table: cl.fit(table, formula))
     assert every["identified"].all()
     widths = every.groupby(["model", "term"])["coef"].agg(lambda coef: coef.max() - coef.min())

@@ -51,8 +51,7 @@ TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 class Difference(NamedTuple):
     """A difference of two accuracies (fractions), first minus second, with Newcombe's 95% interval.
 
-    p is of no difference, p_equivalence of one as large as the margin or larger in either direction (two one-sided
-    tests); both are two-sided.
+    p is of no difference (two-sided), p_equivalence of one as large as the margin or larger (two one-sided tests).
     """
 
     difference: float
@@ -94,11 +93,10 @@ def compare_models(
     """Compare the accuracies of two models, overall or at each level of some columns (all three loads: single cells).
 
     One row per level: the columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means over
-    the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, over all pairs of the models
-    in the cells, as `compare_pairs` has it); verdict (of `VERDICTS`, both p-values Holm-adjusted); identified,
-    difference_min, difference_max. What the printed tables do not identify (levels of the ratio, single cells) has the
-    median difference and its range over the reconstructions, but no interval, p or verdict. Differences below the
-    margin (a fraction) are negligible.
+    the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, as `compare_pairs` has it);
+    verdict (of `VERDICTS`, both p-values Holm-adjusted); identified, difference_min, difference_max. What the printed
+    tables do not identify (levels of the ratio, single cells) has the median difference and its range over the
+    reconstructions, but no interval, p or verdict.
     """
     if not 0 < margin < 1:
         raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
@@ -107,10 +105,10 @@ def compare_models(
     rows = _compare_levels(pair, first, second, by, margin)
     rows = rows.assign(identified=True, difference_min=rows["difference"], difference_max=rows["difference"])
     if not by:
-        pairs = compare_pairs(cells, margin=margin).set_index(["first", "second"])
-        found = next((key for key in ((first, second), (second, first)) if key in pairs.index), None)
-        if found is not None:
-            rows["p_holm"], rows["verdict"] = pairs.loc[found, ["p_holm", "verdict"]]
+        pairs = compare_pairs(cells, margin=margin)
+        found = pairs.loc[pairs[["first", "second"]].isin([first, second]).all(axis=1), ["p_holm", "verdict"]]
+        if len(found):  # of very many models, neighbours are compared
+            rows["p_holm"], rows["verdict"] = found.iloc[0]
     elif {*by} & {*_CELL} not in ({"N"}, {"d"}, set()) and reconstructed_models(pair):
         tables = over_reconstructions(pair, lambda table: _compare_levels(table, first, second, by, margin))
         columns = ["accuracy_first", "accuracy_second", "difference"]
