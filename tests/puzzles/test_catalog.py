@@ -7,6 +7,7 @@ from cogniload_repro.grid import PAPER_GRID, Cell, grid_cells
 from cogniload_repro.puzzles.catalog import (
     SAMPLE,
     Catalog,
+    EditionMatch,
     PuzzleName,
     check_row,
     choose_edition,
@@ -206,6 +207,9 @@ def test_names_of_several_editions_are_refused_with_counts():
         choose_edition(fits)
     assert describe_fits(fits[:1]) == f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
     assert describe_fits([]) == ""
+    assert choose_edition([EditionMatch(elixir, 5, 10), EditionMatch(PORT, 4, 10)]) == elixir
+    with pytest.raises(ValueError, match="no edition fits all names"):
+        choose_edition([EditionMatch(elixir, 5, 10), EditionMatch(PORT, 5, 10)])
 
 
 def test_what_cannot_be_drawn_fits_nothing():

@@ -1,18 +1,9 @@
 """Printed number against recomputed number, one row each, with the kind of agreement.
 
-On reconstructed data four kinds of agreement must not be mixed up:
-
-input
-    used by the reconstruction, so it agrees by construction: Tables 4 and 5, the AICs of Table 6 and the p-value
-    between them, token lengths.
-constraint
-    the reconstruction was chosen to meet it: Table 3, accuracies along rho in the prose; and Table 2 for models with
-    missing puzzles, where its row chose the puzzles' ratio.
-derived
-    follows from inputs and could have failed: Table 2 with stars and capacity points; and printed token lengths that
-    were not used, because they are off the pattern that the others follow.
-independent
-    everything, once the outputs are real; and prompts of Tables 7 to 10, drawn and counted here.
+On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables 4 and 5, the AICs and
+p-value of Table 6, token lengths); a *constraint* it was chosen to meet (Table 3, accuracies along rho in the prose,
+Table 2 for models with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2, token
+lengths off the pattern of the others). Everything is *independent* once the outputs are real, and prompts drawn here.
 """
 
 from collections.abc import Callable, Iterator

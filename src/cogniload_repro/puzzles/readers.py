@@ -60,8 +60,15 @@ def read_set(path: Path) -> Iterator[Item]:
     Texts of the authors' release bring ``name``, ``text``, and their metadata whole, as ``state``.
     """
     if path.is_dir():
-        return _read_release(path)
-    return _read_parquet(path) if path.suffix == ".parquet" else _read_json(path)
+        yield from _read_release(path)
+    elif path.suffix == ".parquet":
+        yield from _read_parquet(path)
+    else:
+        try:
+            for row, fields, refusal in read_json_lines(path):
+                yield Item(f"{path.name}, line {row}", fields or {}, ": ".join(refusal or ()))
+        except UnicodeError as error:
+            yield Item(path.name, {}, str(error))
 
 
 def read_row(fields: Mapping) -> dict:
@@ -103,14 +110,6 @@ def _read_parquet(path: Path) -> Iterator[Item]:
                 for row in range(first + done, first + rows):
                     yield Item(f"{path.name}, row {row}", {}, f"the file is damaged here: {error}")
             first += rows
-
-
-def _read_json(path: Path) -> Iterator[Item]:
-    try:
-        for row, fields, refusal in read_json_lines(path):
-            yield Item(f"{path.name}, line {row}", fields or {}, ": ".join(refusal or ()))
-    except UnicodeError as error:
-        yield Item(path.name, {}, str(error))
 
 
 def _read_release(folder: Path) -> Iterator[Item]:
