@@ -19,15 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from cogniload_repro.companions import scap as probes
 from cogniload_repro.companions.protocol import is_last_solved, name_condition
 from cogniload_repro.endings import CONTEXT_TOKENS, read_stop
-from cogniload_repro.evaluation import metrics
-from cogniload_repro.evaluation.forms import (
-    ROUNDING,
-    answer_budget,
-    count_prompt,
-    draw_queries,
-    estimate_tokens,
-    plan_form,
-)
+from cogniload_repro.evaluation import forms, metrics
 from cogniload_repro.evaluation.planning import SHORT, measure_width, next_batch
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
 from cogniload_repro.outputs.adapters import COMPARABILITY, adapt_record
@@ -53,7 +45,7 @@ def cogniload(
     grid: str | list[str] | None = None,
     per_cell: int = 10,
     seed: int = SEED,
-    rounding: str = ROUNDING,
+    rounding: str = forms.ROUNDING,
     edition: str = "python",
     perturb: str | None = None,
     overload: int = 1,
@@ -102,14 +94,16 @@ def cogniload(
     condition = name_condition(perturb, check_count("overload", overload, 1))
     asked = form if grid is None else "grid"
     if grid_cells("paper", rounding) != PAPER_GRID and asked == "adaptive":
-        raise ValueError(f"the adaptive form asks the paper's cells, whose rounding is {ROUNDING}; leave rounding out")
+        raise ValueError(
+            f"the adaptive form asks the paper's cells, whose rounding is {forms.ROUNDING}; leave rounding out"
+        )
 
     draw = partial(draw_samples, seed=seed, edition=resolve_edition(edition), perturbation=perturb, overload=overload)
     if asked == "adaptive":
         next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
         dataset: SampleSource | MemoryDataset = _choose_puzzles(draw, seed, width, puzzles, tokens, batch)
     else:
-        counts = plan_form(form, per_cell, rounding, grid)
+        counts = forms.plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
         dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
     return Task(
@@ -132,8 +126,8 @@ def draw_samples(cell: Cell, start: int, stop: int, seed: int = SEED, edition: E
                  perturbation: str | None = None, overload: int = 1) -> Iterator[Sample]:  # fmt: skip
     """Draw samples of a cell: the query is the only message; one that alone fills the paper's context is refused."""
     condition = name_condition(perturbation, overload)
-    for row, query in draw_queries(cell, start, stop, seed, edition, perturbation, overload):
-        answer_budget(estimate_tokens(query))
+    for row, query in forms.draw_queries(cell, start, stop, seed, edition, perturbation, overload):
+        forms.answer_budget(forms.estimate_tokens(query))
         facts = {name: row[name] for name in _FACTS} | ({"perturbation": condition} if condition else {})
         yield Sample(id=row["name"], input=query, target=row["gold"], metadata=facts)
 
@@ -145,8 +139,8 @@ def ask(limit: int | None = None, tokenizers: str = TOKENIZERS) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.epoch > 1:
             raise ValueError("each puzzle is asked once; run without --epochs, and take a larger form for more answers")
-        prompt_tokens, counted_by = count_prompt(state.input_text, str(state.model), tokenizers)
-        budget = answer_budget(prompt_tokens)
+        prompt_tokens, counted_by = forms.count_prompt(state.input_text, str(state.model), tokenizers)
+        budget = forms.answer_budget(prompt_tokens)
         state.metadata |= {"max_tokens": min(budget, limit or budget), "prompt_counted_by": counted_by}
         return await generate(state, max_tokens=state.metadata["max_tokens"])
 
