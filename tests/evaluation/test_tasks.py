@@ -102,16 +102,6 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     assert {"d=5", "N=50", "rho=95%", "wrong_logic", "accuracy_low"} <= set(metrics(mini))
 
 
-@pytest.mark.slow
-def test_the_short_form_has_points_and_no_accuracy(tmp_path):
-    """280 puzzles; an average would tell which cells they were put into."""
-    log = run(tmp_path, form="short", seed=7)
-    found = metrics(log)
-    assert len({sample.id for sample in log.samples}) == 280
-    assert {"ecl50", "id50"} <= set(found)
-    assert not [name for name in found if "=" in name or name.startswith("accuracy")]
-
-
 def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
     """It stops at the number of puzzles, none twice; no accuracy is printed by the task, the scores or the fits."""
     log = run(tmp_path, form="adaptive", puzzles=50, batch=20)

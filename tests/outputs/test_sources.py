@@ -75,10 +75,8 @@ def test_a_part_that_is_complete_is_no_trap(tmp_path):
     ("etag", "told", "begin"),
     [
         ('"1"', f"bytes {HALF + 99}-{len(CONTENT) - 1}/{len(CONTENT)}", HALF + 99),
-        ('"1"', f"bytes {HALF - 99}-{len(CONTENT) - 100}/{len(CONTENT)}", HALF - 99),
         ('"2"', f"bytes {HALF}-{len(CONTENT) - 1}/{len(CONTENT)}", HALF),
         ('"1"', f"bytes {HALF}-{HALF + 4999}/{HALF + 5000}", HALF),
-        ('"1"', "bytes 7", HALF),
         ('"1"', "", HALF),
     ],
 )
@@ -102,7 +100,6 @@ def test_only_the_rest_of_the_same_version_is_appended(tmp_path, etag, told, beg
         (answer("Location: file:///etc/passwd", status="302 Found"), "No connection adapters .* check the address"),
         (answer("Location: http://127.0.0.2/x", status="302 Found"), r"redirected to plain http \(127.0.0.2\)"),
         (answer("Location: http://\xff\xfe/x", status="302 Found"), "check the address"),
-        (answer("Location: http://[x", status="302 Found"), "check the address"),
         (answer("Location: /again", status="302 Found"), "Exceeded 20 redirects"),
     ],
 )

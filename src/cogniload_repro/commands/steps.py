@@ -206,7 +206,6 @@ NAMES = tuple(step.name for step in STEPS)
 
 def bring_up_to_date(build: Build, until: str) -> None:
     """Do the steps of a build that are to be done, up to one of them; SystemExit with the code of one that fails."""
-    tidied = False
     _refuse_unknown_outputs(build)
     for step in STEPS[: NAMES.index(until) + 1]:
         if step.name == "regression" and not build.choices.custom_fit:
@@ -216,9 +215,7 @@ def bring_up_to_date(build: Build, until: str) -> None:
         made_from, damaged = step.made_from(build), build.find_damage(step.name)
         if build.is_done(step.name, made_from):
             continue
-        if not tidied:
-            _tidy(build.folder)
-            tidied = True
+        _tidy(build.folder)
         say(f"== {step.name}")
         if damaged:
             more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
