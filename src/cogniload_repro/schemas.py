@@ -204,14 +204,6 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
 
     A ValueError names absent columns, or every fault with its row (from 1, without the header), model, value and rule;
     ``place`` is what the table is called in it, ``remedy`` what to do.
-
-    Examples
-    --------
-    >>> own = Schema({"model": Column("text"), "rho": Column(low=0, high=1)}, ("model",))
-    >>> check_frame(pd.DataFrame({"model": ["a", "a"], "rho": [0.5, 40]}), own, "mine.csv", "correct the table")
-    Traceback (most recent call last):
-    ...
-    ValueError: mine.csv: row 2 (a) has rho 40.0, not a number from 0 to 1; row 2 (a) is there before; correct the table
     """
     former = {old: new for old, new in schema.former.items() if old in frame and new not in frame}
     frame = frame.rename(columns=former)

@@ -1,8 +1,7 @@
 """Interactions of two loads at the levels of the third that were tested.
 
-Appendix B drops one product at a time from a model that keeps the three-way product. The test then concerns the
-interaction where the third load is zero (rho = 0, N = 1, d = 0), which no puzzle has. Simple slopes are the same
-interaction, of the same fit, at the levels of the grid. The printed tables identify all of them.
+Appendix B tests them where the third load is zero (rho = 0, N = 1, d = 0), which no puzzle has. Simple slopes are the
+same interaction, of the same fit, at the levels of the grid. The printed tables identify all of them.
 """
 
 import numpy as np

@@ -1,8 +1,4 @@
-"""Other regressions than the paper's, and what they change; the scatter around it, and a ceiling below one.
-
-A fit is identified if the printed tables fix the sums that it depends on (`regression.is_identified`); any other fit
-is a range over the reconstructions.
-"""
+"""Other regressions than the paper's, and what they change; the scatter around it, and a ceiling below one."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""Whole tables of responses: outputs -> scores, one file a model, large files in parts.
-
-A file of scores says in its footer what it was made from, and how its scores count by cell.
-"""
+"""Whole tables of responses: outputs -> scores, one file a model, large files in parts, counts in the footers."""
 
 import hashlib
 import json
@@ -87,13 +84,8 @@ def score_dataset(
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
     the same reading: contents decide, not dates (in a store, what it says of its files). Other scores are removed. The
-    executor (a thread here by default) leaves the bytes alone.
-
-    Raises
-    ------
-    ValueError
-        If there are no outputs, or one file cannot be scored; the others are finished. Also if a file has been scored,
-        but not into the file that is seen from here.
+    executor (a thread here by default) leaves the bytes alone. ValueError if there are no outputs or a file cannot be
+    scored; the others are finished.
     """
     outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))

@@ -1,7 +1,4 @@
-"""One response in, one bucket out: the verdict of the paper's Appendix D.
-
-`windows` cuts out the places that count, `matches` finds values in them, this module decides.
-"""
+"""One response in, one bucket out: Appendix D decides on what `windows` cuts out and `matches` finds there."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -227,13 +224,7 @@ def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading 
 
 
 def is_unsure(answer: str) -> bool:
-    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict.
-
-    Examples
-    --------
-    >>> is_unsure("Raymond wears red.\\nI am not sure."), is_unsure("I was not sure at first.\\nRaymond: red")
-    (True, False)
-    """
+    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict."""
     last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
     return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
 

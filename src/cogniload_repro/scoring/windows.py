@@ -1,7 +1,4 @@
-"""The windows of a response: the texts in which the scorer looks for the answer (Appendix D.2 and D.3).
-
-A response is read from its end, where the answer is; the outcome is that of Algorithm 2 on the whole text.
-"""
+"""The texts of a response in which the scorer looks for the answer (Appendix D.2, D.3), found from the end."""
 
 from typing import NamedTuple
 
@@ -68,17 +65,14 @@ def _drop_remark(text: str) -> str:
 
 
 def _find_lines(text: str, poi: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return the last line with the name and a qualifier, the last with the name, and the last of all, folded.
-
-    The last line is looked at first, then blocks of lines before it, each larger than the one after it.
-    """
+    """Return the last line with the name and a qualifier, the last with the name, and the last of all, folded."""
     name = poi if poi.isascii() else _lower_bytes(poi)
     start = text.rfind("\n") + 1
     last = _fold(text[start:], poi)
     poi_last = last if last.rfind(name) >= 0 else ""  # in long texts twice as fast as `in`
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
-    end, size = start, _FIRST_BLOCK
+    end, size = start, _FIRST_BLOCK  # blocks of lines before the last, each larger than the one after it
     while end:
         start = text.rfind("\n", 0, max(end - size, 0)) + 1
         block = _fold(text[start:end], poi)

@@ -172,11 +172,7 @@ def compare_fits(
 
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
-    """Fit every model once, or, where the result is not identified, once per reconstruction.
-
-    One row per model, reconstruction and term: model, reconstruction (0 where there is one fit), term, coef, se, p,
-    total, loglik, aic, bic, status and identified.
-    """
+    """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
     check_family(family)
     known = name_covariates(formula)
     single = "reconstruction" in cells.attrs
@@ -345,10 +341,7 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
 
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 2: the quadratic fit of every model.
-
-    One row per model: model, beta_*, se_*, p_* for 0, d, N, rho, rho2; ecl50, nt50, id50; aic, loglik, total, status.
-    """
+    """Return Table 2 (`schemas.GLM`): the quadratic fit of every model."""
     cells = as_one_table(cells)
     fits = fit(cells, QUADRATIC)
     fits["p"] = fits["p"].fillna(fits["p_min"])  # of one table, identified or not
@@ -358,10 +351,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 3: interaction coefficients, each with the p-value of the likelihood-ratio test of dropping it.
-
-    One row per model: model, beta_*, se_* and p_* for dN, drho, Nrho, dNrho; status.
-    """
+    """Return Table 3 (`schemas.INTERACTIONS`), with the p-values of likelihood-ratio tests of dropping each product."""
     cells = as_one_table(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
@@ -372,10 +362,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return Table 6: AIC without and with rho^2, and the likelihood-ratio p-value.
-
-    One row per model: model, p_lr, aic_linear, aic_quadratic, status.
-    """
+    """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the likelihood-ratio p-value."""
     compared = compare_fits(as_one_table(cells), LINEAR, against=QUADRATIC)
     return pd.DataFrame(
         {

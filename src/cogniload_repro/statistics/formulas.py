@@ -131,20 +131,17 @@ def _is_number(node: ast.expr, most: float = math.inf) -> bool:
 
 def _check_arguments(name: str, call: ast.Call) -> list[ast.expr]:
     """Return what a function is of: one expression, two for a minimum or maximum; allow options that it takes."""
-    takes, known = 2 if name in ("np.minimum", "np.maximum") else 1, _SPLINES.get(name, ())
+    takes, known, given = 2 if name in ("np.minimum", "np.maximum") else 1, _SPLINES.get(name, ()), call.args
     options = [(keyword.arg, keyword.value) for keyword in call.keywords]
-    if known and len(call.args) == 2:
-        options.append((known[0], call.args[1]))
-    elif len(call.args) != takes:
-        raise _FormulaError(f"gives {name}() {len(call.args)} arguments; it takes {takes}")
-    for word, value in options:
-        if word not in known or not _is_option(value):
-            raise _FormulaError(
-                f"gives {name}() {ast.unparse(ast.keyword(word, value))!r}, which it does not take here; it takes "
-                f"{', '.join(known) or 'no options'}: write whole numbers from 1 to {_LARGEST_DF}, lists of numbers, "
-                "True or False, or a known word"
-            )
-    return call.args[:takes]
+    if known and len(given) == 2:
+        given, options = given[:1], [(known[0], given[1]), *options]
+    if len(given) != takes or not all(word in known and _is_option(value) for word, value in options):
+        raise _FormulaError(
+            f"says {ast.unparse(call)!r}; {name}() takes {takes} expression{'s' * (takes > 1)} and as options "
+            f"{', '.join(known) or 'none'}: whole numbers from 1 to {_LARGEST_DF}, lists of numbers, True or False, or "
+            "a known word"
+        )
+    return given
 
 
 def _is_option(value: ast.expr) -> bool:

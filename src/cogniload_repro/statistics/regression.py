@@ -168,15 +168,12 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
 
 
 def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> bool:
-    """Return whether the printed tables determine a regression of one reconstructed model's counts.
-
-    Cells of the paper's grid that are left out count as zeros in every column.
-    """
+    """Return whether the printed tables determine a regression of one reconstructed model's counts."""
     if family != "logit":
         return False
     cells = cells[cells["total"] > 0]
     design = build_design(cells, formula)[0].to_numpy()
-    columns = np.zeros((len(GRID), design.shape[1]))
+    columns = np.zeros((len(GRID), design.shape[1]))  # for cells of the grid that are left out
     columns[_PLACES.loc[pd.MultiIndex.from_frame(cells[["N", "d", "ratio_pct"]])]] = design
     return in_span(columns)
 
