@@ -1,60 +1,20 @@
 """Archives from strangers."""
 
-import bz2
 import gzip
-import io
 import json
 import lzma
 import re
-import stat
 import tarfile
 import tracemalloc
 import zipfile
 
-import pyarrow as pa
 import pytest
+from packing import make_archive
 
 from cogniload_repro import records
 from cogniload_repro.outputs.archives import unpack
 
 GOOD = {"a/one.jsonl": b"1\n" * 50, "a/b/two.jsonl": b"2\n"}
-
-
-def make_tar(path, members, links=()):
-    """Write a tar with files, and links to /etc/passwd; compressed as its name says."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as file:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            file.addfile(info, io.BytesIO(content))
-        for name, kind in links:
-            info = tarfile.TarInfo(name)
-            info.type, info.linkname = kind, "/etc/passwd"
-            file.addfile(info)
-    packers = {"zst": lambda content: pa.compress(content, "zstd", asbytes=True), "gz": gzip.compress,
-               "tgz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}  # fmt: skip
-    path.write_bytes(packers.get(path.suffix[1:], bytes)(buffer.getvalue()))
-    return path
-
-
-def make_zip(path, members, links=()):
-    """Write a zip with files and links."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in members:
-            info = zipfile.ZipInfo()
-            info.filename = name  # as a hostile program would write it
-            file.writestr(info, content)
-        for name, _ in links:
-            info = zipfile.ZipInfo(name)
-            info.external_attr = (stat.S_IFLNK | 0o777) << 16
-            file.writestr(info, "/etc/passwd")
-    return path
-
-
-def make(path, members, links=()):
-    """Write the archive that the name's ending asks for."""
-    return (make_zip if path.suffix == ".zip" else make_tar)(path, members, links)
 
 
 def files_of(folder):
@@ -70,7 +30,7 @@ FEW = ["zip", "tar.gz"]
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_an_archive_is_unpacked_once(tmp_path, ending):
     """Files come out as they are; a second call takes the folder that is there."""
-    archive = make(tmp_path / f"x.{ending}", GOOD.items())
+    archive = make_archive(tmp_path / f"x.{ending}", GOOD.items())
     folder, refused = unpack(archive, tmp_path / "cache")
     assert (files_of(folder), refused) == (GOOD, [])
     (folder / "a/one.jsonl").write_bytes(b"touched")
@@ -85,7 +45,7 @@ def test_members_that_are_unsafe_are_left_out_and_named(tmp_path, ending):
     evil = ["../evil", "a/../../evil", "/tmp/evil", "C:\\evil", "a\\..\\evil", "a/\nevil"]
     kinds = [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
     links = [(f"a/link{number}", kind) for number, kind in enumerate(kinds)]
-    archive = make(tmp_path / f"x.{ending}", [*GOOD.items(), *((name, b"evil") for name in evil)], links)
+    archive = make_archive(tmp_path / f"x.{ending}", [*GOOD.items(), *((name, b"evil") for name in evil)], links)
     folder, refused = unpack(archive, tmp_path / "cache/deep")
     assert files_of(folder) == GOOD
     names = {row.file.removeprefix(f"{archive.name}/") for row in refused}
@@ -102,9 +62,9 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
     members = [("a", b"1"), ("a", b"2"), ("A", b"2"), ("a/b", b"3"), ("n" * 300, b"4"), ("d/" * 2500 + "x", b"1")]
     if ending == "zip":
         with pytest.warns(UserWarning, match="Duplicate name"):
-            archive = make(tmp_path / f"x.{ending}", members)
+            archive = make_archive(tmp_path / f"x.{ending}", members)
     else:
-        archive = make(tmp_path / f"x.{ending}", members)
+        archive = make_archive(tmp_path / f"x.{ending}", members)
     folder, refused = unpack(archive, tmp_path / "cache")
     assert files_of(folder) == {"a": b"1"}
     assert [row.reason for row in refused] == ["unreadable file"] * 5
@@ -115,7 +75,7 @@ def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
 def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
     """An archive that would fill the disk leaves nothing there; a limit that is raised lets it pass, no word does."""
     members = [(f"{number}.jsonl", bytes(3_000_000)) for number in range(3)]
-    archive = make(tmp_path / f"x.{ending}", members)
+    archive = make_archive(tmp_path / f"x.{ending}", members)
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
     with pytest.raises(ValueError, match=r"unpacks to more than 0\.005 GB; if that is right, set COGNILOAD_MAX"):
         unpack(archive, tmp_path / "cache")
@@ -132,7 +92,7 @@ def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
 def test_too_many_members_are_refused(tmp_path, monkeypatch):
     """Empty files fill a disk too."""
     monkeypatch.setattr("cogniload_repro.outputs.archives.MAX_MEMBERS", 10)
-    archive = make(tmp_path / "x.tar.gz", [(str(number), b"") for number in range(11)])
+    archive = make_archive(tmp_path / "x.tar.gz", [(str(number), b"") for number in range(11)])
     with pytest.raises(ValueError, match=r"x\.tar\.gz has more than 10 members"):
         unpack(archive, tmp_path / "cache")
 
@@ -141,7 +101,7 @@ def test_too_many_members_are_refused(tmp_path, monkeypatch):
 def test_a_tar_cut_short_gives_its_whole_members(tmp_path, ending):
     """The member at the cut is not taken for a whole one, and the loss is reported."""
     rows = b"".join(json.dumps({"row": row * row}).encode() for row in range(20_000))
-    archive = make(tmp_path / f"x.{ending}", [("a", b"1"), ("b", rows)])
+    archive = make_archive(tmp_path / f"x.{ending}", [("a", b"1"), ("b", rows)])
     archive.write_bytes(archive.read_bytes()[: archive.stat().st_size * 2 // 3])
     folder, refused = unpack(archive, tmp_path / "cache")
     assert set(files_of(folder)) <= {"a"}
@@ -151,7 +111,7 @@ def test_a_tar_cut_short_gives_its_whole_members(tmp_path, ending):
 
 def test_damaged_zips_are_reported(tmp_path):
     """A member with a wrong sum is left out, an archive without its end is refused as a whole."""
-    archive = make_zip(tmp_path / "x.zip", [("a", b"1" * 999), ("b", b"2")])
+    archive = make_archive(tmp_path / "x.zip", [("a", b"1" * 999), ("b", b"2")])
     content = bytearray(archive.read_bytes())
     content[35] ^= 255
     archive.write_bytes(content)
@@ -165,7 +125,7 @@ def test_damaged_zips_are_reported(tmp_path):
 def test_what_a_killed_unpacking_has_left_is_removed(tmp_path):
     """Half-unpacked folders do not gather."""
     (tmp_path / "cache/.unpack-killed/x.zip").mkdir(parents=True)
-    folder, _ = unpack(make_zip(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
+    folder, _ = unpack(make_archive(tmp_path / "x.zip", GOOD.items()), tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == [folder]
 
 
@@ -219,7 +179,7 @@ def test_a_tar_that_is_no_honest_one_gives_the_members_before_the_fault(tmp_path
 
 def test_an_xz_file_does_not_say_how_much_memory_it_takes(tmp_path, monkeypatch):
     """A dictionary beyond the bound is refused; streams one behind the other are one file."""
-    archive = make(tmp_path / "x.tar.xz", GOOD.items())
+    archive = make_archive(tmp_path / "x.tar.xz", GOOD.items())
     content = lzma.decompress(archive.read_bytes())
     archive.write_bytes(lzma.compress(content[:700]) + bytes(8) + lzma.compress(content[700:]))
     assert files_of(unpack(archive, tmp_path / "cache")[0]) == GOOD
@@ -230,7 +190,7 @@ def test_an_xz_file_does_not_say_how_much_memory_it_takes(tmp_path, monkeypatch)
 
 def test_the_list_of_a_zip_is_bounded(tmp_path, monkeypatch):
     """A list of members that would fill memory is not read, nor is a method that fills it."""
-    archive = make_zip(tmp_path / "x.zip", [(f"{number}.jsonl", b"{}") for number in range(200)])
+    archive = make_archive(tmp_path / "x.zip", [(f"{number}.jsonl", b"{}") for number in range(200)])
     monkeypatch.setattr("cogniload_repro.records._ZIP_LIST_BYTES", 5_000)
     _, refused = unpack(archive, tmp_path / "cache")
     assert refused[0].detail.endswith("its list of members has more than 5,000 bytes")
@@ -242,7 +202,7 @@ def test_the_list_of_a_zip_is_bounded(tmp_path, monkeypatch):
 
 def test_a_member_that_lies_nowhere_is_left_out(tmp_path):
     """Neither a place before the archive's beginning nor a name without letters takes the other members with it."""
-    archive = make_zip(tmp_path / "x.zip", [("a", b"1"), ("b", b"2"), ("c", b"3")])
+    archive = make_archive(tmp_path / "x.zip", [("a", b"1"), ("b", b"2"), ("c", b"3")])
     content = bytearray(archive.read_bytes())
     first, second = (found.start() for found in list(re.finditer(rb"PK\x01\x02", content))[:2])
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")

@@ -1,28 +1,23 @@
 """Outputs of a source, written as the outputs table."""
 
-import bz2
-import gzip
-import io
 import json
-import lzma
 import os
 import resource
 import subprocess
 import sys
-import tarfile
-import zipfile
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from harness import run, write_lines
+from packing import make_archive, write_packed
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import Report, import_outputs
-from cogniload_repro.outputs.layout import LocalSource, Rejected
+from cogniload_repro.outputs.layout import ARCHIVES, LocalSource, Rejected
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles import catalog as puzzle_catalog
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
@@ -219,36 +214,21 @@ def test_the_end_of_an_answer_and_the_settings_are_kept(tmp_path):
     assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
 
 
-def pack(name, content):
-    """A file of answers as an archive or compressed, as its name says."""
-    buffer = io.BytesIO()
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(buffer, "w") as archive:
-            archive.writestr("b.jsonl", content)
-    elif ".tar" in name:
-        with tarfile.open(fileobj=buffer, mode=f"w:{name.rpartition('.')[2]}") as archive:
-            info = tarfile.TarInfo("in/b.jsonl")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    else:
-        buffer.write({"bz2": bz2, "xz": lzma, "gz": gzip}[name.rpartition(".")[2]].compress(content))
-    return buffer.getvalue()
-
-
-def contents_of(name):
-    """Rows of a model that is called like the file, in the form that the name's ending says."""
-    frame = pd.DataFrame(rows_of(name))
+def write_form(path):
+    """Write rows of a model that is called like the file, in the form that the name's ending says."""
+    name, frame = path.name, pd.DataFrame(rows_of(path.name))
     lines, array = frame.to_json(orient="records", lines=True).encode(), frame.to_json(orient="records").encode()
     table, tabs = pa.Table.from_pandas(frame), frame.to_csv(sep="\t", index=False).encode()
-    if name.startswith("b.arrow"):
-        buffer = io.BytesIO()
-        options = pa.ipc.IpcWriteOptions(compression=name.partition("_")[2].partition(".")[0] or None)
-        with pa.ipc.new_file(buffer, table.schema, options=options) as writer:
-            writer.write_table(table)
-        return buffer.getvalue()
-    plain = {"b.tsv": tabs, "b.json": array, "b.txt": tabs, "b.json.gz": gzip.compress(array), "b.xlsx": b"PK\3\4",
+    plain = {"b.tsv": tabs, "b.json": array, "b.txt": tabs, "b.json.gz": array, "b.xlsx": b"PK\3\4",
              "b.object.json": json.dumps({"rows": rows_of(name)}).encode()}  # fmt: skip
-    return plain.get(name) or (lines if name in ("b", "b.jsonl.1", "b.jsonl.tmp") else pack(name, lines))
+    if name.startswith("b.arrow"):
+        options = pa.ipc.IpcWriteOptions(compression=name.partition("_")[2].partition(".")[0] or None)
+        with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
+            writer.write_table(table)
+    elif name.endswith(ARCHIVES):
+        make_archive(path, [("in/b.jsonl", lines)])
+    else:
+        write_packed(path, plain.get(name, lines))
 
 
 READ = ["b.jsonl.bz2", "b.jsonl.xz", "b.tsv", "b.json", "b.json.gz", "b.arrow", "b.arrow_lz4.feather", "b.zip",
@@ -261,11 +241,9 @@ def test_no_file_of_a_source_vanishes(tmp_path, is_packed):
     """In a folder or an archive, each is read or named as one that is not."""
     write_lines(tmp_path / "source/a.jsonl", rows_of("a"))
     for name in (*READ, *NOT_READ):
-        (tmp_path / "source" / name).write_bytes(contents_of(name))
+        write_form(tmp_path / "source" / name)
     if is_packed:
-        with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
-            for path in (tmp_path / "source").iterdir():
-                archive.write(path, path.name)
+        make_archive(tmp_path / "s.zip", [(path.name, path.read_bytes()) for path in (tmp_path / "source").iterdir()])
     local = open_source(tmp_path / ("s.zip" if is_packed else "source"), tmp_path / "cache")
     report = import_outputs(local, tmp_path / "build")
     assert report.responses == dict.fromkeys(["a", *READ], 2)
@@ -275,11 +253,9 @@ def test_no_file_of_a_source_vanishes(tmp_path, is_packed):
 def test_answers_in_an_archive_are_those_of_the_folder_around_it(tmp_path):
     """One level deep: an archive in an archive in a folder is not read; a damaged member is named in the summary."""
     (tmp_path / "source/o3").mkdir(parents=True)
-    with zipfile.ZipFile(tmp_path / "source/o3/part.zip", "w") as archive:
-        archive.writestr(f"{NAMES[0]}.txt", "red")
-        archive.writestr("deep.zip", pack("b.zip", b""))
-        archive.writestr("notes.md", "")
-    (tmp_path / "source/x.zip").write_bytes(pack("b.zip", b'{"model": "m"}').replace(b'"m"', b'"n"', 1))
+    make_archive(tmp_path / "source/o3/part.zip", [(f"{NAMES[0]}.txt", "red"), ("deep.zip", b"PK"), ("notes.md", "")])
+    damaged = make_archive(tmp_path / "source/x.zip", [("b.jsonl", b'{"model": "m"}')])
+    damaged.write_bytes(damaged.read_bytes().replace(b'"m"', b'"n"', 1))
     report = import_outputs(open_source(tmp_path / "source", tmp_path / "cache"), tmp_path / "build")
     assert report.responses == {"o3": 1}
     assert rejected_rows(tmp_path / "build", "file", "reason") == [

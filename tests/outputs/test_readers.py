@@ -1,12 +1,12 @@
 """Files of outputs, row by row."""
 
-import gzip
 import json
 import random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from packing import write_packed
 
 from cogniload_repro.outputs.readers import read_table
 
@@ -26,30 +26,18 @@ def refusals(path):
     return [(entry.row, entry.refusal[0]) for entry in read_table(path, COLUMNS) if entry.refusal]
 
 
-def write(path, content):
-    """Write bytes, compressed as the name's ending says."""
-    if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(content))
-    elif path.suffix == ".zst":
-        with pa.CompressedOutputStream(str(path), "zstd") as stream:
-            stream.write(content)
-    else:
-        path.write_bytes(content)
-    return path
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson", "jsonl.gz", "jsonl.zst", "JSONL"])
 def test_json_lines_are_read(tmp_path, ending):
     """Text comes through as it is, compressed or not; blank lines and other fields are left out."""
     content = json.dumps({**ROW, "score": 1}) + "\n\n" + json.dumps(ROW)
-    path = write(tmp_path / f"o.{ending}", b"\xef\xbb\xbf" + content.encode())
+    path = write_packed(tmp_path / f"o.{ending}", b"\xef\xbb\xbf" + content.encode())
     assert rows(path) == [ROW, ROW]
 
 
 def test_csv_is_read(tmp_path):
     """Quoted line ends and quotes come through; counts are numbers, an empty one is unknown."""
     text = 'name,response,model,prompt_tokens,response_tokens,x\r\nn,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
-    assert rows(write(tmp_path / "o.csv", b"\xef\xbb\xbf" + text.encode())) == [ROW]
+    assert rows(write_packed(tmp_path / "o.csv", b"\xef\xbb\xbf" + text.encode())) == [ROW]
 
 
 def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
@@ -61,13 +49,15 @@ def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
     for name in ("o.parquet", "o.arrow"):
         (entry,) = read_table(tmp_path / name, COLUMNS)
         assert "the file has the column response twice" in entry.refusal[1]
-    assert refusals(write(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [(0, "malformed row")]
-    assert refusals(write(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
+    assert refusals(write_packed(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [
+        (0, "malformed row")
+    ]
+    assert refusals(write_packed(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
 
 
 def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
     """A row too long is refused, one too short lacks its last field, odd bytes stay recognisable."""
-    path = write(tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\na,b,\xff\na,b,"c\n')
+    path = write_packed(tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\na,b,\xff\na,b,"c\n')
     assert refusals(path) == [(1, "malformed row"), (4, "malformed row")]
     good = [entry.fields["response"] for entry in read_table(path, COLUMNS) if not entry.refusal]
     assert good == [None, "\udcff"]
@@ -77,7 +67,7 @@ def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
 def test_other_encodings_are_refused_by_name(tmp_path, ending, encoding):
     """One refusal for the file says what to do, in place of one for every row."""
     text = "\ufeff" * (encoding == "utf-16-be") + json.dumps(ROW, ensure_ascii=False) + "\n"
-    path = write(tmp_path / f"o.{ending}", (text * 3).encode(encoding))
+    path = write_packed(tmp_path / f"o.{ending}", (text * 3).encode(encoding))
     (entry,) = read_table(path, COLUMNS)
     assert entry.row == 0
     assert entry.refusal == ("not UTF-8", f"the file is UTF-{encoding[4:6]}; save it as UTF-8")
@@ -88,7 +78,7 @@ def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     """A row longer than any response is refused without being held in memory; its neighbours are read."""
     monkeypatch.setattr("cogniload_repro.records.ROW_BYTES", 1000)
     good = json.dumps(ROW).encode()
-    path = write(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
+    path = write_packed(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
     assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
     assert len([entry for entry in read_table(path, COLUMNS) if not entry.refusal]) == 3
 
@@ -98,7 +88,7 @@ def test_a_key_that_comes_twice_is_malformed(tmp_path, name):
     """Which of two responses is meant nobody knows; in a file that is read whole, the whole is refused."""
     content = json.dumps(ROW) + ',\n{"response": "a", "response": "b"}'
     content = f"[{content}]" if name == "o.json" else content.replace(",\n{", "\n{")
-    *_, last = read_table(write(tmp_path / name, content.encode()), COLUMNS)
+    *_, last = read_table(write_packed(tmp_path / name, content.encode()), COLUMNS)
     assert "the key 'response' comes twice" in last.refusal[1]
     assert last.row == (2 if name == "o.jsonl" else 0)
 
@@ -107,7 +97,7 @@ def test_a_key_that_comes_twice_is_malformed(tmp_path, name):
 def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
     """A small file does not keep the reader busy for ever; the rows before the limit are read."""
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.0005")
-    path = write(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 800_000)
+    path = write_packed(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 800_000)
     *_, last = read_table(path, COLUMNS)
     assert last.row == 0
     assert last.refusal[0] == "unreadable file"
@@ -148,13 +138,13 @@ def test_parquet_with_a_damaged_page_gives_the_rows_before_it(tmp_path):
 def test_csv_counts_may_have_a_point(tmp_path, word, count):
     """A column with unknown counts has 10.0 where pandas wrote it; what is no whole number stays as it is."""
     content = f"model,name,response,prompt_tokens\nm,n,red,{word}\n".encode()
-    assert rows(write(tmp_path / "o.csv", content))[0]["prompt_tokens"] == count
+    assert rows(write_packed(tmp_path / "o.csv", content))[0]["prompt_tokens"] == count
 
 
 @pytest.mark.parametrize(("header", "is_foreign"), [("a,b", True), ("model,name,b", True), ("name,response", False)])
 def test_a_csv_with_a_foreign_header_is_refused_as_a_whole(tmp_path, header, is_foreign):
     """The refusal says once what the header has and what it needs; the model may be named elsewhere."""
-    path = write(tmp_path / "o.csv", f"{header}\n1,2\n3,4\n".encode())
+    path = write_packed(tmp_path / "o.csv", f"{header}\n1,2\n3,4\n".encode())
     detail = f"the header has {header.replace(',', ', ')}; needed are model, name, response"
     expected = [(0, ("missing field", detail))] if is_foreign else []
     assert [(entry.row, entry.refusal) for entry in read_table(path, COLUMNS) if entry.refusal] == expected
@@ -164,7 +154,7 @@ def test_a_csv_with_a_foreign_header_is_refused_as_a_whole(tmp_path, header, is_
 def test_a_csv_row_without_an_end_is_refused(tmp_path, monkeypatch, text):
     """Neither a line, a quoted field nor a row of many fields fills memory; the rows before it are read."""
     monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 2000)
-    path = write(tmp_path / "o.csv", f"model,name,response\nm,n,good\n{text}\n".encode())
+    path = write_packed(tmp_path / "o.csv", f"model,name,response\nm,n,good\n{text}\n".encode())
     good, bad = read_table(path, COLUMNS)
     assert good.fields["response"] == "good"
     assert (bad.row, *bad.refusal) == (0, "unreadable file", "ValueError: a row is longer than 2,000 characters")
@@ -173,7 +163,7 @@ def test_a_csv_row_without_an_end_is_refused(tmp_path, monkeypatch, text):
 def test_every_csv_row_has_the_whole_bound(tmp_path, monkeypatch):
     """Rows are bounded one by one, not together."""
     monkeypatch.setattr("cogniload_repro.outputs.readers.ROW_BYTES", 100)
-    path = write(tmp_path / "o.csv", b"model,name,response\n" + b'm,n,"two\nlines"\n' * 50)
+    path = write_packed(tmp_path / "o.csv", b"model,name,response\n" + b'm,n,"two\nlines"\n' * 50)
     assert len(rows(path)) == 50
 
 
