@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from browsing import complaints, visit, wait
 from selenium.webdriver.common.by import By
+from statsmodels.stats.proportion import proportion_confint
 
 import cogniload_repro as cl
 from cogniload_repro.presentation.page_data import FIXED, PRODUCTS, gather_cells, workbench_data
@@ -310,6 +311,15 @@ def test_a_file_is_decoded_or_refused(bench, encoding, accepted):
     text = list(f"{_HEAD}\nModèle,20,3,50,0.5,10,4\n".encode(encoding))
     found = bench.execute_script(_READ, text)
     assert (found[0]["name"] == "Modèle") if accepted else ("not UTF-8" in found)
+
+
+def test_the_intervals_of_points_are_wilsons(bench):
+    """Accuracies of a level's cells together, as statsmodels has them."""
+    found = bench.execute_script(
+        "return cogniload.cells.accuracy([{ n: 10, k: 4 }, { n: 20, k: 3 }], 1.959963984540054)"
+    )
+    assert [found["low"], found["high"]] == pytest.approx(proportion_confint(7, 30, method="wilson"))
+    assert (found["n"], found["k"], found["estimate"]) == (30, 7, pytest.approx(7 / 30))
 
 
 def test_separation_is_found_where_it_is(bench):

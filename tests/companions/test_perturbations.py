@@ -130,6 +130,13 @@ def test_half_a_grid_is_not_read(name):
             restore(name, grid)
 
 
+def test_half_of_two_problems_is_not_read():
+    """A closing line that counts all parts of problem A, an odd part, a line without its tag: something is missing."""
+    for name, text in (("word", "a x\n<Problem A: first 1 words>"), ("symbol", "abc"), ("line", "<Problem A> a\nb")):
+        with pytest.raises(ValueError, match="give all"):
+            restore(f"interleave_{name}", text)
+
+
 def test_the_grids_are_those_of_figure_2():
     """Rails, widths and heights are the ones that the document's figure shows, row for row."""
     rails = perturb("rail_fence", FIGURE_2).split("\n")[1:-1]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import uniform
 
 from cogniload_repro.companions import versions
 from cogniload_repro.companions.versions import EXPLANATIONS, compare_rows, switch_rules
@@ -23,6 +24,7 @@ def test_standard_errors_are_those_of_a_fit():
     """The errors that a printed row implies are, but for rounding, those of the regression on its counts."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]
     fit = fit_glm(own)
+    assert np.diag(versions._ROUNDING) == pytest.approx(uniform(-0.005, 0.01).var())
     implied = np.sqrt(np.diag(versions._covariance(fit.coef) - versions._ROUNDING))
     assert implied == pytest.approx(np.sqrt(np.diag(fit.covariance)), rel=0.02)
 

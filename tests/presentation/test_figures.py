@@ -85,6 +85,7 @@ def test_bars_are_wilson_intervals(name, dimension):
     """The large figures have one vertical bar a point, from the lower to the upper bound."""
     (ax,) = plots(draw(name, "imported"))
     segments = [path for collection in ax.collections for path in collection.get_segments()]
+    assert max(abs(segment[0][0] - round(segment[0][0])) for segment in segments) < 0.35  # beside their level
     bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
     expected = accuracy_by(CELLS, "model", dimension)
     assert bars == sorted(zip(expected["low"], expected["high"], strict=True))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.models import NAMES
+from cogniload_repro.presentation import page_data
 from cogniload_repro.presentation.page_data import (
     describe_puzzle,
     explorer_data,
@@ -108,7 +109,7 @@ def build(tmp_path_factory):
     return folder
 
 
-def test_a_few_puzzles_of_each_cell_with_answers_and_responses(build):
+def test_a_few_puzzles_of_each_cell_with_answers_and_responses(build, monkeypatch):
     """Two of each cell as far as they can be read, each with its responses; the page's data hold no markup."""
     data = explorer_data(build)
     assert len(data["puzzles"]) == 2 * len(MINI_GRID) - 1
@@ -116,6 +117,9 @@ def test_a_few_puzzles_of_each_cell_with_answers_and_responses(build):
     text = write_json(data)
     assert "<" not in text
     assert json.loads(text)["puzzles"][0]["responses"][0]["text"].endswith(_HOSTILE)
+    monkeypatch.setattr(page_data, "MOST_RESPONSES", 500)
+    lengths = [len(one["text"]) for puzzle in explorer_data(build)["puzzles"] for one in puzzle["responses"]]
+    assert 400 < sum(lengths) <= 500
 
 
 def test_a_puzzle_in_numbers_replays_to_its_solution():
