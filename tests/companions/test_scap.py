@@ -194,14 +194,12 @@ def test_a_probe_is_drawn_again_from_its_numbers():
         ("**Answer: R1=005, R12 = 17.**", "right"),
         ("Answer: X=17, Y=5", "wrong"),
         ("Answer: X=5, Y=17\nno, wait\nAnswer: X=6, Y=17", "wrong"),
-        ("Answer: 5", "wrong"),
         ("X=5, Y=17", "unreadable"),
-        ("", "unreadable"),
         ("\n" * 200_000, "unreadable"),
         ("Answer: " + "9" * 5000, "wrong"),
         ("Answer:" + "* " * 100_000 + "x", "wrong"),
     ],
-    ids=range(10),
+    ids=range(8),
 )
 def test_answers_are_read_from_the_last_line_that_gives_one(response, verdict):
     """The last line of the form asked for counts; monstrous ones take no time; without one nothing is wrong."""

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import cogniload_repro as cl
@@ -22,15 +22,11 @@ def api_page() -> str:
         thing = getattr(cl, name)
         if isinstance(thing, ModuleType):
             parts += _write_module(name, thing)
-        else:
-            parts += _write_function(name, thing) if callable(thing) else _write_names(name, thing)
+        elif callable(thing):
+            parts += _write_function(name, thing)
+        else:  # a table of names
+            parts += [f"## `{name}`", f"By name: {', '.join(map(markdown.code, thing))}."]
     return "\n\n".join(parts) + "\n"
-
-
-def _write_names(name: str, table: Iterable[str]) -> Iterator[str]:
-    """List the names that a public table goes by."""
-    yield f"## `{name}`"
-    yield f"By name: {', '.join(map(markdown.code, table))}."
 
 
 def _write_function(name: str, function: Callable) -> Iterator[str]:
@@ -62,15 +58,11 @@ def _write_section(title: str, body: str) -> Iterator[str]:
             yield f"```pycon\n{block}\n```"
         elif title in _LISTS:
             entry, _, description = block.partition("\n")
+            name, colon, kind = entry.partition(" : ")
             lines = " ".join(inspect.cleandoc(description).split())
-            yield f"{_entry(entry)}\n: {_text(lines) or '–'}"
+            yield f"{f'`{name}`: {_text(kind)}' if colon else _text(name)}\n: {_text(lines) or '–'}"
         else:
             yield _text(" ".join(block.split()))
-
-
-def _entry(line: str) -> str:
-    name, colon, kind = line.partition(" : ")
-    return f"`{name}`: {_text(kind)}" if colon else _text(name)
 
 
 def _text(line: str) -> str:

@@ -199,12 +199,9 @@ class PaperFigure:
     def data(self) -> dict[str, Any]:
         """Return the numbers of the picture for the page that draws it (``book/_scripts``, figures.js).
 
-        Returns
-        -------
-        dict
-            models (name, family, color, own, and score, by which the first few are chosen), z of the intervals, panels,
-            and words for the axes. A row of a panel has the place of its model, level, n, count, share, the ends of its
-            interval and of the range over the reconstructions; None where a number is not known.
+        They are models (name, family, color, own, and score, by which the first few are chosen), z of the intervals,
+        panels, and words for the axes. A row of a panel has the place of its model, level, n, count, share, the ends of
+        its interval and of the range over the reconstructions; None where a number is not known.
         """
         sums = self.cells.groupby("model")[["correct", "total"]].sum()
         score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}

@@ -22,13 +22,7 @@ def strip_outputs(model: dict[str, Any], path: str, contents_manager: Any, **_: 
 
 
 def open_lab(folder: Path, arguments: Sequence[str]) -> None:
-    """Start JupyterLab on the notebooks of a folder, until it is stopped.
-
-    Raises
-    ------
-    ValueError
-        If JupyterLab is not installed.
-    """
+    """Start JupyterLab on the notebooks of a folder, until it is stopped; ValueError if it is not installed."""
     try:
         from jupyterlab.labapp import LabApp
     except ImportError:

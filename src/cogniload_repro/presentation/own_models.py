@@ -18,13 +18,10 @@ _CELL = ["N", "ratio_pct", "d"]
 def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and rank of each model among the paper's, which are taken on the model's own cells.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson
-        interval); rank among the paper's models, best and worst rank that the tests against each of them leave open
-        (Holm, 5%), of (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50.
-        Accuracy is missing for a model whose puzzles were chosen, ECL50 without a finite fit.
+    One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval);
+    rank among the paper's models, best and worst rank that the tests against each of them leave open (Holm, 5%), of
+    (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50. Accuracy is missing
+    for a model whose puzzles were chosen, ECL50 without a finite fit.
     """
     rows, known = [], {}
     printed = pd.MultiIndex.from_frame(paper[_CELL])
@@ -47,14 +44,16 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 
 def _estimate(cells: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and log10 ECL50 of models with a finite fit, each with its standard error."""
-    rows = []
-    for fit in fit_quadratics(cells):
-        p, total = fit.accuracy, fit.n.sum()
-        row = {"model": fit.model, "accuracy": fit.k.sum() / total, "ecl50": fit.points["ecl50"]}
-        rows.append(
-            row | {"se_accuracy": np.sqrt(fit.n @ (p * (1 - p))) / total, "se_ecl50": standard_error(fit, "ecl50")}
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "model": fit.model,
+            "accuracy": fit.k.sum() / fit.n.sum(),
+            "se_accuracy": np.sqrt(fit.n @ (fit.accuracy * (1 - fit.accuracy))) / fit.n.sum(),
+            "ecl50": fit.points["ecl50"],
+            "se_ecl50": standard_error(fit, "ecl50"),
+        }
+        for fit in fit_quadratics(cells)
+    )
 
 
 def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, object]:
