@@ -16,6 +16,7 @@ from cogniload_repro.reconstruction.bounds import (
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
 from cogniload_repro.reconstruction.sufficient import recovered_from
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import load_tables
 
 CELLS, BOUNDS = load_counts(), load_bounds()
@@ -51,6 +52,9 @@ def test_bounds_are_made_again():
     """The programmes give a model's committed rows."""
     name = "o4-mini-2025-04-16"
     (made,) = find_bounds(CELLS[CELLS["model"] == name])
+    recovered, first = recovered_from(CELLS, name), (GRID["ratio_pct"] == made["ratio_pct"][0]).to_numpy()
+    low, high = possible_range(constrain(recovered, recovered.T), first)
+    assert made["least"][0] <= low + 1e-9 <= high - 1e-9 <= made["most"][0]  # rounded outwards
     committed = BOUNDS[BOUNDS["model"] == name].reset_index(drop=True)
     np.testing.assert_allclose(made[["least", "most"]], committed[["least", "most"]], atol=1.5e-4)
     pd.testing.assert_frame_equal(made.drop(columns=["least", "most"]), committed.drop(columns=["least", "most"]),

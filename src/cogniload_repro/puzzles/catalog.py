@@ -184,7 +184,7 @@ class Catalog:
         self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
-        self._by_text: tuple[int, dict[str, str]] = 0, {}
+        self._names: dict[str, str] | None = None
         self._elsewhere: dict[str, dict] | None = None
 
     def __len__(self) -> int:
@@ -198,6 +198,8 @@ class Catalog:
         known = self._places.setdefault(row["name"], len(self))
         if known == len(self):
             self._added.append(row)
+            if self._names is not None:
+                self._names[row["text"].strip()] = row["name"]
         elif self._row(known) != row:
             raise ValueError("another puzzle of this name is known; one of the two has been changed")
 
@@ -216,17 +218,16 @@ class Catalog:
     def find_text(self, text: str) -> str | None:
         """Return the name of the puzzle with this text, blanks around it aside; None where there is none."""
         text = text.strip()
-        if self._by_text[0] < len(self):
+        if self._names is None:
             table = self.table().select(["text", "name"]).to_pydict()
-            self._by_text = len(self), {own.strip(): name for own, name in zip(*table.values(), strict=True)}
-        if text not in self._by_text[1]:
+            self._names = {own.strip(): name for own, name in zip(*table.values(), strict=True)}
+        if text not in self._names:
             if self._elsewhere is None:
                 self._elsewhere = {row["text"].strip(): row for row in self.elsewhere()}
             if text not in self._elsewhere:
                 return None
             self.add(self._elsewhere[text])
-            self._by_text[1][text] = self._elsewhere[text]["name"]
-        return self._by_text[1][text]
+        return self._names[text]
 
     def text(self, place: int) -> str:
         """Return the text of the puzzle of this number."""

@@ -6,24 +6,19 @@ They are drawn for this, because a text states neither whom a statement was made
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from cogniload_repro.grid import Cell
 from cogniload_repro.puzzles.draws import Failure, State
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.ontology import CATEGORIES
 from cogniload_repro.puzzles.puzzle import Puzzle
 
 #: Why an attempt fails, in the order of the checks.
 REASONS = ("hay reaches the PoI", "needle reaches everybody", "somebody equals the PoI")
-_FEWEST = 5  # expected, for a chi-square test
 CELL = ["N", "d", "ratio_pct"]
-_PUZZLES = [*CELL, "needles", "people", "lines", "poi_index", "asked_index", "categories", "smallest", "pairs",
-            "pairs_apart"]  # fmt: skip
+_PUZZLES = [*CELL, "needles", "people", "lines", "smallest", "pairs", "pairs_apart"]
 _STATEMENTS = ["puzzle", "index", "needle", "conditions", "updates", "repeats", "distinct"]
 _FAILURES = ["puzzle", "index", "needle", "conditions", "updates", "reason", "alike", "others"]
 
@@ -63,67 +58,11 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
     return Measures(cast, next(parts), next(parts))
 
 
-def check_draws(measures: Measures) -> pd.DataFrame:
-    """Test whether what the generator draws at random has the chances that it should have.
-
-    Numbers of conditions and updates and the type of statement are tested on all attempts: the rules then prefer some.
-    Levels of which fewer than five are expected are left out.
-    """
-    shared = ["puzzle", "index", "needle", "conditions", "updates", *CELL]
-    cast, tried = measures.puzzles, pd.concat([measures.statements[shared], measures.failures[shared]])
-    rows = {
-        "categories of a puzzle": _test_categories(cast),
-        "position of the PoI in the cast": _test_even(cast["poi_index"], cast["people"]),
-        "position of the category asked about": _test_even(cast["asked_index"], cast["d"]),
-        "number of conditions of an attempt": _test_even(tried["conditions"] - 1, tried["d"]),
-        "number of updates of an attempt": _test_even(tried["updates"] - 1, tried["d"]),
-        "needle or hay, of an attempt": _test_types(measures, tried),
-    }
-    tests = pd.DataFrame([(draw, *found) for draw, found in rows.items()], columns=["draw", "total", "chi2", "df"])
-    tests = tests[tests["df"] > 0].reset_index(drop=True)
-    return tests.assign(p=stats.chi2.sf(tests["chi2"], tests["df"]))
-
-
-def _test_even(indices: pd.Series, levels: pd.Series) -> tuple[int, float, int]:
-    """Return number, chi-square and degrees of freedom of indices from 0 that should be equally frequent."""
-    total, chi2, df = 0, 0.0, 0
-    for count, group in indices.groupby(levels):
-        expected = len(group) / count
-        if expected >= _FEWEST:
-            found = np.bincount(group, minlength=count)
-            total, chi2, df = total + len(group), chi2 + ((found - expected) ** 2).sum() / expected, df + count - 1
-    return total, chi2, df
-
-
-def _test_categories(cast: pd.DataFrame) -> tuple[int, float, int]:
-    """Do the same for categories, d different ones of which make one draw."""
-    found = cast["categories"].explode().value_counts().reindex(CATEGORIES, fill_value=0)
-    size = len(CATEGORIES)
-    share = cast["d"] / size
-    variance = (share * (1 - share)).sum() * size / (size - 1)
-    if share.sum() < _FEWEST or variance == 0:
-        return len(cast), 0.0, 0
-    return len(cast), float(((found - share.sum()) ** 2).sum() / variance), size - 1
-
-
-def _test_types(measures: Measures, tried: pd.DataFrame) -> tuple[int, float, int]:
-    """Do the same for the type of statement, whose chance is the share of needles in what is left."""
-    own = measures.statements
-    done = own.groupby("puzzle")["needle"].cumsum() - own["needle"]
-    left = own["puzzle"].map(measures.puzzles["needles"]) - done
-    chances = own[["puzzle", "index"]].assign(chance=left / (own["N"] - own["index"]))
-    merged = tried.merge(chances, on=["puzzle", "index"])
-    variance = (merged["chance"] * (1 - merged["chance"])).sum()
-    surplus = (merged["needle"] - merged["chance"]).sum()
-    return len(merged), float(surplus**2 / variance) if variance else 0.0, int(variance >= _FEWEST)
-
-
 def _measure_cast(puzzle: Puzzle) -> tuple:
-    poi, start = puzzle.people.index(puzzle.poi), puzzle.start
+    start = puzzle.start
     pairs = [(one, other) for i, one in enumerate(start) for other in start[:i]]
     apart = sum(all(a != b for a, b in zip(*pair, strict=True)) for pair in pairs)
-    return (puzzle.needles, len(start), len(puzzle.lines), poi, puzzle.categories.index(puzzle.category),
-            tuple(puzzle.categories), min(map(len, puzzle.domains.values())), len(pairs), apart)  # fmt: skip
+    return puzzle.needles, len(start), len(puzzle.lines), min(map(len, puzzle.domains.values())), len(pairs), apart
 
 
 def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[tuple]:
