@@ -83,7 +83,6 @@ def test_identified_are_those_built_from_printed_sums():
     assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= found
     assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"} & found
     assert not fit_is_identified(FEW, Specification("x", "correct ~ C(d):C(N)"))
-    assert fit_is_identified(FEW, Specification("x", "correct ~ I(d**4) + np.exp(-N/100)"))
     tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
     assert not fit_is_identified(tokens, add_own("correct ~ prompt_mean")[-1])
     assert all(fit_is_identified(drawn_cells(0, 1), one) for one in SPECIFICATIONS)

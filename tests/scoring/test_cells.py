@@ -72,6 +72,8 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
         metadata = {"provenance": provenance, "source": provenance, "reading": "r"}
         write_table(tmp_path / f"scores/{model}.parquet", scores_frame(model, ["wrong_other"]), metadata)
     cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
+    with pytest.raises(ValueError, match="holds no scores"):
+        write_cells(tmp_path / "none", tmp_path / "cells.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False)
     assert read_metadata(tmp_path / "cells.parquet") == {
         "provenance": "reconstructed",
@@ -88,9 +90,3 @@ def test_scores_are_counted_in_a_store():
     cells = write_cells(f"{store}/scores", f"{store}/cells.parquet")
     assert cells["total"].tolist() == [8]
     assert read_metadata(f"{store}/cells.parquet")["provenance"] == "imported"
-
-
-def test_no_scores_are_refused(tmp_path):
-    """Without scores there is nothing to count."""
-    with pytest.raises(ValueError, match="holds no scores"):
-        write_cells(tmp_path, tmp_path / "cells.parquet")

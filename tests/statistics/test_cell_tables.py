@@ -8,7 +8,6 @@ from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.statistics.cell_tables import (
     describe_cells,
     load_cells,
-    origin_note,
     plain_name,
     read_cell_table,
     read_origin,
@@ -124,9 +123,3 @@ def test_partial_grid_is_counted():
     own = rename_model(mini_cells(), "QwQ-32B", "own")
     assert source_note(pd.concat([PROVISIONAL, own]), "reconstructed").startswith("The paper's models: reconstructed")
     assert source_note(pd.concat([PROVISIONAL, own]), "reconstructed").endswith("18 to 140 of the paper's 140 cells")
-
-
-def test_unknown_word_is_refused():
-    """Only the three words of the data contract are taken."""
-    with pytest.raises(ValueError, match=r"'raw' is not one of: reconstructed, imported"):
-        origin_note("raw")
