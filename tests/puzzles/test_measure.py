@@ -55,6 +55,7 @@ def test_every_failed_attempt_is_reported_and_broke_a_rule(point):
     rng, failed = CountingRandom(), []
     reference.draw(rng, N, d, needles, puzzle_id)
     puzzle = draw_puzzle(N, d, needles, puzzle_id, failed)
+    assert puzzle.text == draw_puzzle(N, d, needles, puzzle_id).text
     assert rng.attempts == N + len(failed)
     poi, history = puzzle.people.index(puzzle.poi), list(puzzle.replay())
     for place, move in failed:

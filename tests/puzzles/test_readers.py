@@ -66,16 +66,6 @@ def test_rows_are_labelled_by_where_they_stand(tmp_path):
     assert item.where == item.fields["name"]
 
 
-def test_release_files_are_read_with_universal_newlines(tmp_path):
-    """A text with CRLF is the one with LF; a newline at its end stays."""
-    write_set(tmp_path, "release", PuzzleSet(CELLS, 1))
-    path = next((tmp_path / "exp").rglob("*.txt"))
-    text = path.read_bytes()
-    path.write_bytes(text.replace(b"\n", b"\r\n") + b"\r\n")
-    (item,) = read_set(tmp_path)
-    assert item.fields["text"].encode() == text + b"\n"
-
-
 def test_a_file_of_another_encoding_is_one_unreadable_item(tmp_path):
     """What to do is said once for the file, not for every line."""
     (tmp_path / "some.jsonl").write_bytes('{"text": "T"}\n'.encode("utf-16"))
