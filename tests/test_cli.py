@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
-
-from cogniload_repro.cli import main
+from harness import run as invoke
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,7 +26,7 @@ def run(*arguments, root: Path = ROOT) -> subprocess.CompletedProcess:
 
 def ask(*arguments) -> subprocess.CompletedProcess:
     """Run the command in this process, which has the libraries already."""
-    done = CliRunner().invoke(main, list(map(str, arguments)))
+    done = invoke(*arguments)
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 

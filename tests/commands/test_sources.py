@@ -1,9 +1,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
+from harness import run as invoke
+from harness import write_lines
 
-from cogniload_repro.cli import main
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
 from cogniload_repro.puzzles import verify
@@ -15,15 +15,14 @@ SMALL = ("--grid", "N=8 ratio=50 d=2", "--per-cell", "3", "--jobs", "1")
 
 def run(*arguments):
     """Run a command in this process; return its exit code, what it prints, and what it says on standard error."""
-    result = CliRunner().invoke(main, list(map(str, arguments)))
+    result = invoke(*arguments)
     return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.mark.parametrize(("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)])
 def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
     """A source of which no row can be used ends with 1, whichever way it is reported."""
-    source = tmp_path / "answers.jsonl"
-    source.write_text(json.dumps({"model": "mine", "name": name, "response": "?"}) + "\n", encoding="utf-8")
+    source = write_lines(tmp_path / "answers.jsonl", [{"model": "mine", "name": name, "response": "?"}])
     for form in ([], ["--json"]):
         assert run("check", source, "--build", tmp_path / "build", *form)[0] == code
 

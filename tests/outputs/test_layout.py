@@ -9,6 +9,7 @@ from cogniload_repro.outputs.layout import Rejected, find_files
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.puzzles.generate import draw_puzzle
+from cogniload_repro.puzzles.sets import release_state
 
 NAME = "20_1_1_770487_red"
 
@@ -23,18 +24,9 @@ def make(folder, files):
 
 def authors_puzzle(puzzle, **changes):
     """The two files of a puzzle in the authors' layout."""
-    state = {
-        "poi": puzzle.poi,
-        "category_defaults": puzzle.domains,
-        "needles": puzzle.needles,
-        "difficulty": puzzle.d,
-        "num_statements": puzzle.N,
-        **changes,
-    }
-    return {
-        f"exp/cogniload/{puzzle.name}.txt": puzzle.text,
-        f"meta/cogniload/{puzzle.name}_state.json": json.dumps(state),
-    }
+    state = json.loads(release_state(puzzle)) | changes
+    place = f"cogniload/{puzzle.name}"
+    return {f"exp/{place}.txt": puzzle.text, f"meta/{place}_state.json": json.dumps(state)}
 
 
 def test_answers_belong_to_the_folder_of_their_model(tmp_path):
