@@ -21,8 +21,8 @@ from cogniload_repro.files import naming
 from cogniload_repro.outputs.layout import ARCHIVES, UNSAFE_NAME, Rejected
 from cogniload_repro.records import UNREADABLE, Refusal, open_stream, open_zip, over_limit, unpacked_limit
 
-#: Most members that an archive may have: ten times the paper's answers and puzzles.
-MAX_MEMBERS = 2_500_000
+#: Bytes that a member counts at least: empty ones take room too, on the disk and in memory.
+MIN_MEMBER = 16_384
 #: Largest extended header of a tar, bytes: long names have a hundredth of it.
 MAX_HEADER = 1 << 20
 
@@ -54,8 +54,8 @@ def is_archive(path: Path) -> bool:
 def unpack(archive: Path, folder: Path, limit: int | None = None) -> tuple[Path, list[Rejected]]:
     """Unpack an archive into a folder of its own, whose name holds its SHA-256; a later call finds it there.
 
-    Returned with the folder are the members that were refused, and the archive itself if it is cut short. If it has too
-    many members, or unpacks to more than the limit (`records.unpacked_limit`), ValueError is raised, nothing stays.
+    Returned with the folder are the members that were refused, and the archive itself if it is cut short. If it unpacks
+    to more than the limit (`records.unpacked_limit`), ValueError is raised, and nothing stays.
     """
     with archive.open("rb") as file:
         target = folder / f"{archive.name}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
@@ -76,12 +76,10 @@ def _extract_all(archive: Path, folder: Path, left: int) -> list[Rejected]:
     refused, taken = [], set[str]()
     members = _zip_members if archive.suffix.lower() == ".zip" else _tar_members
     try:
-        for count, member in enumerate(tqdm(members(archive), "unpack", unit=" files", disable=None), start=1):
-            left -= member.size
+        for member in tqdm(members(archive), "unpack", unit=" files", disable=None):
+            left -= max(member.size, MIN_MEMBER)
             if left < 0:
                 raise ValueError(over_limit(archive.name))
-            if count > MAX_MEMBERS:
-                raise ValueError(f"{archive.name} has more than {MAX_MEMBERS:,} members; unpack it yourself")
             if reason := _extract(member, folder, taken):
                 name = member.name[:_MAX_SHOWN].encode("utf-8", "backslashreplace").decode()
                 refused.append(Rejected(f"{archive.name}/{name}", 0, *reason))
