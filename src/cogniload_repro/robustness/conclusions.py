@@ -335,10 +335,10 @@ def _gemini(a: Analyses) -> _Found:
     row = a.tests["Nrho"].loc[GEMINI[0]]
     levels = {level: rows.loc[GEMINI[0]] for level, rows in a.levels("Nrho").items()}
     shown = ", ".join(f"{one.slope:.1f} at d = {level:g}" for level, one in levels.items())
-    significant = sum(one.p_holm < ALPHA for one in levels.values()) or "none"
+    found = sum(one.p_holm < ALPHA for one in levels.values())
     return _each(one.slope < 0 and one.p_holm < ALPHA for one in levels.values()), (
         f"Table 3 tests at d = 0: {row['beta_paper']:.1f} ({_p(row['p_paper'])}; {_p(row['holm_paper'])} after Holm). "
-        f"At the tested levels it is {shown}; after Holm {significant} is significant."
+        f"At the tested levels it is {shown}; after Holm {found or 'none'} {'are' if found > 1 else 'is'} significant."
     )
 
 
