@@ -141,6 +141,7 @@ def test_an_unlikely_table_is_drawn_again(problem, drawn, monkeypatch):
     recovered = problem[0]
     worst = np.where(GRID["ratio_pct"] == 50, 0, recovered.n).astype(int)
     tables = iter([worst, worst, drawn])
+    monkeypatch.setattr(counts, "surprise", lambda n, p, k: 3.01 if k is worst else 2.99)
     monkeypatch.setattr(counts, "_draw", lambda *_: next(tables))
     np.testing.assert_array_equal(draw_counts(recovered, np.random.default_rng(1)), drawn)
     monkeypatch.setattr(counts, "_draw", lambda *_: worst)

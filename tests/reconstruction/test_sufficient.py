@@ -177,6 +177,7 @@ def test_derived_rows_are_those_of_the_reconstructed_answers(rows):
 def test_one_row_disagrees_and_no_other(rows):
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
     assert len(rows) == 22
+    assert all(map(on_lattice, rows))
     assert [one.model.name for one in rows if one.max_deviation > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
     assert [one.model.name for one in rows if least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
     one = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little

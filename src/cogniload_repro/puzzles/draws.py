@@ -132,12 +132,9 @@ class Mersenne:
 
     def sample(self, population: Sequence, count: int) -> list:
         """Draw different elements, as `random.sample`."""
+        if len(population) > _LARGEST_POOL:
+            return self._rng.sample(population, count)
         bits, pool, drawn = self._bits, list(population), []
-        if len(pool) > _LARGEST_POOL:
-            seen: dict[int, None] = {}
-            while len(seen) < count:
-                seen[self.below(len(pool))] = None
-            return [pool[at] for at in seen]
         for n, width, last in _SAMPLE[len(pool)][count]:
             while (at := bits(width)) >= n:
                 pass
