@@ -39,6 +39,8 @@ def test_stepping_shows_who_matches_and_the_answer_at_the_end(explorer):
     explorer.find_element(By.ID, "explorer-go-end").click()
     gold = explorer.find_element(By.CSS_SELECTOR, ".explorer-steps .answer strong").text
     name = explorer.execute_script("return document.getElementById('explorer-puzzle').selectedOptions[0].text")
+    levels = [int(one.text) for one in explorer.find_elements(By.CSS_SELECTOR, "#explorer-d option")]
+    assert levels == sorted(levels)
     assert name.endswith(f"_{gold}")
     assert complaints(explorer) == []
 
