@@ -18,7 +18,8 @@ from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm
 
 from cogniload_repro.models import order_models
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.robustness.specifications import shared_grids
+from cogniload_repro.statistics.likelihood import maximise, maximise_all
 
 State = TypeVar("State", bound=Hashable)
 
@@ -168,26 +169,30 @@ def compare_curves(cells: pd.DataFrame) -> pd.DataFrame:
     regression; models_better, those whose AIC is below that of the paper's regression. The last row is the best
     that any function can do which never rises with the load: it has no fixed number of terms, so no AIC.
     """
-    n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
-    models, rows, paper = list(cells.groupby("model", sort=False).indices.values()), [], np.array([])
+    grids, rows, paper = list(shared_grids(cells)), [], np.array([])
     for name, design in SPECIFICATIONS.items():
-        x, p, aic = design(cells), np.empty(len(cells)), np.empty(len(models))
-        for place, own in enumerate(models):
-            beta, loglik = _fit(x[own], cells.iloc[own])
-            p[own] = expit(x[own] @ beta)
-            aic[place] = 2 * x.shape[1] - 2 * loglik
+        deviance, aics = 0.0, []
+        for _, own, k, n in grids:
+            x = design(own)
+            betas, logliks = maximise_all(x, n, k @ x)
+            deviance += _deviance(k, n, expit(betas @ x.T))
+            aics.append(2 * x.shape[1] - 2 * logliks)
+        aic = np.concatenate(aics)
         paper = aic if name == PAPER else paper
         rows.append(
-            {"specification": name, "terms": x.shape[1] * len(models), "deviance": _deviance(k, n, p)}
-            | {"aic": sum(aic), "aic_difference": (aic - paper).sum(), "models_better": (aic < paper).sum()}
+            {"specification": name, "terms": x.shape[1] * len(aic), "deviance": deviance}
+            | {"aic": aic.sum(), "aic_difference": (aic - paper).sum(), "models_better": (aic < paper).sum()}
         )
-    load, p = cell_loads(cells)["everybody"].round(9).to_numpy(), np.empty(len(cells))
-    for own in models:  # the most likely shares among those that never rise with the load
-        loads, level = np.unique(load[own], return_inverse=True)
-        right, total = (np.bincount(level, counts[own], len(loads)) for counts in (k, n))
-        p[own] = isotonic_regression(right / total, weights=total, increasing=False).x[level]
-    rows.append({"specification": FALLING, "deviance": _deviance(k, n, p)})
+    falling = sum(_deviance(k, n, _fall(cell_loads(own)["everybody"], k, n)) for _, own, k, n in grids)
+    rows.append({"specification": FALLING, "deviance": falling})
     return pd.DataFrame(rows).astype({"models_better": "Int64", "terms": "Int64"})
+
+
+def _fall(loads: pd.Series, correct: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the most likely accuracies (m, c) among those that never rise with the load."""
+    levels, level = np.unique(loads.round(9), return_inverse=True)
+    sums = ((np.bincount(level, one, len(levels)) for one in pair) for pair in zip(correct, total, strict=True))
+    return np.array([isotonic_regression(k / n, weights=n, increasing=False).x[level] for k, n in sums])
 
 
 def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFrame:

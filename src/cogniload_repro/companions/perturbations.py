@@ -196,9 +196,10 @@ def _write_grid(text: str, path: Path, shape: Callable[[int], tuple[int, int]]) 
     text = _flatten(text)
     rows, columns = shape(len(text))
     places = path(rows, columns)
-    symbols = dict(zip(places, text.ljust(len(places), " " if text.endswith(".") else "."), strict=True))
-    lines = ["".join([symbols.get((row, column), ".") for column in range(columns)]) for row in range(rows)]
-    return "\n".join([_START, *lines, _STOP])
+    lines = [["."] * columns for _ in range(rows)]
+    for (row, column), symbol in zip(places, text.ljust(len(places), " " if text.endswith(".") else "."), strict=True):
+        lines[row][column] = symbol
+    return "\n".join([_START, *map("".join, lines), _STOP])
 
 
 def _read_grid(grid: str, path: Path, least: int = 1, *, filled: bool = True) -> str:
@@ -207,8 +208,8 @@ def _read_grid(grid: str, path: Path, least: int = 1, *, filled: bool = True) ->
     is_grid = (first, last) == (_START, _STOP) and len(rows) >= least and len(set(map(len, rows))) == 1
     places = path(len(rows), len(rows[0])) if is_grid else []
     text = "".join([rows[row][column] for row, column in places])
-    beside = {(row, column) for row, line in enumerate(rows) for column in range(len(line))} - set(places)
-    is_path = len(set(places)) == len(places) and all(rows[row][column] == "." for row, column in beside)
+    dots_beside = sum(line.count(".") for line in rows) - text.count(".")
+    is_path = len(set(places)) == len(places) == sum(map(len, rows)) - dots_beside
     if not is_grid or not is_path or (filled and not text.endswith((".", " "))):
         raise ValueError(
             f"the text is no grid of this kind: {least} rows or more of one length between the lines {_START!r} and "

@@ -76,7 +76,7 @@ def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
 
 def are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
     """Return for each specification whether its fit is the same in every reconstruction, as real outputs' are."""
-    grids = [own for _, own, *_ in _shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
+    grids = [own for _, own, *_ in shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
     return [all(one.length == "N" and is_identified(own, one.formula, one.family) for own in grids)
             for one in specifications]  # fmt: skip
 
@@ -93,13 +93,13 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     for one in specifications:
         others = frozenset(name_covariates(one.formula)).difference(_LOADS) & set(cells.columns)
         if others not in grids:
-            grids[others] = list(_shared_grids(cells, others))
+            grids[others] = list(shared_grids(cells, others))
         for group in grids[others]:
             rows += _fit_group(one, *group)
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _shared_grids(
+def shared_grids(
     cells: pd.DataFrame, others: Collection[str] = ()
 ) -> Iterator[tuple[list[str], pd.DataFrame, np.ndarray, np.ndarray]]:
     """Yield models with the same loads and other covariates: names, their cells, correct answers and answers (m, c)."""
@@ -223,7 +223,7 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     freedom: no table that agrees with the printed ones has a smaller deviance).
     """
     parts = []
-    for models, own, correct, total in _shared_grids(cells):
+    for models, own, correct, total in shared_grids(cells):
         x, wide = (_basis(own, formula) for formula in (QUADRATIC, FIXED_SUMS))
         betas, logliks = maximise_all(x, total, correct @ x)
         richest = maximise_all(wide, total, correct @ wide)[1]  # none for a level without correct or wrong answers
@@ -252,7 +252,7 @@ def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
     against a ceiling of one, which is at the edge: half the chi-square tail), p_holm. Not identified.
     """
     parts = []
-    for models, own, correct, total in _shared_grids(cells):
+    for models, own, correct, total in shared_grids(cells):
         x = build_design(own, QUADRATIC)[0].to_numpy(float)
         if np.linalg.matrix_rank(x) < x.shape[1]:  # cells too few or too alike
             continue
