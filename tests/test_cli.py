@@ -135,16 +135,6 @@ def test_another_regression_is_compared(fitted, tmp_path):
     assert (fitted / "cells.parquet").read_bytes() == before
 
 
-@pytest.mark.slow
-def test_fits_that_failed_are_reported(tmp_path):
-    """Table 2, Table 3 and Table 6 each name the models that have no fit, with the reason."""
-    assert ask("download-outputs", "--build", tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1).returncode == 0
-    assert ask("score", "--build", tmp_path, "--jobs", 1).returncode == 0
-    said = ask("fit", "--build", tmp_path).stdout
-    for what in ("Table 2", "interactions (Table 3)", "Table 6"):
-        assert f"no fit of {what} for QwQ-32B: not identified" in said
-
-
 def test_no_text_of_a_source_reaches_the_terminal_as_a_command(tmp_path):
     """A heading and the name of a request are shown letter by letter, on both streams."""
     title = "\x1b]0;OWNED\x07\x1b[2J"

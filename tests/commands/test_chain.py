@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
-    """From an empty folder, following the remedies leads through the chain, to all that a book needs."""
+    """From an empty folder, following the remedies leads to all that a book needs; models without a fit are named."""
     monkeypatch.chdir(ROOT)
     build = tmp_path / "build"
     for missing, step in (("outputs", "download-outputs"), ("cells.parquet", "score"), ("fidelity.parquet", "fit")):
@@ -28,6 +28,8 @@ def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
         jobs = [] if step == "fit" else ["--jobs", 1]
         code, said = run(step, *grid, *jobs, "--build", build)
         assert code == 0, said
+    for what in ("Table 2", "interactions (Table 3)", "Table 6"):
+        assert f"no fit of {what} for QwQ-32B: not identified" in said
     assert (build / "fidelity.csv").is_file()
 
 
