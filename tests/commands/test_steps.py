@@ -23,30 +23,26 @@ ROOT = Path(__file__).parents[2]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 
 
-def write_answers(path, *models, right=True, puzzles=PUZZLES):
+def write_answers(path, *models, right=True):
     """Write one answer of each model to each puzzle."""
     rows = [
         {"model": model, "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution if right else 'nothing'}"}
         for model in models
-        for puzzle in puzzles
+        for puzzle in PUZZLES
     ]
     return write_lines(path, rows)
 
 
-def copy_checkout(folder):
-    """Make a folder in which make finds the package, and has nothing built."""
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout in which make finds the package, and has nothing built; its name is not easy."""
+    folder = tmp_path / "a b é'c"
     (folder / "data").mkdir(parents=True)
     committed = [place.relative_to(ROOT) for place in (ROOT / "data").iterdir() if not place.name.startswith("build")]
     for name in ("src", "notebooks", "book", *committed):
         (folder / name).symlink_to(ROOT / name)
     (folder / "Makefile").write_text((ROOT / "Makefile").read_text("utf-8"), "utf-8")
     return folder
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """A checkout whose name is not easy."""
-    return copy_checkout(tmp_path / "a b é'c")
 
 
 def make(folder, *arguments, timeout=600):
