@@ -129,6 +129,7 @@ def load_facts() -> pd.DataFrame:
     return frame.assign(parameters_billion=pd.to_numeric(sizes), released=days)
 
 
+@cache
 def correct_by(table: str) -> pd.DataFrame:
     """Return model, d or N, samples and correct answers per row of Table 4 or 5: samples minus all errors."""
     frame = load_table(table)

@@ -68,6 +68,7 @@ def test_levels_with_many_overflows_are_marked(tmp_path):
     ("arguments", "words"),
     [
         (("strong", "other"), "no model other"),
+        (("strnog", "weak"), "did you mean strong?"),
         (("weak", "weak"), "not two models"),
         (("strong", "weak", "--margin", "2"), "margin"),
     ],

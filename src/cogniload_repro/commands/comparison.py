@@ -1,6 +1,7 @@
 """Two models of a build compared."""
 
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,8 +80,9 @@ def _find_name(name: str, known: Iterable[str]) -> str:
     lower = {BY_NAME[one].label.lower(): one for one in full if one in BY_NAME} | {one.lower(): one for one in full}
     if found := full.get(name, lower.get(name.lower())):
         return found
-    hint = "a model that was added comes with `make score`"
-    raise ValueError(f"the cells have no model {name}, they have: {', '.join(full)} ({hint})")
+    near = dict.fromkeys(lower[one] for one in get_close_matches(name.lower(), lower, n=3, cutoff=0.5))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"they have: {', '.join(full)}"
+    raise ValueError(f"the cells have no model {name}; {hint} (a model that was added comes with `make score`)")
 
 
 def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataFrame"]) -> str:

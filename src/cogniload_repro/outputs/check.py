@@ -1,9 +1,9 @@
 """What a source of outputs holds, before a long run: cells, missing puzzles, token counts, how answers ended."""
 
-import math
-import sys
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +18,7 @@ from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.editions import Edition
 
 _CELL = ["N", "ratio_pct", "d"]
-_FACTS = ["model", "place", "tokens", "empty", "stopped", "unclosed_trace", "cut_early", "limit"]
+_FACTS = ["model", "tokens", "empty", "stopped", "unclosed_trace", "cut_early", "limit"]
 _LEGEND = f"""
   cells     configurations with a response; per cell: responses in each
   missing   puzzles that a model lacks in its cells, compared with its fullest one
@@ -44,46 +44,50 @@ def check_outputs(
     within their reasoning), cut_early (truncated with fewer tokens than the paper's), least_limit, most_limit (tokens
     that a request allows; missing where no source says), duplicates (rows that answer a puzzle again).
     """
-    known, frame = catalog.table().select(_CELL).to_pandas(), pd.DataFrame({"responses": []})
-    answers, rejected = list[tuple](), list[Rejected]()
-    layout = find_files(source)
-    report = read_source(
-        layout, catalog, lambda output: answers.append(_describe_answer(output, catalog)), rejected, model, edition
-    )
-    if answers:
-        puzzles = catalog.table().select(_CELL).to_pandas()
-        frame = _count(pd.DataFrame(answers, columns=_FACTS).join(puzzles, on="place"), known)
+    facts, places = Counter[tuple](), defaultdict[str, array](partial(array, "q"))
+    rejected, layout, are_known = list[Rejected](), find_files(source), len(catalog) > 0
+
+    def take(output: Output) -> None:
+        facts[_describe_answer(output)] += 1
+        places[output.model].append(catalog.place(output.name))
+
+    report, frame = read_source(layout, catalog, take, rejected, model, edition), pd.DataFrame({"responses": []})
+    if facts:
+        frame = _count(facts, places, catalog.table().select(_CELL).to_pandas(), are_known)
         duplicates = Counter(row.model for row in rejected if row.reason == DUPLICATE)
         frame["duplicates"] = [duplicates[name] for name in frame.index]
     return frame, report
 
 
-def _describe_answer(output: Output, catalog: Catalog) -> tuple:
+def _describe_answer(output: Output) -> tuple:
     """Return the `_FACTS` of a response."""
     tokens, limit = (output.prompt_tokens, output.response_tokens), output.settings.get("max_tokens", "")
     is_counted = None not in tokens
     is_early = is_counted and output.stopped in CUT and sum(tokens, RESERVED_TOKENS) < CONTEXT_TOKENS  # type: ignore[arg-type]
     stopped, is_open = output.stopped or "unknown", take_answer(output.response) is None
-    allowed = float(limit) if limit.isdecimal() else math.nan
-    place = catalog.place(output.name)
-    return sys.intern(output.model), place, is_counted, output.response == "", stopped, is_open, is_early, allowed
+    allowed = int(limit) if limit.isdecimal() else None
+    return output.model, is_counted, output.response == "", stopped, is_open, is_early, allowed
 
 
-def _count(answers: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per model of `check_outputs`, duplicates aside, of answers with their cells."""
-    sizes = answers.groupby(["model", *_CELL]).size().rename("total").reset_index()
+def _count(facts: Counter[tuple], places: Mapping[str, array], puzzles: pd.DataFrame, are_known: bool) -> pd.DataFrame:
+    """Return one row per model of `check_outputs`, duplicates aside; places are a model's rows of the puzzles."""
+    answers = pd.DataFrame([(*fact, rows) for fact, rows in facts.items()], columns=[*_FACTS, "rows"])
+    sizes = pd.concat(
+        {model: puzzles.iloc[own].groupby(_CELL).size() for model, own in places.items()}, names=["model"]
+    )
+    sizes = sizes.rename("total").reset_index()
     fullest = sizes.groupby("model")["total"].transform("max")
-    if len(known):
-        there = sizes.join(known.groupby(_CELL).size().rename("known"), on=_CELL)["known"]
-        fullest = there.clip(upper=fullest)
+    if are_known:
+        known = puzzles.groupby(_CELL).size().rename("known")
+        fullest = sizes.join(known, on=_CELL)["known"].clip(upper=fullest)
     by_cell = sizes.assign(missing=fullest - sizes["total"]).groupby("model")
     counts = by_cell["total"].agg(responses="sum", cells="size", min_per_cell="min", max_per_cell="max")
-    answered = answers.groupby("model")
-    limits = answered["limit"].agg(least_limit="min", most_limit="max")
-    stops = pd.crosstab(answers["model"], answers["stopped"]).reindex(columns=STOPS, fill_value=0)
-    flags = answered[["tokens", "empty", "unclosed_trace", "cut_early"]].sum()
-    counts = counts.assign(missing=by_cell["missing"].sum()).join([flags, limits, stops])
-    return counts.loc[order_models(counts.index)]
+    counts["missing"] = by_cell["missing"].sum()
+    flags = answers[["tokens", "empty", "unclosed_trace", "cut_early"]].mul(answers["rows"], axis=0)
+    counts = counts.join(flags.groupby(answers["model"]).sum())
+    counts = counts.join(answers.groupby("model")["limit"].agg(least_limit="min", most_limit="max"))
+    stops = answers.pivot_table("rows", "model", "stopped", "sum", 0).reindex(columns=STOPS, fill_value=0)
+    return counts.join(stops).loc[order_models(counts.index)]
 
 
 def describe_check(frame: pd.DataFrame) -> dict[str, dict[str, object]]:

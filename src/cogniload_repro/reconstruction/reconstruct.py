@@ -5,6 +5,7 @@ flatter the paper's regression, and so would the mean.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,7 @@ def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
     return write_whole(path, pd.concat(frames, ignore_index=True).to_csv(index=False, lineterminator="\n"))
 
 
+@cache
 def load_counts(path: str | Path = CELLS) -> pd.DataFrame:
     """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`."""
     cells = read_frame(path, COUNTS, _REMEDY)
