@@ -129,7 +129,7 @@ def test_a_wrong_parameter_is_one_sentence(checkout, tmp_path, parameters, compl
     ("name", "line", "edited"),
     [
         ("05_glm", '(cells, "correct ~ d + log10_N + rho + I(rho**2)")', '(cells, "correct ~ d + rho")'),
-        ("07_aic", "cells = page.cells", "cells = page.cells[page.cells['model'].isin(['QwQ-32B', 'Qwen3-8B'])]"),
+        ("07_aic", "cells = page.shown", "cells = page.shown[page.shown['model'].isin(['QwQ-32B', 'Qwen3-8B'])]"),
     ],
 )
 def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path, name, line, edited):

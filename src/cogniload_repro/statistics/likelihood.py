@@ -139,7 +139,7 @@ def maximise_counts(
             value = (np.where(right > 0, right * log_p, 0) + np.where(wrong > 0, wrong * log_q, 0)).sum(axis=1)
             # with a ceiling the likelihood is not concave: the expected information
             weights = right * up * (up - bend) + wrong * down * (down + bend) if whole else n[rows] * up * down
-        return value, (right * up - wrong * down) @ x, (weights @ products).reshape(-1, size, size)
+            return value, (right * up - wrong * down) @ x, (weights @ products).reshape(-1, size, size)
 
     best, logliks = _climb(evaluate, np.broadcast_to(start, (len(k), size)) @ triangle.T)
     return np.linalg.solve(triangle, best.T).T, logliks
