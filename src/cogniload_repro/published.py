@@ -95,9 +95,15 @@ def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
     return check_frame(load_printed(table, folder), TABLES[table][1], table, _REMEDY)
 
 
+def _read_texts(path: Path, key: str, others: str) -> pd.DataFrame:
+    """Read a file of texts with a key and other columns, both named between blanks."""
+    schema = Schema(dict.fromkeys((*key.split(), *others.split()), _WORDS), tuple(key.split()))
+    return read_frame(path, schema, _REMEDY, as_text=True)
+
+
 def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
     """Return the numbers stated in the paper's prose, one a row, all columns as text."""
-    return read_frame(Path(folder) / "claims.csv", Schema({}, ("id",)), _REMEDY, as_text=True)
+    return _read_texts(Path(folder) / "claims.csv", "id", "location claim model quantity condition value check")
 
 
 def load_conclusions() -> pd.DataFrame:
@@ -106,7 +112,7 @@ def load_conclusions() -> pd.DataFrame:
     claims (ids in ``claims.csv``, separated by blanks), location, title, statement (``{C075}`` has become what that
     claim states), rule (a key of `conclusions.RULES`) and caveat (what the authors say to it themselves, or "").
     """
-    frame = read_frame(ICLR2026 / "conclusions.csv", Schema({}, ("location", "rule")), _REMEDY, as_text=True)
+    frame = _read_texts(ICLR2026 / "conclusions.csv", "location rule", "claims title statement caveat")
     stated = load_claims().set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
     return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
 
@@ -118,13 +124,17 @@ def load_contradictions() -> pd.DataFrame:
     wording; passages are verbatim; finding is what the tables say, conclusion the rule whose verdict a main result
     affects, else "".
     """
-    frame = read_frame(ICLR2026 / "contradictions.csv", Schema({}, ("number",)), _REMEDY, as_text=True)
+    frame = _read_texts(
+        ICLR2026 / "contradictions.csv",
+        "number",
+        "list title affects section_1 passage_1 section_2 passage_2 finding conclusion",
+    )
     return frame.astype({"number": "int64"})
 
 
 def load_facts() -> pd.DataFrame:
     """Return size and date of the models, by their makers: parameters_billion (NaN if unknown), released, source."""
-    frame = read_frame(PUBLISHED / "model_facts.csv", Schema({}, ("model",)), _REMEDY, as_text=True)
+    frame = _read_texts(PUBLISHED / "model_facts.csv", "model", "parameters_billion released source")
     sizes, days = frame["parameters_billion"], pd.to_datetime(frame["released"], format="%Y-%m-%d")
     return frame.assign(parameters_billion=pd.to_numeric(sizes), released=days)
 
