@@ -11,7 +11,8 @@ from selenium.webdriver.common.by import By
 from statsmodels.stats.proportion import proportion_confint
 
 import cogniload_repro as cl
-from cogniload_repro.presentation.page_data import FIXED, PRODUCTS, gather_cells, workbench_data
+from cogniload_repro.presentation.page_data import WRITTEN_OUT, gather_cells, workbench_data
+from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
@@ -32,7 +33,7 @@ SPECIFICATIONS = [
     ("correct ~ d + C(d) + log10_N", "logit", "", "", ""),
     (f"{QUADRATIC} + I(rho**3)", "logit", "", "", ""),
     ("correct ~ d + I(d**2) + I(d**3) + log10_N + rho", "logit", "", "", ""),
-    (PRODUCTS, "logit", "", "", ""),
+    (WRITTEN_OUT, "logit", "", "", ""),
     ("correct ~ d + N + rho + N:rho + d:N", "quasi-binomial", "", "omitted", "nominal"),
 ]
 
@@ -126,7 +127,7 @@ def _plain(term):
 @pytest.mark.parametrize(
     ("words", "identified"),
     [
-        ({"formula": FIXED}, True),
+        ({"formula": f"correct ~ {FIXED_SUMS}"}, True),
         ({"formula": "correct ~ d * log10_N + rho + I(rho**2)"}, True),
         ({"formula": f"{QUADRATIC} + I(rho**3)"}, False),
         ({"formula": "correct ~ C(rho)"}, False),
@@ -199,12 +200,12 @@ def test_the_papers_sentences_have_the_papers_tests(bench, cells):
     found = _turn(bench)
     assert bench.find_elements(By.CSS_SELECTOR, "#workbench .verdict.changed") == []
     counts = dict(zip([one["text"] for one in workbench_data()["questions"]], found["base"], strict=True))
-    without = cl.fit(cells, PRODUCTS.replace(" + d:log10_N", "", 1)).groupby("model")["loglik"].first()
-    whole = cl.fit(cells, PRODUCTS)
+    without = cl.fit(cells, WRITTEN_OUT.replace(" + d:log10_N", "", 1)).groupby("model")["loglik"].first()
+    whole = cl.fit(cells, WRITTEN_OUT)
     products = whole[whole["term"] == "d:log10_N"].set_index("model")
     clear = 2 * (products["loglik"] - without) > 6.634897
     assert set(counts["d x N is negative (p < 0.01)"]) == set(products.index[clear & (products["coef"] < 0)])
-    found = _turn(bench, formula=PRODUCTS)
+    found = _turn(bench, formula=WRITTEN_OUT)
     for question, base, answers in zip(workbench_data()["questions"], found["base"], found["answers"], strict=True):
         assert ":" not in question["terms"][0] or answers[0] == base
 

@@ -18,6 +18,7 @@ from cogniload_repro.presentation.style import pens
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
+from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.scoring.matches import find_mention
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_windows
@@ -74,9 +75,7 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
 
 
 #: The specification of Appendix B with its products written out.
-PRODUCTS = f"{QUADRATIC} + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
-#: What the printed tables fix the sums of: a logit fit whose columns lie in its span is identified.
-FIXED = "correct ~ C(d) + C(N) + rho + I(rho**2) + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
+WRITTEN_OUT = f"{QUADRATIC} + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 _GRID = ["N", "d", "ratio_pct", "rho"]
 
 
@@ -98,11 +97,13 @@ QUESTIONS = (
     Question("the curve in rho is not significant", ("C065",), ("I(rho**2)",), "none"),
     Question("gpt-5 and o3: ECL50 above 300", ("C070", "C071"), ("ecl50",), "above", level=300),
     Question("ID50 below 0", ("C074",), ("id50",), "below", level=0),
-    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", PRODUCTS, 0.01),
-    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", PRODUCTS),
-    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", PRODUCTS),
-    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", PRODUCTS),
-    Question("d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", PRODUCTS),
+    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", WRITTEN_OUT, 0.01),
+    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", WRITTEN_OUT),
+    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", WRITTEN_OUT),
+    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", WRITTEN_OUT),
+    Question(
+        "d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", WRITTEN_OUT
+    ),
 )
 
 
@@ -144,7 +145,7 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
         "origin": " ".join(f"{part}." for part in origins if part),
         "z": norm.ppf(1 - ALPHA / 2),
         "stars": list(STAR_LEVELS),
-        "formulas": {"paper": QUADRATIC, "products": PRODUCTS, "fixed": FIXED},
+        "formulas": {"paper": QUADRATIC, "products": WRITTEN_OUT, "fixed": f"correct ~ {FIXED_SUMS}"},
         "grid": {name: grid[name].tolist() for name in _GRID},
         "models": models,
         "questions": _describe_questions(set(cells["model"])),
