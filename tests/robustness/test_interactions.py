@@ -59,6 +59,16 @@ def test_the_origin_is_where_table_3_tests():
     assert {0.05, 0.95, 20, 250, 1, 10} <= set(tested)
 
 
+def test_leaders_interact_from_half_needles_upwards():
+    """gpt-5 and o3 have no d x N at rho = 0 and a negative one, p < 0.001, at each tested rho of 50% and more."""
+    for model, mid in zip(["gpt-5-2025-08-07", "o3-2025-04-16"], (-0.65, -0.50), strict=True):
+        own = slopes().loc[(model, "dN")]
+        assert own.loc[0.0, "p"] > 0.3
+        assert own.loc[0.5, "slope"] == pytest.approx(mid, abs=0.005)
+        assert (own.loc[0.5:, "p"] < 0.001).all()
+        assert (own.loc[0.5:, "p_holm"] < 0.05).all()
+
+
 def test_slopes_are_the_same_in_every_reconstruction():
     """Simple slopes are identified: all reconstructions give the same values, and the same counts of models."""
     each = over_reconstructions(FEW, simple_slopes)
