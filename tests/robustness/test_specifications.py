@@ -1,6 +1,7 @@
 """Other regressions against other implementations, what is identified of them, scatter, and ceilings."""
 
 from functools import cache
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from cogniload_repro.robustness.specifications import (
     SPECIFICATIONS,
     Specification,
     add_own,
+    are_identified,
     compare_specifications,
     dispersion_table,
-    fit_is_identified,
     fit_lapses,
     fit_specifications,
 )
@@ -65,6 +66,11 @@ def below_ceiling(ceiling, seed):
     return QWQ.assign(total=400, correct=np.random.default_rng(seed).binomial(400, p))
 
 
+def stack(tables):
+    """Return tables of counts below one another, with their numbers."""
+    return pd.concat(table.assign(reconstruction=number) for number, table in enumerate(tables))
+
+
 def test_fits_are_those_of_the_general_fit():
     """Log-likelihood, AIC, BIC and status of every specification and link are those of `fit_glm`."""
     table = fits().set_index(["specification", "model"])
@@ -79,22 +85,22 @@ def test_fits_are_those_of_the_general_fit():
 
 def test_identified_are_those_built_from_printed_sums():
     """Functions of d or of N alone, rho, rho^2 and Appendix B's products are identified, with the logit link only."""
-    found = {one.name for one in SPECIFICATIONS if fit_is_identified(FEW, one)}
+    found = set(compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)))
     assert {"paper", "N", "sqrt N", "N as factor", "cubic in d", "d as factor", "d x N", "three-way"} <= found
     assert not {"nominal ratio", "cubic in rho", "spline in rho", "probit", "cloglog"} & found
-    assert not fit_is_identified(FEW, Specification("x", "correct ~ C(d):C(N)"))
+    assert are_identified(FEW, [Specification("x", "correct ~ C(d):C(N)")]) == [False]
     tokens = FEW.assign(prompt_mean=40.0 * FEW["N"])
-    assert not fit_is_identified(tokens, add_own("correct ~ prompt_mean")[-1])
-    assert all(fit_is_identified(drawn_cells(0, 1), one) for one in SPECIFICATIONS)
+    assert are_identified(tokens, add_own("correct ~ prompt_mean")[-1:]) == [False]
+    assert all(are_identified(drawn_cells(0, 1), SPECIFICATIONS))
 
 
 def test_tables_with_the_same_sums_give_the_same_identified_fits():
     """Counts moved so that the printed sums stay give the same coefficients, and others where it is not identified."""
     other = moved(QWQ)
-    for one in SPECIFICATIONS:
+    for one, identified in zip(SPECIFICATIONS, are_identified(QWQ, SPECIFICATIONS), strict=True):
         before, after = (fit_glm(cells, one.formula, one.family) for cells in (QWQ, other))
         apart = np.abs(after.coef - before.coef) / before.se
-        assert (apart.max() < 1e-5) == fit_is_identified(QWQ, one), one.name
+        assert (apart.max() < 1e-5) == identified, one.name
 
 
 def test_points_of_the_papers_specification_are_the_papers():
@@ -155,9 +161,8 @@ def test_token_specification_needs_tokens():
 def test_richer_identified_fits_are_never_less_likely():
     """Every identified specification is nested in the one with all identified terms."""
     table = fits().pivot_table("loglik", "model", "specification")
-    for one in SPECIFICATIONS:
-        if fit_is_identified(FEW, one):
-            assert (table["all identified terms"] >= table[one.name] - 1e-6).all(), one.name
+    for name in compress(BY_NAME, are_identified(FEW, SPECIFICATIONS)):
+        assert (table["all identified terms"] >= table[name] - 1e-6).all(), name
 
 
 def test_what_is_not_identified_is_a_range_over_the_reconstructions():
@@ -180,15 +185,15 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
 
 def test_known_scatter_is_found():
     """Tables drawn with a correlation of 0.1 between the answers of a cell have the dispersion that follows from it."""
-    phis = [dispersion_table(drawn_cells(0.1, seed))["phi"].iloc[0] for seed in range(10)]
-    assert np.mean(phis) == pytest.approx(1 + 99 * 0.1, rel=0.15)
+    phis = dispersion_table(stack(drawn_cells(0.1, seed) for seed in range(10)))["phi"]
+    assert phis.mean() == pytest.approx(1 + 99 * 0.1, rel=0.15)
 
 
 def test_independent_answers_show_no_scatter():
     """Tables drawn as independent trials around the line have dispersion one, and no identified misfit."""
-    rows = [dispersion_table(drawn_cells(0, seed)).iloc[0] for seed in range(10)]
-    assert np.mean([row["phi"] for row in rows]) == pytest.approx(1, abs=0.12)  # SE of the mean: 0.04
-    assert np.mean([row["lr"] for row in rows]) == pytest.approx(9, abs=4)  # chi-square on 9 df, SE of the mean 1.3
+    means = dispersion_table(stack(drawn_cells(0, seed) for seed in range(10)))[["phi", "lr"]].mean()
+    assert means["phi"] == pytest.approx(1, abs=0.12)  # SE of the mean: 0.04
+    assert means["lr"] == pytest.approx(9, abs=4)  # chi-square on 9 df, SE of the mean 1.3
 
 
 def test_the_least_dispersion_is_identified_and_a_bound():
@@ -208,9 +213,9 @@ def test_the_least_dispersion_is_identified_and_a_bound():
 
 def test_a_known_ceiling_is_recovered():
     """Tables drawn with a ceiling of 0.8 give it back; around the plain line a ceiling does not pay."""
-    rows = [fit_lapses(below_ceiling(0.8, seed)).iloc[0] for seed in range(5)]
-    assert np.mean([row["ceiling"] for row in rows]) == pytest.approx(0.8, abs=0.02)
-    assert max(row["p"] for row in rows) < 1e-6
-    plain = [fit_lapses(below_ceiling(1.0, seed)).iloc[0] for seed in range(5)]
-    assert min(row["ceiling"] for row in plain) > 0.97
-    assert all(-4 < row["daic"] <= 2 for row in plain)
+    low, plain = (fit_lapses(stack(below_ceiling(ceiling, seed) for seed in range(5))) for ceiling in (0.8, 1.0))
+    assert low["ceiling"].mean() == pytest.approx(0.8, abs=0.02)
+    assert low["p"].max() < 1e-6
+    assert low["p_holm"].equals(low["p"])  # one model in each table
+    assert plain["ceiling"].min() > 0.97
+    assert plain["daic"].between(-4, 2, inclusive="right").all()

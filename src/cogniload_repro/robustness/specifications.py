@@ -1,14 +1,15 @@
 """Other regressions than the paper's, and what they change; the scatter around it, and a ceiling below one."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import chi2, spearmanr
+from scipy.stats import chi2
 
-from cogniload_repro.robustness.uncertainty import correct_holm
+from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import maximise_all, maximise_counts
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
@@ -60,18 +61,13 @@ SPECIFICATIONS = (
     Specification("probit", QUADRATIC, "probit"),
     Specification("cloglog", QUADRATIC, "cloglog"),
 )
+_AS_GIVEN = -1  # in place of the number of a reconstruction
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
-_COLUMNS = ["specification", "model", "status", "terms", "loglik", "aic", "bic", "ecl50"]
 
 
 def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
     """Return all specifications and, as the last, the reader's."""
     return *SPECIFICATIONS, Specification("yours", formula, family)
-
-
-def fit_is_identified(cells: pd.DataFrame, one: Specification) -> bool:
-    """Return `are_identified` of one specification."""
-    return are_identified(cells, [one])[0]
 
 
 def are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
@@ -88,47 +84,46 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half (statements, or
     tokens; 0 below one, infinite above ten million, NaN where there is none or N is a factor).
     """
-    rows: list[tuple] = []
+    parts: list[pd.DataFrame] = []
     grids: dict[frozenset[str], list[tuple]] = {}
     for one in specifications:
         others = frozenset(name_covariates(one.formula)).difference(_LOADS) & set(cells.columns)
         if others not in grids:
             grids[others] = list(shared_grids(cells, others))
-        for group in grids[others]:
-            rows += _fit_group(one, *group)
-    return pd.DataFrame(rows, columns=_COLUMNS)
+        half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
+        for models, own, correct, total in grids[others]:
+            try:
+                fits = fit_tables(own, correct, total, one.formula, one.family)
+            except ValueError:  # a spline has too few values
+                numbers = [("not identified", 1, *[np.nan] * 4)] * len(models)
+            else:
+                course = next((_lay_course(fit.spec, own, one.length) for fit in fits if fit.status == "ok"), None)
+                points = [np.nan if course is None else _cross(course @ fit.coef - half) for fit in fits]
+                numbers = [(fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50)
+                           for fit, ecl50 in zip(fits, points, strict=True)]  # fmt: skip
+            named = models.assign(specification=one.name)
+            parts.append(named.join(pd.DataFrame(numbers, columns=["status", "terms", "loglik", "aic", "bic", "ecl50"])))
+    return pd.concat(parts, ignore_index=True)
 
 
 def shared_grids(
     cells: pd.DataFrame, others: Collection[str] = ()
-) -> Iterator[tuple[list[str], pd.DataFrame, np.ndarray, np.ndarray]]:
-    """Yield models with the same loads and other covariates: names, their cells, correct answers and answers (m, c)."""
-    groups: dict[bytes, tuple[list, pd.DataFrame, list, list]] = {}
-    for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
-        key = own[["N", "d", "rho", "ratio_pct"]].to_numpy(float).tobytes()
-        key += own[[*others]].to_csv(index=False).encode() if others else b""
-        models, _, correct, total = groups.setdefault(key, ([], own.reset_index(drop=True), [], []))
-        models.append(str(model))
-        correct.append(own["correct"].to_numpy(float))
-        total.append(own["total"].to_numpy(float))
-    for models, own, correct, total in groups.values():
-        yield models, own, np.array(correct), np.array(total)
+) -> Iterator[tuple[pd.DataFrame, pd.DataFrame, np.ndarray, np.ndarray]]:
+    """Yield models with the same loads and other covariates: names, their cells, correct answers and answers (m, c).
 
-
-def _fit_group(
-    one: Specification, models: list[str], own: pd.DataFrame, correct: np.ndarray, total: np.ndarray
-) -> Iterator[tuple]:
-    """Yield the row of each of several models with the same covariates."""
-    try:
-        fits = fit_tables(own, correct, total, one.formula, one.family)
-    except ValueError:  # a spline has too few values
-        yield from ((one.name, model, "not identified", 1, *[np.nan] * 4) for model in models)
-        return
-    course = next((_lay_course(fit.spec, own, one.length) for fit in fits if fit.status == "ok"), None)
-    half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
-    for model, fit in zip(models, fits, strict=True):
-        ecl50 = np.nan if course is None else _cross(course @ fit.coef - half)
-        yield one.name, model, fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50
+    Tables of one model that are stacked, with a column reconstruction, count as models; their names have it too.
+    """
+    cells = cells[cells["total"] > 0].astype({"model": str})
+    names = cells[[name for name in ("reconstruction", "model") if name in cells]]
+    order = names.groupby(list(names), sort=False).ngroup().to_numpy()
+    loads = [pd.factorize(cells[name], use_na_sentinel=False)[0] for name in ("N", "d", "rho", "ratio_pct", *others)]
+    grids = defaultdict[bytes, list[np.ndarray]](list)
+    for places in np.split(np.argsort(order, kind="stable"), np.cumsum(np.bincount(order))[:-1]) if len(cells) else ():
+        grids[np.column_stack(loads)[places].tobytes()].append(places)
+    correct, total = (cells[name].to_numpy(float) for name in ("correct", "total"))
+    for rows in map(np.array, grids.values()):
+        own = cells.iloc[rows[0]].reset_index(drop=True)
+        yield names.iloc[rows[:, 0]].reset_index(drop=True), own, correct[rows], total[rows]
 
 
 def _lay_course(spec: object, own: pd.DataFrame, length: str) -> np.ndarray | None:
@@ -166,43 +161,40 @@ def compare_specifications(
     and *_max.
     """
     specifications = tuple(specifications)
-    identified = are_identified(cells, specifications)
-    limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]]
-    summary = _summarise(cells, specifications, limits).set_index("specification")
-    summary.insert(0, "identified", identified)
-    for column in _COUNTED:
-        summary[f"{column}_min"] = summary[f"{column}_max"] = summary[column]
-    if not all(identified):
-        open_ones = [one for one, fixed in zip(specifications, identified, strict=True) if not fixed]
-        drawn = over_reconstructions(cells, lambda table: _summarise(table, [specifications[0], *open_ones], limits))
-        over = drawn.groupby("specification")[_COUNTED].agg(["median", "min", "max"])
-        names = [one.name for one in open_ones]
-        for column in _COUNTED:
-            for end, kind in (("", "median"), ("_min", "min"), ("_max", "max")):
-                summary = summary.astype({f"{column}{end}": float})
-                summary.loc[names, f"{column}{end}"] = over[column, kind]
-    return summary.reset_index()
+    identified = dict(zip([one.name for one in specifications], are_identified(cells, specifications), strict=True))
+    fits = fit_specifications(cells.assign(reconstruction=_AS_GIVEN), specifications)
+    if open_ones := [one for one in specifications if not identified[one.name]]:
+        tables = over_reconstructions(cells, lambda table: table)
+        fits = pd.concat([fits, fit_specifications(tables, dict.fromkeys([specifications[0], *open_ones]))])
+    limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]].astype(float)
+    in_statements = [one.name for one in specifications if one.length == "N"]
+    each = _compare_each(fits, specifications[0].name, in_statements, limits)
+    given = each.index.get_level_values("reconstruction") == _AS_GIVEN
+    fixed = each.index.get_level_values("specification").map(identified).to_numpy(bool)
+    over = each[given == fixed].groupby("specification", sort=False)[_COUNTED]
+    parts = [over.median(), over.min().add_suffix("_min"), over.max().add_suffix("_max")]
+    head = each.loc[given, ["models"]].droplevel("reconstruction").astype(int)
+    head.insert(0, "identified", list(identified.values()))
+    return head.join([part.astype(float) for part in parts]).reset_index()
 
 
-def _summarise(cells: pd.DataFrame, specifications: Sequence[Specification], limits: pd.DataFrame) -> pd.DataFrame:
-    fits = fit_specifications(cells, specifications).pivot(index="model", columns="specification")  # noqa: PD010
-    wide, paper, rows = {name: fits[name] for name in ("aic", "bic", "ecl50", "status")}, specifications[0].name, []
-    for one in specifications:
-        daic, dbic = ((wide[name][one.name] - wide[name][paper]) for name in ("aic", "bic"))
-        pair = pd.DataFrame({"new": wide["ecl50"][one.name], "paper": wide["ecl50"][paper]})
-        pair = pair.dropna() if one.length == "N" else pair.head(0)
-        near = pair[((pair > 1) & np.isfinite(pair)).all(axis=1)]
-        inside = near["new"].between(*(limits[end].reindex(near.index).astype(float) for end in limits))
-        varied = np.ptp(pair["new"]) > 0 and np.ptp(pair["paper"]) > 0
-        rows.append({
-            "specification": one.name, "models": (wide["status"][one.name] == "ok").sum(),
-            "daic": daic.sum(min_count=1), "aic_better": (daic < -AIC_MARGIN).sum(),
-            "bic_better": (dbic < -AIC_MARGIN).sum(),
-            "ecl50_ratio": np.exp(np.abs(np.log(near["new"] / near["paper"])).median()),
-            "ecl50_left": (~inside).sum() if len(near) else np.nan,
-            "order": spearmanr(pair["new"], pair["paper"]).statistic if varied else np.nan,
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+def _compare_each(fits: pd.DataFrame, first: str, in_statements: list[str], limits: pd.DataFrame) -> pd.DataFrame:
+    """Return `_COUNTED` and models, the number fitted, by specification and reconstruction."""
+    paper, keys = fits[fits["specification"] == first], ["specification", "reconstruction"]
+    both = fits.merge(paper, on=["reconstruction", "model"], suffixes=("", "_paper")).join(limits, on="model")
+    pair = both[["ecl50", "ecl50_paper"]]
+    both[pair.columns] = pair = pair.where(pair.notna().all(axis=1) & both["specification"].isin(in_statements))
+    near = (pair > 1).all(axis=1) & np.isfinite(pair).all(axis=1)
+    inside = both["ecl50"].between(both["profile_low"], both["profile_high"])
+    daic, dbic = (both[name] - both[f"{name}_paper"] for name in ("aic", "bic"))
+    both = both.assign(models=both["status"] == "ok", daic=daic, ecl50_left=(~inside).astype(float).where(near))
+    both = both.assign(aic_better=daic < -AIC_MARGIN, bic_better=dbic < -AIC_MARGIN)
+    both["ecl50_ratio"] = np.abs(np.log(pair["ecl50"].where(near) / pair["ecl50_paper"]))
+    groups = both.groupby(keys, sort=False)
+    ranks = both[keys].join(groups[["ecl50", "ecl50_paper"]].rank()).groupby(keys, sort=False)
+    each = groups[["models", "daic", "aic_better", "bic_better", "ecl50_left"]].sum(min_count=1)
+    order = ranks.corr().xs("ecl50", level=-1)["ecl50_paper"]
+    return each.assign(ecl50_ratio=np.exp(groups["ecl50_ratio"].median()), order=order)
 
 
 def format_spans(summary: pd.DataFrame, column: str, decimals: int) -> list[str]:
@@ -228,7 +220,7 @@ def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
         betas, logliks = maximise_all(x, total, correct @ x)
         richest = maximise_all(wide, total, correct @ wide)[1]  # none for a level without correct or wrong answers
         p, df = np.clip(expit(betas @ x.T), 1e-12, 1 - 1e-12), len(own) - x.shape[1]
-        table = pd.DataFrame({"model": models, "phi": ((correct - total * p) ** 2 / (total * p * (1 - p))).sum(1) / df})
+        table = models.assign(phi=((correct - total * p) ** 2 / (total * p * (1 - p))).sum(1) / df)
         table["lr"] = np.nan_to_num(np.maximum(2 * (richest - logliks), 0))
         table["lr_df"] = np.where(np.isnan(richest), 0, wide.shape[1] - x.shape[1])
         table["p_lr"] = chi2.sf(table["lr"], table["lr_df"].where(table["lr_df"] > 0))
@@ -245,23 +237,26 @@ def _basis(own: pd.DataFrame, formula: str) -> np.ndarray:
     return left[:, values > 1e-9 * values[0]]
 
 
-def fit_lapses(cells: pd.DataFrame) -> pd.DataFrame:
+def fit_lapses(tables: pd.DataFrame) -> pd.DataFrame:
     """Fit the paper's regression with a ceiling below one, the share of answers that are wrong at any load.
 
-    One row per model: model, ceiling (of those tried, 0.6 at least), daic (AIC less the paper's), p (likelihood ratio
-    against a ceiling of one, which is at the edge: half the chi-square tail), p_holm. Not identified.
+    ``tables`` are cells by reconstruction. One row per model of each: reconstruction, model, ceiling (of those tried,
+    0.6 at least), daic (AIC less the paper's), p (likelihood ratio against a ceiling of one, which is at the edge: half
+    the chi-square tail), p_holm (over the models). Not identified.
     """
-    parts = []
-    for models, own, correct, total in shared_grids(cells):
+    parts = [pd.DataFrame(columns=["reconstruction", "model", "ceiling", "daic", "p"])]
+    for models, own, correct, total in shared_grids(tables):
         x = build_design(own, QUADRATIC)[0].to_numpy(float)
         if np.linalg.matrix_rank(x) < x.shape[1]:  # cells too few or too alike
             continue
         start, logliks = maximise_all(x, total, correct @ x)
-        correct, total, start = (np.repeat(values, len(_CEILINGS), axis=0) for values in (correct, total, start))
-        tried = maximise_counts(x, total, correct, start=start, ceiling=np.tile(_CEILINGS, len(models)))[1]
-        tried = np.nan_to_num(tried.reshape(len(models), -1), nan=-np.inf)
-        gain = 2 * np.maximum(tried.max(axis=1) - logliks, 0)
-        columns = {"model": models, "ceiling": _CEILINGS[tried.argmax(axis=1)], "daic": 2 - gain}
-        parts.append(pd.DataFrame(columns | {"p": chi2.sf(gain, 1) / 2})[np.isfinite(logliks)])
-    table = pd.concat(parts or [pd.DataFrame(columns=["model", "ceiling", "daic", "p"])], ignore_index=True)
-    return table.assign(p_holm=correct_holm(table["p"]))
+        tried = []
+        for ceiling in _CEILINGS:
+            found, values = maximise_counts(x, total, correct, start=start, ceiling=ceiling)
+            start = np.where(np.isfinite(found), found, start)
+            tried.append(np.nan_to_num(values, nan=-np.inf))
+        gain = 2 * np.maximum(np.max(tried, axis=0) - logliks, 0)
+        models = models.assign(ceiling=_CEILINGS[np.argmax(tried, axis=0)], daic=2 - gain, p=chi2.sf(gain, 1) / 2)
+        parts.append(models[np.isfinite(logliks)])
+    table = pd.concat(parts[1:] or parts, ignore_index=True)
+    return table.assign(p_holm=correct_within(table, ["reconstruction"]))

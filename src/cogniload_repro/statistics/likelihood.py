@@ -114,31 +114,27 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
 
 
 def maximise_counts(
-    x: np.ndarray,
-    n: np.ndarray,
-    k: np.ndarray,
-    family: str = "logit",
-    start: np.ndarray | float = 0.0,
-    ceiling: np.ndarray | float = 1.0,
+    x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str = "logit", start: np.ndarray | float = 0.0, ceiling: float = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fit correct answers k of n, both (m, c), with another link or with ceilings below one (m); as `maximise_all`."""
-    ceiling = np.broadcast_to(ceiling, len(k))[:, None]
-    whole = bool((ceiling == 1).all())
-    if whole and FAMILIES[family] is _LOGIT:
+    """Fit correct answers k of n, both (m, c), with another link or a logit below a ceiling; as `maximise_all`."""
+    link = FAMILIES[family]
+    if ceiling == 1 and link is _LOGIT:
         return maximise_all(x, n, k @ x)
     x, triangle = np.linalg.qr(x)
-    link, size, products = FAMILIES[family], x.shape[1], _pairs(x)
+    size, products = x.shape[1], _pairs(x)
 
     def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
         with np.errstate(all="ignore"):
-            log_p = link.log_p(eta) + np.log(ceiling[rows])
-            log_q = link.log_q(eta) if whole else np.log1p(-np.exp(log_p))
-            log_slope, bend = link.log_slope(eta) + np.log(ceiling[rows]), link.bend(eta)
-            up, down = np.exp(log_slope - log_p), np.exp(log_slope - log_q)
+            if ceiling < 1:  # not concave: the expected information
+                p, up = ceiling * expit(eta), expit(-eta)
+                log_p, log_q, down = np.log(p), np.log1p(-p), p * up / (1 - p)
+                weights = n[rows] * up * down
+            else:
+                log_p, log_q, log_slope, bend = (part(eta) for part in link)
+                up, down = np.exp(log_slope - log_p), np.exp(log_slope - log_q)
+                weights = right * up * (up - bend) + wrong * down * (down + bend)
             value = (np.where(right > 0, right * log_p, 0) + np.where(wrong > 0, wrong * log_q, 0)).sum(axis=1)
-            # with a ceiling the likelihood is not concave: the expected information
-            weights = right * up * (up - bend) + wrong * down * (down + bend) if whole else n[rows] * up * down
             return value, (right * up - wrong * down) @ x, (weights @ products).reshape(-1, size, size)
 
     best, logliks = _climb(evaluate, np.broadcast_to(start, (len(k), size)) @ triangle.T)
