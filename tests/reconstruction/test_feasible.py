@@ -234,7 +234,7 @@ def test_chance_is_that_of_answers_given_the_sums(departures):
     fixed = np.column_stack([*(cells for cells, _ in level_sums(one.model)), X[:, 3:]])
     p = expected_accuracy(recovered)
     rng = np.random.default_rng(2)
-    drawn = rng.binomial(recovered.n.astype(int), p, (20_000, 140)) - recovered.n * p
+    drawn = rng.binomial(recovered.n.astype(int), p, (5_000, 140)) - recovered.n * p
     weights = recovered.n * p * (1 - p)
     within = drawn - (np.linalg.solve((fixed * weights[:, None]).T @ fixed, fixed.T @ drawn.T).T @ fixed.T) * weights
     shares = np.array([within[:, (GRID["ratio_pct"] == level).to_numpy()].sum(axis=1) / 2000 for level in one.levels])

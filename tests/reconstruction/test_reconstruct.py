@@ -28,11 +28,10 @@ def test_missing_puzzles_are_missing_where_the_tables_say(cells):
         assert sorted(found) == sorted(model.missing), model.name
 
 
-@pytest.mark.parametrize("name", ["QwQ-32B", "o3-2025-04-16"])
-def test_cells_are_made_again(cells, name):
+def test_cells_are_made_again(cells):
     """The default seed gives a model's committed rows, whichever other models are asked for."""
-    (made,) = reconstruct([BY_NAME[name]])
-    committed = cells[cells["model"] == name].reset_index(drop=True)
+    (made,) = reconstruct([BY_NAME["o3-2025-04-16"]])
+    committed = cells[cells["model"] == "o3-2025-04-16"].reset_index(drop=True)
     pd.testing.assert_frame_equal(made.reset_index(drop=True), committed)
 
 

@@ -61,19 +61,13 @@ def test_accuracy_pools_puzzles_not_cells():
 
 
 def test_accuracy_by_keeps_order_and_drops_empty_cells():
-    """Models come in printed order, then strangers; what has no puzzle has no accuracy."""
+    """Models come in printed order, then strangers by name; what has no puzzle has no accuracy."""
+    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [NAMES[0], NAMES[3], "alpha", "zeta"]
     own = rename_model(CELLS, "QwQ-32B", "A-model")
     empty = rename_model(CELLS, "QwQ-32B", "nothing").assign(total=0, correct=0)
     table = accuracy_by(pd.concat([own, empty, CELLS[::-1]]), "model", "N")
     assert list(table["model"].unique()) == [*NAMES, "A-model"]
     assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]
-
-
-def test_order_models_takes_each_once():
-    """The paper's order first, then other names alphabetically."""
-    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [
-        NAMES[0], NAMES[3], "alpha", "zeta",
-    ]  # fmt: skip
 
 
 def test_coverage_counts_cells_of_the_paper():

@@ -1,11 +1,11 @@
-"""Capacity points, one fit at a time and many at once."""
+"""Capacity points against their definition and numpy's roots."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cogniload_repro.statistics.capacity import capacity_points, many_points
+from cogniload_repro.statistics.capacity import many_points
 
 MEANS = {"d": 5.2, "log10_N": 1.85, "rho": 0.5}
 COEFFICIENT = st.floats(-20, 20).filter(lambda value: abs(value) > 1e-3)
@@ -48,12 +48,3 @@ def test_straight_line_in_rho_has_its_one_root(constant, root):
     """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
     beta = np.array([[constant, 0.0, 0.0, -4.0, 0.0]])
     assert np.array_equal(many_points(beta, MEANS)["nt50"], [root], equal_nan=True)
-
-
-def test_single_fit_agrees_with_many():
-    """One fit and a stack of fits give the same points, ECL50 in statements and as its logarithm."""
-    beta = np.array([5.6, -0.21, -2.08, -3.70, 3.07])
-    one, many = capacity_points(beta, MEANS), many_points(np.array([beta, beta]), MEANS)
-    assert np.allclose(many["ecl50"], np.log10(one["ecl50"]))
-    assert (many["nt50"] == one["nt50"]).all()
-    assert (many["id50"] == one["id50"]).all()

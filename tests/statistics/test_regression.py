@@ -59,7 +59,8 @@ def one_row_each(cells):
 
 def test_known_coefficients_are_recovered_with_honest_errors():
     """Over 200 simulated models the z-scores against the truth have mean 0 and variance 1 (within 4 of their sd)."""
-    fits = [fit_glm(draw(100, seed)) for seed in range(200)]
+    tables = np.array([draw(100, seed)["correct"] for seed in range(200)], float)
+    fits = fit_tables(GRID, tables, np.full(tables.shape, 100.0), QUADRATIC)
     z = np.array([(fit.coef - TRUTH) / fit.se for fit in fits])
     assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(200)
     assert np.abs(z.var(axis=0) - 1).max() < 4 * np.sqrt(2 / 200)
@@ -87,15 +88,7 @@ def test_counts_give_the_fit_of_one_row_a_puzzle(seed, most, formula):
     assert fit.loglik == pytest.approx(logit.llf, abs=1e-8)
     assert fit.aic == pytest.approx(logit.aic, abs=2e-8)
     assert fit.total == len(rows)
-
-
-def test_rows_without_counts_are_single_answers():
-    """A frame without n gives the same fit, one answer a row."""
-    cells = draw(20, 1)
-    by_counts, by_rows = fit_glm(cells), fit_glm(one_row_each(cells))
-    np.testing.assert_allclose(by_rows.coef, by_counts.coef, atol=1e-10)
-    assert by_rows.loglik == pytest.approx(by_counts.loglik, abs=1e-8)
-    assert by_rows.total == by_counts.total == 2800
+    np.testing.assert_allclose(fit_glm(rows, formula).coef / scale, fit.coef / scale, atol=1e-8)  # without total
 
 
 def test_a_fit_around_which_scoring_circles_is_found():
@@ -135,8 +128,7 @@ def test_many_tables_at_once_are_those_of_statsmodels(family):
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
-@pytest.mark.parametrize("formula", [QUADRATIC, INTERACTIONS])
-@pytest.mark.parametrize("name", ["QwQ-32B", "gpt-5-2025-08-07"])
+@pytest.mark.parametrize(("name", "formula"), [("QwQ-32B", INTERACTIONS), ("gpt-5-2025-08-07", QUADRATIC)])
 def test_r_gives_the_same_fits(name, formula, tmp_path):
     """R's glm agrees on coefficients, standard errors and log-likelihood of all links, and on quasi-binomial errors."""
     cells = cl.load_cells(models=name)
@@ -182,7 +174,7 @@ def test_quasi_binomial_errors_grow_with_the_scatter():
 
 def test_many_answers_still_converge():
     """A hundred thousand answers a cell are fitted as well as a hundred, in any order of the cells."""
-    for seed in range(4):
+    for seed in range(2):
         cells = draw(100_000, seed)
         fit = fit_glm(cells)
         assert fit.status == "ok"
@@ -215,7 +207,7 @@ def test_separation_is_not_a_number(correct):
     assert is_without_numbers(fit)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12),
 )
@@ -311,17 +303,13 @@ def test_other_links_and_missing_cells_are_not_identified():
     assert not is_identified(QWQ, formula, "probit")
     assert not is_identified(QWQ[QWQ["N"] > 20], formula)
     assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
+    assert in_span(FIXED @ np.random.default_rng(1).normal(size=(FIXED.shape[1], 3)))
+    assert not in_span(np.eye(140)[:, :1])
 
 
 def test_fixed_sums_are_fixed():
     """Sums by level of d and N are equal in all committed tables, those of the other columns within their windows."""
-    for name in cl.load_cells()["model"].unique():
-        sums = committed_counts(cl.load_cells(models=name)) @ FIXED
+    for _, own in cl.load_cells().groupby("model"):
+        sums = committed_counts(own) @ FIXED
         assert (np.ptp(sums[:, :9], axis=0) == 0).all()
         assert (np.ptp(sums[:, 9], axis=0) < 1e-9).all()  # 500 times the sum of rho is a whole number
-
-
-def test_a_column_of_one_cell_is_not_in_the_span():
-    """Any linear combination of the fixed columns is; a column with one cell alone is not."""
-    assert in_span(FIXED @ np.random.default_rng(1).normal(size=(FIXED.shape[1], 3)))
-    assert not in_span(np.eye(140)[:, :1])

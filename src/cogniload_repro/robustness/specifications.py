@@ -102,7 +102,9 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
                 numbers = [(fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50)
                            for fit, ecl50 in zip(fits, points, strict=True)]  # fmt: skip
             named = models.assign(specification=one.name)
-            parts.append(named.join(pd.DataFrame(numbers, columns=["status", "terms", "loglik", "aic", "bic", "ecl50"])))
+            parts.append(
+                named.join(pd.DataFrame(numbers, columns=["status", "terms", "loglik", "aic", "bic", "ecl50"]))
+            )
     return pd.concat(parts, ignore_index=True)
 
 

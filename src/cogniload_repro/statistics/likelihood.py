@@ -114,7 +114,12 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
 
 
 def maximise_counts(
-    x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str = "logit", start: np.ndarray | float = 0.0, ceiling: float = 1
+    x: np.ndarray,
+    n: np.ndarray,
+    k: np.ndarray,
+    family: str = "logit",
+    start: np.ndarray | float = 0.0,
+    ceiling: float = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit correct answers k of n, both (m, c), with another link or a logit below a ceiling; as `maximise_all`."""
     link = FAMILIES[family]
