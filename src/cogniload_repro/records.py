@@ -31,12 +31,7 @@ ROW_BYTES = 1 << 24
 _BLOCK_BYTES = 1 << 18
 _XZ_MEMORY = 1 << 27  # the highest preset takes half of it
 _ZIP_END_BYTES, _ZIP_LIST_BYTES = 70_000, 100_000_000
-_OTHER_UNICODE = {  # UTF-32 first: its mark begins with that of UTF-16
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
+_OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # BOM_UTF32_LE begins as the first
 
 
 class Entry(NamedTuple):
@@ -139,12 +134,7 @@ def over_limit(what: object, does: str = "unpacks to more") -> str:
 def open_stream(path: Path) -> io.BufferedReader:
     """Open a file for reading, decompressed where its ending says so, up to `unpacked_limit` and then a ValueError."""
     opener = _OPENERS.get(path.suffix.lower())
-    return bound(opener(path), path.name) if opener else path.open("rb")
-
-
-def bound(stream: io.BufferedIOBase, name: str) -> io.BufferedReader:
-    """Return a stream that raises ValueError where it unpacks to more than `unpacked_limit`."""
-    return io.BufferedReader(_Bounded(stream, name), _BLOCK_BYTES)
+    return io.BufferedReader(_Bounded(opener(path), path.name), _BLOCK_BYTES) if opener else path.open("rb")
 
 
 class _Bounded(io.RawIOBase):
@@ -225,10 +215,8 @@ def open_zip(path: Path) -> zipfile.ZipFile:
 
 def check_encoding(file: io.BufferedReader) -> None:
     """Raise UnicodeError if a file begins with the mark of another encoding."""
-    start = file.peek(4)[:4]
-    for mark, name in _OTHER_UNICODE.items():
-        if start.startswith(mark):
-            raise UnicodeError(f"the file is {name}; save it as UTF-8")
+    if file.peek(4).startswith(_OTHER_UNICODE):
+        raise UnicodeError("the file is UTF-16 or UTF-32; save it as UTF-8")
 
 
 def _lines(file: io.BufferedReader) -> Iterator[bytes | Refusal]:

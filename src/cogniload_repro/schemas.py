@@ -22,7 +22,6 @@ ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
 #: How a printed number compares with the recomputed one; see `fidelity.ledger`.
 KINDS = ("input", "constraint", "derived", "independent")
-EVIDENCE = ("identified", "bounded", "not identified")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 _STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
@@ -156,8 +155,8 @@ TOKENS = Schema(
 #: The frames of a build, by the names of their files.
 FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
 
-#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence of
-#: `EVIDENCE` or empty, verdict of `VERDICTS`; what is not computable has a reason.
+#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence
+#: identified, bounded, not identified or empty, verdict of `VERDICTS`; what is not computable has a reason.
 FIDELITY = (
     *("table", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown", "verdict"),
     "reason",
@@ -216,12 +215,12 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
         column = schema.columns.get(name, schema.others or Column("anything"))
         checked[name], wrong = _convert(frame[name], column)
         values = frame[name].tolist() if wrong.any() else []
-        faults += [(row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in _rows(wrong)]
+        faults += [(row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in np.flatnonzero(wrong)]
     if not faults:  # the rules compare numbers
         for complaint, holds in schema.rules.items():
-            faults += [(row, complaint) for row in _rows(~holds(checked))]
+            faults += [(row, complaint) for row in np.flatnonzero(~holds(checked))]
     if key := [name for name in schema.key if name in frame]:
-        faults += [(row, "is there before") for row in _rows(frame.duplicated(key))]
+        faults += [(row, "is there before") for row in np.flatnonzero(frame.duplicated(key))]
     if faults:
         raise ValueError(f"{place}: {_describe(frame, faults)}; {remedy}")
     return checked
@@ -245,11 +244,7 @@ def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
     return numbers, ~fits & ~(empty & column.missing)
 
 
-def _rows(wrong: pd.Series | np.ndarray) -> list[int]:
-    return np.flatnonzero(np.asarray(wrong, bool)).tolist()
-
-
-def _describe(frame: pd.DataFrame, faults: list[tuple[int, str]]) -> str:
+def _describe(frame: pd.DataFrame, faults: list[tuple]) -> str:
     """Return the faults in the order of the rows, the first few in words."""
     faults = sorted(faults, key=lambda fault: fault[0])
     models = frame["model"] if "model" in frame else pd.Series("", frame.index)

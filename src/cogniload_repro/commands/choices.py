@@ -69,9 +69,9 @@ class Choices:
         return bool(self.formula or self.family or self.cells)
 
 
-def load_given_options() -> dict[str, str]:
-    """Return what make hands on of its variables, and take it out of the environment."""
-    names = {_HANDED_ON + name.upper(): name for name in (*FORMER, *OPTIONS, "model")}
+def load_given_options(*others: str) -> dict[str, str]:
+    """Return what make hands on of `OPTIONS` and others, and take it out of the environment."""
+    names = {_HANDED_ON + name.upper(): name for name in (*FORMER, *OPTIONS, *others)}
     return {name: os.environ.pop(variable) for variable, name in names.items() if variable in os.environ}
 
 

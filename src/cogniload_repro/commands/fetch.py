@@ -63,16 +63,12 @@ def fetch_outputs(build: Path, choices: Choices, grid: str, jobs: int) -> None:
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     cells = cells_in(grid_cells(grid))  # refuses those that the paper lacks
-    puzzles = _default_set(grid)
+    puzzles = PuzzleSet(grid_cells(grid), scheme="default")
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
     count = write_parquet(stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs"))
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
-
-
-def _default_set(grid: str) -> PuzzleSet:
-    return PuzzleSet(grid_cells(grid), scheme="default")
 
 
 def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int) -> Mapping:
@@ -89,7 +85,7 @@ def _import(source: Source, stage: Path, downloads: Path, grid: str, jobs: int) 
 
     report = import_outputs(
         local, stage, model=source.model, leave_out=source.without, validate=validate,
-        extra_puzzles=partial(draw_rows, _default_set(grid), jobs), edition=edition,
+        extra_puzzles=partial(draw_rows, PuzzleSet(grid_cells(grid), scheme="default"), jobs), edition=edition,
     )  # fmt: skip
     return report.settings
 

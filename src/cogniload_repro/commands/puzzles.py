@@ -199,15 +199,12 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
 @click.option("--model", help="A model of the paper that yours resembles; by default the median of all.")
 @click.option("--price-in", type=click.FloatRange(min=0), help="Price of a million tokens of prompts.")
 @click.option("--price-out", type=click.FloatRange(min=0), help="Price of a million tokens of responses.")
-@click.option("--distinguish", nargs=2, metavar="A B", help="Also list the cells that best distinguish two models.")
-@click.option("--apart", nargs=2, hidden=True)
+@click.option(
+    "--distinguish", "--apart", "pair", nargs=2, metavar="A B",
+    help="Also list the cells that best distinguish two models. (--apart is the former name.)",
+)  # fmt: skip
 def plan(
-    width: float | None,
-    within: str | None,
-    model: str | None,
-    distinguish: tuple[str, str] | None,
-    apart: tuple[str, str] | None,
-    **prices: float | None,
+    width: float | None, within: str | None, model: str | None, pair: tuple[str, str] | None, **prices: float | None
 ) -> None:
     """Estimate the puzzles, tokens and cost of an evaluation.
 
@@ -241,9 +238,7 @@ def plan(
     say(f"For a 95% interval of log10 ECL50 that is {width:.3g} wide, {name or f'median of the {len(NAMES)} models'}:")
     say(f"from ECL50 / {factor:.3g} to ECL50 x {factor:.3g}, {1 - 1 / factor:.0%} below to {factor - 1:.0%} above it.")
     say(shown.reset_index().to_string(index=False, formatters={n: "{:,}".format for n in shown if n != "cost"}))
-    if apart:
-        say("--apart is now called --distinguish; the old name goes with the next release", err=True)
-    if pair := distinguish or apart:
+    if pair:
         cells = separate(*pair)
         say(f"\nCells that best distinguish {cells.columns[3]} and {cells.columns[4]}; puzzles for each of them:")
         say(cells.head(8).to_string(index=False, formatters={"puzzles": "{:,.0f}".format, "ratio_pct": "{:g}".format},

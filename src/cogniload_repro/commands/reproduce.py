@@ -19,7 +19,6 @@ _NEXT = {"outputs": "score", "scores": "fit", "regression": "render"}
 def reproduce(step: str, grid: str, build: Path, jobs: int) -> None:
     """Run the pipeline up to STEP, rebuilding what is missing, damaged or outdated."""
     given = chosen.load_given_options()
-    given.pop("model", None)  # names a model to add or remove
     with locked(build):
         bring_up_to_date(Build(build, grid, jobs, chosen.keep_choices(build, given)), step)
         if step == NAMES[-1]:
@@ -36,7 +35,6 @@ def choose(given: tuple[str, ...], build: Path) -> None:
     Names are SOURCE, MAX_REJECTED, SCORER, FORMULA, FAMILY and CELLS, as the Makefile takes them.
     """
     options = chosen.load_given_options()
-    options.pop("model", None)
     pairs = (choice.partition("=") for choice in given)
     with locked(build):
         choices = chosen.keep_choices(build, options | {name.lower(): value for name, _, value in pairs})
@@ -77,7 +75,7 @@ def add(source: str | None, grid: str, build: Path, jobs: int) -> None:
     """Add the models of SOURCE to those of the build, for this and later make runs."""
     from cogniload_repro.commands.fetch import fetch_outputs
 
-    given = chosen.load_given_options() | ({"source": source} if source else {})
+    given = chosen.load_given_options("model") | ({"source": source} if source else {})
     with locked(build):
         choices = chosen.choose_added(chosen.read_choices(build), given, model=given.get("model"))
         fetch_outputs(build, choices, grid, jobs)
@@ -91,7 +89,7 @@ def remove(model: str | None, grid: str, build: Path, jobs: int) -> None:
     """Remove a previously added MODEL from the build."""
     from cogniload_repro.commands.fetch import fetch_outputs
 
-    given = chosen.load_given_options() | ({"model": model} if model else {})
+    given = chosen.load_given_options("model") | ({"model": model} if model else {})
     with locked(build):
         held = [one["models"] for one in read_sources(build)]
         fetch_outputs(build, chosen.choose_removed(chosen.read_choices(build), given, held), grid, jobs)

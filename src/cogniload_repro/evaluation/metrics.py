@@ -24,8 +24,10 @@ def measure(judged: list[Mapping], chosen: bool = False) -> dict[str, float]:
     """Return all numbers of judged answers by name; those that do not exist, or have no limit, are left out.
 
     Accuracies, with the 90% Wilson interval of Appendix C and by load (``d=1``, ``rho=5%``), are fractions; of puzzles
-    that were `chosen` they would say which ones. cut_off and the eight buckets (Appendix D.5) are shares of all
-    answers, boxed is the share of overloaded queries with the last puzzle's answer in any box.
+    that were `chosen` they would say which ones. ECL50 (statements), NT50 (fraction) and ID50 (units of d) have their
+    95% profile intervals, with the other loads at their means over the cells or, of chosen puzzles, the paper's grid.
+    cut_off and the eight buckets (Appendix D.5) are shares of all answers, boxed is the share of overloaded queries
+    with the last puzzle's answer in any box.
     """
     cells, answers, found = count_answers(judged), pd.DataFrame(judged), dict[str, float]()
     if not chosen:
@@ -34,22 +36,12 @@ def measure(judged: list[Mapping], chosen: bool = False) -> dict[str, float]:
         for column, pattern in (("d", "d={:g}"), ("N", "N={:g}"), ("ratio_pct", "rho={:g}%")):
             levels = accuracy_by(cells, column)
             found |= dict(zip(map(pattern.format, levels[column]), levels["accuracy"], strict=True))
-    found |= locate_points(cells.assign(chosen=int(chosen))) | {"cut_off": float(answers["stopped"].isin(CUT).mean())}
-    found |= {bucket: float((answers["bucket"] == bucket).mean()) for bucket in BUCKETS}
-    return found | ({"boxed": float(answers["boxed"].dropna().astype(float).mean())} if "boxed" in answers else {})
-
-
-def locate_points(cells: pd.DataFrame) -> dict[str, float]:
-    """Return ECL50 (statements), NT50 (fraction) and ID50 (units of d), each with its 95% profile interval.
-
-    The other loads are held at their means over the cells, or over the paper's grid where puzzles were chosen, as in
-    the book; empty where the answers admit no finite fit.
-    """
-    found: dict[str, float] = {}
-    for quadratic in fit_quadratics(cells):
+    for quadratic in fit_quadratics(cells.assign(chosen=int(chosen))):
         for point in POINTS:
             numbers = (quadratic.points[point], *profile_interval(quadratic, point))
             for end, number in zip(("", "_low", "_high"), numbers, strict=True):
                 if np.isfinite(number):
                     found[point + end] = float(10**number if point == "ecl50" else number)
-    return found
+    found["cut_off"] = float(answers["stopped"].isin(CUT).mean())
+    found |= {bucket: float((answers["bucket"] == bucket).mean()) for bucket in BUCKETS}
+    return found | ({"boxed": float(answers["boxed"].dropna().astype(float).mean())} if "boxed" in answers else {})

@@ -24,7 +24,7 @@ from cogniload_repro.evaluation.planning import SHORT, measure_width, next_batch
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count, grid_cells
 from cogniload_repro.outputs.adapters import COMPARABILITY, adapt_record
 from cogniload_repro.outputs.rows import CHOSEN_FORMS
-from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
+from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.ids import SEED
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, explain_response
 
@@ -90,7 +90,6 @@ def cogniload(
         that would exceed `puzzles`, or after `tokens` tokens of answers; it asks `batch` puzzles at a time.
     """
     grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
-    limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     condition = name_condition(perturb, check_count("overload", overload, 1))
     asked = form if grid is None else "grid"
     if grid_cells("paper", rounding) != PAPER_GRID and asked == "adaptive":
@@ -98,7 +97,8 @@ def cogniload(
             f"the adaptive form asks the paper's cells, whose rounding is {forms.ROUNDING}; leave rounding out"
         )
 
-    draw = partial(draw_samples, seed=seed, edition=resolve_edition(edition), perturbation=perturb, overload=overload)
+    draw = partial(_draw_samples, condition, seed=seed, edition=resolve_edition(edition), perturbation=perturb,
+                   overload=overload)  # fmt: skip
     if asked == "adaptive":
         next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
         dataset: SampleSource | MemoryDataset = _choose_puzzles(draw, seed, width, puzzles, tokens, batch)
@@ -108,7 +108,7 @@ def cogniload(
         dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
     return Task(
         dataset=dataset,
-        solver=ask(limit, tokenizers),
+        solver=ask(max_tokens, tokenizers),
         scorer=verdict(),
         metrics=[numbers(asked in CHOSEN_FORMS)],
         config=_with_effort(effort),
@@ -122,11 +122,9 @@ def _with_effort(effort: str) -> GenerateConfig:
     return GenerateConfig(reasoning_effort=None if effort == "unset" else effort)  # type: ignore[arg-type]
 
 
-def draw_samples(cell: Cell, start: int, stop: int, seed: int = SEED, edition: Edition = PORT,
-                 perturbation: str | None = None, overload: int = 1) -> Iterator[Sample]:  # fmt: skip
+def _draw_samples(condition: str, cell: Cell, start: int, stop: int, **asked) -> Iterator[Sample]:
     """Draw samples of a cell: the query is the only message; one that alone fills the paper's context is refused."""
-    condition = name_condition(perturbation, overload)
-    for row, query in forms.draw_queries(cell, start, stop, seed, edition, perturbation, overload):
+    for row, query in forms.draw_queries(cell, start, stop, **asked):
         forms.answer_budget(forms.estimate_tokens(query))
         facts = {name: row[name] for name in _FACTS} | ({"perturbation": condition} if condition else {})
         yield Sample(id=row["name"], input=query, target=row["gold"], metadata=facts)
@@ -135,6 +133,7 @@ def draw_samples(cell: Cell, start: int, stop: int, seed: int = SEED, edition: E
 @solver
 def ask(limit: int | None = None, tokenizers: str = TOKENIZERS) -> Solver:
     """Ask once, with the tokens that the paper's context leaves for this answer, or fewer where there is a limit."""
+    limit = None if limit is None else check_count("max_tokens", limit, 1)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.epoch > 1:
@@ -255,10 +254,9 @@ def scap(
     effort, max_tokens, tokenizers
         As for `cogniload`.
     """
-    limit = None if max_tokens is None else check_count("max_tokens", max_tokens, 1)
     return Task(
         dataset=_choose_probes(check_count("repeats", repeats, 1), check_count("seed", seed, 0)),
-        solver=ask(limit, tokenizers),
+        solver=ask(max_tokens, tokenizers),
         scorer=right(),
         metrics=[capacity()],
         config=_with_effort(effort),
