@@ -79,6 +79,8 @@ def test_the_first_choice_is_the_best_of_all_and_the_others_only_help():
     more = choose(curves, 140, fisher_information(curves, even))
     assert more.sum() == 140
     assert criterion(even + more) < 0.6 * criterion(2 * even)
+    allowed = np.arange(len(CELLS)) % 7 == 3
+    assert choose(curves, 20, fisher_information(curves, even), allowed)[~allowed].sum() == 0
 
 
 def test_the_short_form_is_what_the_code_derives():

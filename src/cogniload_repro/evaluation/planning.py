@@ -70,13 +70,13 @@ def variances(betas: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.einsum("rja,rab,rjb->rj", c, np.linalg.inv(fisher_information(betas, counts)), c)
 
 
-def choose(betas: np.ndarray, count: int, information: np.ndarray) -> np.ndarray:
+def choose(betas: np.ndarray, count: int, information: np.ndarray, candidates: np.ndarray | None = None) -> np.ndarray:
     """Choose puzzles one after another, each the one that then leaves the least variance (c-optimal).
 
     The variances of log10 ECL50 and ID50 are taken relative to those of an even spread over the grid, added, and
     averaged over the curves, shape (r, 5). `information`, shape (r, 5, 5) and of full rank, is what is known before: a
-    prior, or puzzles asked in any case. Returns puzzles per cell, shape (140,); of equals, the cell that comes first in
-    the grid.
+    prior, or puzzles asked in any case. Only `candidates`, shape (140,), are chosen. Returns puzzles per cell, shape
+    (140,); of equals, the cell that comes first in the grid.
     """
     c = gradients(betas) / np.sqrt(variances(betas, np.ones(len(CELLS))))[:, :, None]
     p = expit(betas @ CELLS.T)
@@ -87,6 +87,8 @@ def choose(betas: np.ndarray, count: int, information: np.ndarray) -> np.ndarray
         leverage = np.einsum("ca,rac->rc", CELLS, toward)
         # a puzzle adds w xx' to M, so that c'M^-1 c falls by w (c'M^-1 x)^2 / (1 + w x'M^-1 x)
         worth = (gained.sum(axis=1) * weight / (1 + weight * leverage)).mean(axis=0)
+        if candidates is not None:
+            worth = np.where(candidates, worth, -np.inf)
         best = int(np.argmax(worth.round(12)))
         chosen[best] += 1
         step = toward[:, :, best]
