@@ -6,9 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
+from harness import ask
 
-from cogniload_repro.cli import main
 from cogniload_repro.files import describe_error, digest_of, locked, look_at, naming, replacing, write_whole
 
 HOLD = """
@@ -67,8 +66,9 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
         pass
     (tmp_path / "outputs").mkdir()
-    done = CliRunner().invoke(main, ["score", "--build", str(tmp_path)])
-    assert (done.exit_code, f"process {holder.pid} is at work in" in done.output) == (2, True)
+    for command in (["score"], ["reproduce", "scores"], ["download-outputs"], ["choose"], ["add", "x"], ["remove"]):
+        code, said = ask(*command, "--build", tmp_path)
+        assert (code, f"process {holder.pid} is at work in" in said) == (2, True), command
     holder.kill()
     holder.wait()
     with locked(tmp_path):

@@ -1,4 +1,6 @@
-"""`cogniload compare-models`."""
+"""A build with two models: `cogniload compare-models`, and `cogniload fit`."""
+
+import re
 
 import numpy as np
 import pytest
@@ -26,42 +28,41 @@ def build(tmp_path_factory):
 
 def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     """Differences have the sign of first minus second; no puzzle is right for the weaker model alone."""
-    done = run("compare-models", "strong", "weak", "--by", "cell", "--build", build)
-    assert done.exit_code == 0, done.output
-    assert "80 puzzles answered by both" in done.output
-    assert " 0 second alone" in done.output
-    assert "McNemar p =" in done.output
-    overall = done.output.splitlines()[2]
+    said = run("compare-models", "strong", "weak", "--by", "cell", "--build", build).output
+    assert all(words in said for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p ="))
+    overall = said.splitlines()[2]
     assert "+" in overall
     assert overall.endswith("different")
 
 
-def test_reconstructed_answers_are_not_paired(tmp_path):
-    """Without a build the committed counts are compared, under their label, and no answers are paired."""
-    done = run("compare-models", "gpt-5", "O3", "--build", tmp_path / "none")
+def test_models_without_a_fit_are_named(build):
+    """Eight cells do not identify products; the other fits are made, and all is compared with the paper."""
+    done = run("fit", "--build", build)
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("gpt-5-2025-08-07 minus o3-2025-04-16")
-    assert "Reconstructed from the paper's tables" in done.output
-    assert "McNemar" not in done.output
+    fits = re.findall(r"no fit of (.+) for (\w+): (.+)", done.output)
+    assert fits == [("interactions (Table 3)", name, "not identified") for name in ("strong", "weak")]
+    assert (build / "fidelity.csv").is_file()
 
 
-def test_what_is_not_identified_has_a_range_and_no_verdict(tmp_path):
-    """Rows by N have p and verdict; rows by rho and single cells have neither, and a note says why."""
-    verdicts = ("different", "equivalent", "inconclusive")
-    for by, identified in (("N", True), ("rho", False), ("cell", False)):
-        done = run("compare-models", "QwQ-32B", "Qwen3-32B", "--by", by, "--build", tmp_path / "none")
-        rows = done.output.split("\n\n")[1].splitlines()
-        assert all(any(word in row for word in verdicts) == identified for row in rows[1:]), rows
+def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_path):
+    """Rows by N have p and verdict, rows by rho and single cells neither, and a note says why; no answer is paired."""
+    done = run("compare-models", "gpt-5", "Gemini-2.5-pro", "--by", "N", "--by", "rho", "--by", "cell",
+               "--build", tmp_path / "none")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    first, *tables = done.output.split("\n\n")[:4]
+    assert first.startswith("gpt-5-2025-08-07 minus gemini-2.5-pro")
+    for table, identified in zip(tables, (True, False, False), strict=True):
+        rows = table.splitlines()
+        found = [any(word in row for word in ("different", "equivalent", "inconclusive")) for row in rows[1:]]
+        assert set(found) == {identified}
         assert ("p (Holm)" in rows[0]) == identified
-        assert ("median and range over the reconstructions" in done.output) != identified
-
-
-def test_levels_with_many_overflows_are_marked(tmp_path):
-    """At N = 250 gemini-2.5-pro has a star that is explained; two models without overflows have neither."""
-    done = run("compare-models", "o3", "gemini-2.5-pro", "--by", "N", "--build", tmp_path / "none")
-    assert "20.6%*" in done.output
-    assert "ran out of context and count as wrong" in done.output
-    assert "*" not in run("compare-models", "Qwen3-32B", "Qwen3-8B", "--build", tmp_path / "none").output
+    assert "20.6%*" in tables[0]  # gemini at N = 250
+    for note in ("ran out of context and count as wrong", "median and range over the reconstructions",
+                 "Reconstructed from the paper's tables"):  # fmt: skip
+        assert note in done.output
+    assert "McNemar" not in done.output
+    plain = run("compare-models", "Qwen3-32B", "Qwen3-8B", "--by", "N", "--build", tmp_path / "none").output
+    assert not any(words in plain for words in ("*", "median and range"))
 
 
 @pytest.mark.parametrize(

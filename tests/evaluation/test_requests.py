@@ -36,7 +36,6 @@ def answer(request: dict) -> dict:
 @pytest.mark.parametrize(
     ("options", "model"),
     [
-        ([], "gpt-x-2030-01-01"),
         (["--edition", "elixir"], "gpt-x-2030-01-01"),
         (["--perturb", "interleave_word"], "gpt-x (interleave_word)"),
         (["--overload", "3"], "gpt-x (overload_3)"),
@@ -92,22 +91,6 @@ def test_a_line_of_chat_with_its_answer_is_an_output_that_tells_how_it_was_asked
     outputs = list(read_outputs(answers, Catalog()))
     assert [(output.model, output.name) for output in outputs] == [("m (not_not)", line["name"]) for line in lines]
     assert outputs[0].settings == {"effort": "high", "temperature": "0.6", "max_tokens": "9000"}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--format", "openai-batch"],
-        ["--format", "chat", "--model", "m"],
-        ["--perturb", "not_not", "--overload", "2"],
-        ["--format", "parquet", "--effort", "medium"],
-    ],
-)
-def test_options_that_cannot_be_followed_are_refused_before_anything_is_drawn(tmp_path, options):
-    """A missing or idle name of a model, and two conditions at once, are a sentence, and no file is written."""
-    done = run("puzzles", *SMALL, *options, "--out", tmp_path / "set")
-    assert done.exit_code == 2
-    assert not (tmp_path / "set").exists()
 
 
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
