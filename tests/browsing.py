@@ -52,6 +52,12 @@ def visit(browser, address):
     wait(browser, "document.readyState === 'complete'")
 
 
+def turn_to(browser, address):
+    """Open an address, unless the browser is on that page already."""
+    if browser.current_url.partition("#")[0] != address.partition("#")[0]:
+        visit(browser, address)
+
+
 def complaints(browser):
     """What the console has of errors and warnings since the address was opened."""
     return [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]

@@ -1,117 +1,198 @@
-"""The built book, read page by page in a headless browser."""
+"""The built book in a headless browser: what pages load, what axe-core finds, what keyboard and search reach."""
 
 import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
-from browsing import complaints, pages, phone, traffic, visit, wait
+from browsing import book_html, complaints, pages, phone, traffic, turn_to, visit, wait
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.book
 
+_AXE = (Path(__file__).parent / "_vendor" / "axe.min.js").read_text(encoding="utf-8")
+_RUN = """
+    const [context, options, done] = arguments;
+    axe.run(context, {resultTypes: ["violations"], ...options}).then(({violations}) => done(violations
+        .filter(({impact}) => ["serious", "critical"].includes(impact))
+        .map(({id, nodes}) => [id, nodes.map((node) => node.target.join(" "))])));
+"""
+_BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
+#: Contrast takes most of the time, and plain rows of a table look like the two before them.
+_UNLIKE = {"exclude": [["tbody tr:nth-of-type(n+9):not(:has([style], td [class]))"]]}
+#: Colours that fade from one scheme to the other are neither's.
+_STILL = """
+    const style = document.createElement("style");
+    style.textContent = "*, ::before, ::after { transition: none !important; animation: none !important }";
+    document.head.append(style);
+"""
 _OWN = ("data:", "blob:", "about:")
+#: Pictures without a place for them, and icons that no letter draws.
+_UNFINISHED = """
+    const pictures = [...document.querySelectorAll("article img[src$='.svg']")];
+    const icons = [...document.querySelectorAll("i.fa-solid")].map((i) => getComputedStyle(i, "::before").content);
+    return [pictures.filter((i) => i.loading !== "lazy" && !(i.width > 0 && i.height > 0)).length,
+        icons.filter((letter) => !/[\\uf000-\\uf8ff]/.test(letter)).length];
+"""
 #: Pictures wait for a reader to come near.
 _FETCH = "document.querySelectorAll('article img').forEach((i) => { i.loading = 'eager'; })"
 _FETCHED = "[...document.querySelectorAll('article img')].every((i) => i.complete)"
 #: A picture whose place an interactive figure has taken has the size of that.
-_PICTURES = """
+_BLANK_PICTURES = """
     const shown = (i) => i.closest("figure.answered")?.parentElement.querySelector(".figure-panels") ?? i;
-    return [...document.querySelectorAll("article img")].map(i => [
-        i.getAttribute("src"),
-        (i.complete && i.naturalWidth > 0 || shown(i) !== i) && shown(i).getBoundingClientRect().width > 100,
-        i.alt,
-    ]);
+    const loaded = (i) => (i.complete && i.naturalWidth > 0) || shown(i) !== i;
+    return [...document.querySelectorAll("article img")].filter((i) =>
+        !loaded(i) || shown(i).getBoundingClientRect().width <= 100).map((i) => i.src);
 """
 _MATH_IS_SET = "[...document.querySelectorAll('article .math')].every((one) => one.querySelector('mjx-container'))"
-_OVERHANG = "return document.documentElement.scrollWidth - window.innerWidth"
-#: Pages of every kind: prose, chapters, instruments, functions, results of a search.
-_KINDS = ("notebooks/00_introduction", "notebooks/04_accuracy", "explorer", "workbench", "api", "search")
+_WIDTHS = "return [document.documentElement.scrollWidth, window.innerWidth]"
+#: Pages of every kind: prose, figures, tables, a ledger, instruments, functions, results of a search.
+_KINDS = (
+    "notebooks/00_introduction.html", "notebooks/04_accuracy.html", "notebooks/05_glm.html", "notebooks/ledger.html",
+    "explorer.html", "workbench.html", "api.html", "search.html",
+)  # fmt: skip
+_BOOK = book_html()
 
 
-def test_a_page_loads_cleanly_on_a_screen_and_on_a_phone(browser, site, page):
-    """No console message, no failed request, no other host; formulas set, pictures described, nothing too wide."""
-    visit(browser, f"{site}/{page}")
-    wait(browser, _MATH_IS_SET)
-    browser.execute_script(_FETCH)
-    wait(browser, _FETCHED)
-    asked, failed = traffic(browser)
-    assert f"{site}/{page}" in asked
-    assert [address for address in asked if not address.startswith((site, *_OWN))] == []
-    assert failed == []
-    assert complaints(browser) == []
-    for source, has_size, alt in browser.execute_script(_PICTURES):
-        assert has_size, source
-        assert len(alt) > 20, source
-    assert browser.execute_script(_OVERHANG) <= 0
-    with phone(browser):
-        assert browser.execute_script("return window.innerWidth") == 390
-        assert browser.execute_script(_OVERHANG) <= 0
-        assert all(has_size for _, has_size, _ in browser.execute_script(_PICTURES))
+def _violations(browser, context, options):
+    return browser.execute_async_script(_RUN, context, options)
 
 
-@pytest.mark.parametrize("name", _KINDS)
-def test_a_page_opens_from_a_disk_before_the_rest_of_it_is_there(browser, html, name):
-    """No page asks for the index of the search or a library of icons; icons are drawn, a picture has its place."""
+def check_page(browser, root, page):
+    """A page loads from its own place alone, on a screen and on a phone, and axe finds nothing serious there.
+
+    No console message, no failed request; icons drawn, formulas set, pictures there, nothing too wide. The index of the
+    search and a library of icons are not asked for at once.
+    """
     browser.execute_cdp_cmd("Network.clearBrowserCache", {})
-    visit(browser, f"{html.as_uri()}/{name}.html")
+    visit(browser, f"{root}/{page}")
     asked, failed = traffic(browser)
-    assert failed == []
-    assert complaints(browser) == []
-    heavy = ("fontawesome", *(() if name == "search" else ("searchindex",)))
+    assert f"{root}/{page}" in asked
+    heavy = ("fontawesome", *(() if page == "search.html" else ("searchindex",)))
     assert [address for address in asked if any(one in address for one in heavy)] == []
-    unplaced = """
-        return [...document.querySelectorAll("article img")].filter((i) => i.getAttribute("src").endsWith(".svg"))
-            .filter((i) => i.loading !== "lazy" && !(i.width > 0 && i.height > 0)).length;
-    """
-    assert browser.execute_script(unplaced) == 0
-    icons = """
-        return [...document.querySelectorAll("i.fa-solid")].map((i) => getComputedStyle(i, "::before").content)
-            .filter((letter) => !/[\\uf000-\\uf8ff]/.test(letter)).length;
-    """
-    assert browser.execute_script(icons) == 0
+    assert browser.execute_script(_UNFINISHED) == [0, 0]
+    browser.execute_script(_FETCH)
+    wait(browser, _MATH_IS_SET)
+    wait(browser, _FETCHED)
+    more, failed_later = traffic(browser)
+    assert [address for address in asked + more if not address.startswith((root, *_OWN))] == []
+    assert failed + failed_later == []
+    assert complaints(browser) == []
+    assert browser.execute_script(_BLANK_PICTURES) == []
+    wide, screen = browser.execute_script(_WIDTHS)
+    assert wide <= screen
+    browser.execute_script(_AXE)
+    with phone(browser):
+        assert browser.execute_script(_WIDTHS) == [390, 390]
+        assert browser.execute_script(_BLANK_PICTURES) == []
+        assert _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST) == []
+
+
+@pytest.mark.parametrize("page", _KINDS)
+def test_a_page_of_each_kind_is_sound_on_a_disk(browser, html, page):
+    """See `check_page`; all pages, and contrast, have a slow test."""
+    check_page(browser, html.as_uri(), page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages(_BOOK) if _BOOK else [])
+def test_every_page_is_sound(browser, html, page):
+    """See `check_page`; on a desk too, and with enough contrast whichever colours are asked for."""
+    check_page(browser, html.as_uri(), page)
+    browser.execute_script(_STILL)
+    found = {"desk": _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST)}
+    for scheme in ("light", "dark"):
+        wish = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
+        wait(browser, f"document.documentElement.dataset.theme === '{scheme}'")
+        found[scheme] = _violations(browser, {"include": [["html"]]} | _UNLIKE, {"runOnly": ["color-contrast"]})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert {where: those for where, those in found.items() if those} == {}
+
+
+# ---- the keyboard --------------------------------------------------------------------------------------------------
+#: Boxes of a page that scroll, and those of them that the keyboard does not reach.
+_SCROLLING = """
+    const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
+        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1
+            && one.checkVisibility());
+    return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
+"""
+#: Notes of each stop of the keyboard what it is and whether it has a mark.
+_NOTE_STOPS = """
+    globalThis.stops = [];
+    addEventListener("focusin", ({ target }) => {
+        const style = getComputedStyle(target);
+        const outlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+        stops.push([target.outerHTML.slice(0, 120), outlined || style.boxShadow !== "none"]);
+    });
+"""
+
+
+def test_what_comes_to_scroll_comes_to_the_keyboard(browser, html):
+    """A page grown narrow, without its window or with it, has more boxes that scroll, and each is a stop."""
+    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
+    wide, _ = browser.execute_script(_SCROLLING)
+    is_reached = lambda b: b.execute_script(_SCROLLING)[0] > wide and b.execute_script(_SCROLLING)[1] == []  # noqa: E731
+    browser.execute_script("document.querySelector('.bd-article').style.width = '300px'")
+    wait(browser, is_reached)
+    browser.execute_script("document.querySelector('.bd-article').style.width = ''")
+    wait(browser, lambda b: b.execute_script(_SCROLLING) == [wide, []])
+    with phone(browser, mobile=False):
+        wait(browser, is_reached)
+
+
+def test_the_keyboard_is_seen_where_it_is(browser, html):
+    """Each of the first stops of the tabulator key on a chapter has a mark, and no formula is one."""
+    turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
+    browser.execute_script(_STILL + _NOTE_STOPS)
+    ActionChains(browser).send_keys(Keys.TAB * 45).perform()
+    stops = browser.execute_script("return stops")
+    assert len(stops) > 40
+    assert [where for where, is_seen in stops if not is_seen] == []
+    assert not [where for where, _ in stops if where.startswith("<mjx")]
+
+
+# ---- the search ----------------------------------------------------------------------------------------------------
+_RESULTS = "document.getElementById('search-results')"
 
 
 @pytest.mark.parametrize(
-    ("words", "found"), [("ECL50", "05_glm"), ("tokenizer", "09_tokens"), ("OpenAI compatible", "evaluate")]
+    ("words", "found"),
+    [
+        ("ECL50", "querySelector('a[href*=\"05_glm.html\"]')"),
+        ("tokenizer", "querySelector('a[href*=\"09_tokens.html\"]')"),
+        ("OpenAI compatible", "querySelector('a[href*=\"evaluate.html\"]')"),
+        ("Puzzle explorer", "querySelector('li:first-child a[href*=\"explorer.html\"]')"),
+        ("Workbench: change the regression", "querySelector('li:first-child a[href*=\"workbench.html\"]')"),
+        ("__proto__", "innerText.match(/did not match|no results/i)"),
+    ],
 )
-def test_search_finds_terms_and_their_synonyms_from_a_disk(browser, html, words, found):
-    """Without a server too, a reader finds the page on a term."""
+def test_search_finds_terms_synonyms_and_titles_from_a_disk(browser, html, words, found):
+    """A title finds its page before all others; a name that every object of the language has finds nothing."""
     visit(browser, f"{html.as_uri()}/search.html?q={words}")
-    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"#search-results a[href*='notebooks/{found}.html']"))
+    wait(browser, f"{_RESULTS}.{found}")
+    # a page on a disk cannot fetch the lines around what was found
+    assert [one for one in complaints(browser) if "Uncaught" in one and "fetch" not in one] == []
 
 
-def test_search_puts_the_page_of_that_title_first(browser, html):
-    """Whatever page: its title as the query finds it before all others."""
-    for page in ("explorer", "workbench", "notebooks/06_interactions"):
-        visit(browser, f"{html.as_uri()}/{page}.html")
-        title = browser.execute_script("return document.querySelector('h1').firstChild.textContent.trim()")
-        visit(browser, f"{html.as_uri()}/search.html?q={title}")
-        first = wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#search-results li a"))[0]
-        assert f"/{page}.html" in first.get_attribute("href"), title
-
-
-def test_search_for_nothing_finds_nothing(browser, html):
-    """Names that every object of the language has end in a message, not in an error."""
-    visit(browser, f"{html.as_uri()}/search.html?q=__proto__")
-    wait(browser, "/did not match|no results/i.test(document.getElementById('search-results').innerText)")
-    assert complaints(browser) == []
-
-
-def test_search_is_a_few_keys_away(browser, site):
-    """Typing into the search field of a page leads to results on this host."""
-    visit(browser, f"{site}/notebooks/00_introduction.html")
+def test_search_is_a_few_keys_away(browser, html):
+    """Typing into the search field of a page leads to results in the book."""
+    turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     shown = lambda selector: wait(  # noqa: E731
         browser, lambda b: next((x for x in b.find_elements(By.CSS_SELECTOR, selector) if x.is_displayed()), None)
     )
     shown(".search-button-field").click()
     shown("input[type=search]").send_keys("QwQ-32B", Keys.ENTER)
     links = wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#search-results li a"))
-    assert all(link.get_attribute("href").startswith(site) for link in links)
+    assert all(link.get_attribute("href").startswith(html.as_uri()) for link in links)
 
 
+# ---- addresses and code --------------------------------------------------------------------------------------------
 def test_old_addresses_lead_to_the_pages_of_today(browser, html):
     """A page that leads elsewhere has a title and a target that exists; a browser keeps the place in the page."""
     own, found = set(pages(html)), 0
@@ -130,7 +211,7 @@ def test_old_addresses_lead_to_the_pages_of_today(browser, html):
 
 def test_code_is_shown_by_one_switch(browser, html):
     """The switch of a page opens every fold of code, and closes it again."""
-    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
+    turn_to(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     folds, opened = (f"return document.querySelectorAll('details.hide{one}').length" for one in ("", "[open]"))
     button = wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "button.all-code"))[0]
     for expected in (browser.execute_script(folds), 0):
@@ -138,18 +219,25 @@ def test_code_is_shown_by_one_switch(browser, html):
         assert browser.execute_script(opened) == expected
 
 
+# ---- without a browser ---------------------------------------------------------------------------------------------
 def _texts(html):
     return {page: (html / page).read_text("utf-8") for page in pages(html)}
 
 
 def test_pages_are_valid_and_without_errors(html):
-    """Each has a title; no paragraph in a summary, no scoped style, no traceback, no object by its address."""
+    """Each has a title; no paragraph in a summary, no scoped style, no traceback, no object by its address.
+
+    Pictures are described, and whatever a page loads is its own.
+    """
     for page, text in _texts(html).items():
         assert re.search(r"<title>[^<]+</title>", text), page
         assert not re.search(r"<summary[^>]*>(?:(?!</summary>).)*<p[ >]", text, re.S), page
         assert "<style scoped" not in text, page
         assert not re.search(r'class="output (stderr|traceback)', text), page
         assert not re.search(r"object at 0x[0-9a-f]+|&lt;[\w.]+ at 0x", text), page
+        article = text.partition("<article")[2]
+        assert all(re.search(r'alt="[^"]{21,}"', picture) for picture in re.findall(r"<img[^>]*>", article)), page
+        assert not re.search(r'<(script|img|iframe)[^>]*src="(https?:)?//|<link[^>]*stylesheet[^>]*//', text), page
 
 
 def test_figures_and_tables_of_the_paper_are_there_and_can_be_downloaded(html):

@@ -11,69 +11,53 @@ _ROWS = """
     const rows = [...document.querySelectorAll("#table2 tbody tr")].filter((row) => !row.hidden);
     return rows.map((row) => [row.cells[0].textContent.trim(), row.cells[arguments[0]].textContent.trim()]);
 """
+_SHOWN = "return [...document.querySelectorAll('#table2 tbody tr')].filter((row) => row.checkVisibility()).length"
+_MORE = "document.querySelector('#table2').closest('.cell_output, section').querySelector('.more-rows').click()"
 
 
-@pytest.fixture
-def glm(browser, html):
-    """The chapter with Table 2, opened as a file."""
+def test_rows_are_folded_sorted_and_filtered(browser, html):
+    """Ten rows until more are asked for; stars and dashes do not disturb the order; any name of a model filters."""
     visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, "#table2 button.sort"))
-    return browser
-
-
-def test_a_click_on_a_header_sorts_by_numbers(glm):
-    """Stars and dashes do not disturb: descending, then ascending, what is missing last."""
+    rows = len(browser.execute_script(_ROWS, 1))
+    assert rows > 14
+    assert browser.execute_script(_SHOWN) == 10
+    browser.execute_script(_MORE)
+    assert browser.execute_script(_SHOWN) == rows
     for ascending in (False, True):
-        glm.execute_script("document.querySelectorAll('#table2 button.sort')[2].click()")
-        found = [float(text.rstrip("*")) for _, text in glm.execute_script(_ROWS, 2) if text.rstrip("*")]
+        browser.execute_script("document.querySelectorAll('#table2 button.sort')[2].click()")
+        found = [float(text.rstrip("*")) for _, text in browser.execute_script(_ROWS, 2) if text.rstrip("*")]
         assert len(found) >= 10
         assert found == sorted(found, reverse=not ascending)
-
-
-def test_words_of_a_cell_have_their_number(glm):
-    """What is printed as less than a bound sorts just below it, and words are no numbers."""
+    box = browser.find_element(By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]")
+    field = box.find_element(By.TAG_NAME, "input")
+    for words in ("qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"):
+        field.clear()
+        field.send_keys(words)
+        names = [name for name, _ in browser.execute_script(_ROWS, 1)]
+        assert ("no row has these words" in box.text) == (words == "nobody") == (names == [])
+        assert len(names) == 1 or all("Qwen3" in name for name in names)
     read = "return arguments[0].map((text) => cogniload.tables.numberOf(text))"
     texts = ["< 0.001", "0.001", "0.002***", "1,234", "−0.5", "12% (3)", "> 5", "5"]
-    small, bound, starred, many, minus, share, more, five = glm.execute_script(read, texts)
+    small, bound, starred, many, minus, share, more, five = browser.execute_script(read, texts)
     assert small < bound < starred
     assert (many, minus, share) == (1234, -0.5, 12)
     assert more > five
-    assert glm.execute_script(read, ["none", "–", "N"]) == [None] * 3
+    assert browser.execute_script(read, ["none", "–", "N"]) == [None] * 3
 
 
-def test_ten_rows_are_shown_and_the_rest_on_request(glm):
-    """A long table is folded until its button is pressed; a filter looks at all its rows."""
-    shown = "return [...document.querySelectorAll('#table2 tbody tr')].filter((row) => row.checkVisibility()).length"
-    rows = len(glm.execute_script(_ROWS, 1))
-    assert rows > 14
-    assert glm.execute_script(shown) == 10
-    glm.execute_script(
-        "document.querySelector('#table2').closest('.cell_output, section').querySelector('.more-rows').click()"
-    )
-    assert glm.execute_script(shown) == rows
-
-
-@pytest.mark.parametrize("words", ["qwen3", "DS-Llama-70B", "DeepSeek-R1-Distill-Llama-70B", "nobody"])
-def test_rows_are_filtered_by_any_name(glm, words):
-    """Full and short names leave the rows that have either; nothing left is said."""
-    box = glm.find_element(By.XPATH, "//table[@id='table2']/ancestor::div[1]/preceding-sibling::div[1]")
-    box.find_element(By.TAG_NAME, "input").send_keys(words)
-    names = [name for name, _ in glm.execute_script(_ROWS, 1)]
-    assert ("no row has these words" in box.text) == (words == "nobody") == (names == [])
-    assert len(names) == 1 or all("Qwen3" in name for name in names)
-
-
-@pytest.mark.parametrize("address", ["table2-QwQ-32B-beta_d", "TABLE2-qwq-32b-Beta_D"])
-def test_a_number_has_a_link(browser, html, address):
+def test_a_number_has_a_link(browser, html):
     """The address of a number, in any case, shows it printed and recomputed, and marks its cell."""
     checks = pd.read_parquet(html.parents[2] / "fidelity.parquet")
     one = checks.query("table == 'table2' and model == 'QwQ-32B' and quantity == 'beta_d'").iloc[0]
-    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html#{address}")
+    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html#TABLE2-qwq-32b-Beta_D")
     panel = wait(browser, lambda b: b.find_element(By.ID, "table2-number"))
     wait(browser, lambda _: panel.text)
     assert f"printed {one['published']}" in panel.text
     assert one["kind"] in panel.text
     assert "#table2-QwQ-32B-beta_d" in panel.text
     assert browser.find_element(By.CSS_SELECTOR, "#table2 td.asked").text.startswith(one["shown"] or "")
+    browser.execute_script("location.hash = 'table2-QwQ-32B-ecl50'")
+    wait(browser, lambda _: "ecl50: printed" in panel.text)
     browser.execute_script("location.hash = 'table2-nobody-beta_d'")  # a link that leads nowhere does no harm
     assert complaints(browser) == []

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import pyarrow.parquet as pq
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
@@ -24,7 +23,7 @@ from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_windows
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
-from cogniload_repro.statistics.regression import QUADRATIC
+from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
@@ -74,8 +73,6 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
     return {"levels": _LEVELS, "columns": {table: list(names) for table, names in columns.items()}, "rows": rows}
 
 
-#: The specification of Appendix B with its products written out.
-WRITTEN_OUT = f"{QUADRATIC} + d:log10_N + d:rho + log10_N:rho + d:log10_N:rho"
 _GRID = ["N", "d", "ratio_pct", "rho"]
 
 
@@ -97,38 +94,29 @@ QUESTIONS = (
     Question("the curve in rho is not significant", ("C065",), ("I(rho**2)",), "none"),
     Question("gpt-5 and o3: ECL50 above 300", ("C070", "C071"), ("ecl50",), "above", level=300),
     Question("ID50 below 0", ("C074",), ("id50",), "below", level=0),
-    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", WRITTEN_OUT, 0.01),
-    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", WRITTEN_OUT),
-    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", WRITTEN_OUT),
-    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", WRITTEN_OUT),
+    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", INTERACTIONS, 0.01),
+    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", INTERACTIONS),
+    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", INTERACTIONS),
+    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", INTERACTIONS),
     Question(
-        "d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", WRITTEN_OUT
+        "d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", INTERACTIONS
     ),
 )
 
 
-def gather_cells(build: str | Path | None = None) -> pd.DataFrame:
-    """Return the cells of a build and, for models of the paper that it does not have, the committed ones."""
-    own, committed = load_cells(build), load_cells()
-    others = committed[~committed["model"].isin(own["model"])]
-    together = pd.concat([own, others], ignore_index=True) if len(others) else own
-    together.attrs = own.attrs
-    return together
-
-
 def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
-    """Return what the page needs of a build, or of the committed cells, ready for JSON.
+    """Return a build's counts, and the committed ones of models of the paper that it does not have, ready for JSON.
 
     Counts of a model are lists over the configurations in grid: n answers, k correct, where known ctx, and of a
     reconstructed model tables, the correct answers in each reconstruction.
     """
-    own, cells = load_cells(build), gather_cells(build)
-    grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
-    places = pd.MultiIndex.from_frame(grid)
-    committed, origins = load_cells(), [describe_cells(own)]
-    if set(cells["model"]) > set(own["model"]):
+    own, committed = load_cells(build), load_cells()
+    others, origins = committed[~committed["model"].isin(own["model"])], [describe_cells(own)]
+    if len(others):
         origins.append(f"Models that the build does not have: {describe_cells(committed)}")
-    tables = _count_tables(own) | _count_tables(committed[~committed["model"].isin(own["model"])])
+    cells = pd.concat([own, others], ignore_index=True) if len(others) else own
+    grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
+    places, tables = pd.MultiIndex.from_frame(grid), _count_tables(own) | _count_tables(others)
     models = []
     for name, pen in pens(order_models(cells["model"])).items():
         rows = cells[cells["model"] == name]
@@ -145,7 +133,7 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
         "origin": " ".join(f"{part}." for part in origins if part),
         "z": norm.ppf(1 - ALPHA / 2),
         "stars": list(STAR_LEVELS),
-        "formulas": {"paper": QUADRATIC, "products": WRITTEN_OUT, "fixed": f"correct ~ {FIXED_SUMS}"},
+        "formulas": {"paper": QUADRATIC, "fixed": f"correct ~ {FIXED_SUMS}"},
         "grid": {name: grid[name].tolist() for name in _GRID},
         "models": models,
         "questions": _describe_questions(set(cells["model"])),
@@ -176,7 +164,7 @@ def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
     return rows
 
 
-PER_CELL = 2
+_PER_CELL = 2
 #: Of a real response only so many characters are shown, its last ones: the answer is there.
 LONGEST = 1_500
 #: Bytes of real responses that the page carries at most.
@@ -185,17 +173,17 @@ _CELL = ["N", "ratio_pct", "d"]
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def explorer_data(build: str | Path, per_cell: int = PER_CELL) -> dict[str, Any]:
+def explorer_data(build: str | Path) -> dict[str, Any]:
     """Return what the explorer needs: the phrases of each category, and some puzzles of each cell (`describe_puzzle`).
 
     Phrases are initial, condition, update and question, with {} for the value or person. Puzzles have prepared answers
     and, of imported outputs, the models' responses.
     """
     build = Path(build)
-    table = pq.read_table(build / "puzzles.parquet", columns=["name", *_CELL]).to_pandas()
-    names = table.groupby(_CELL, sort=True).head(per_cell)["name"]
-    chosen = pq.read_table(build / "puzzles.parquet", filters=[("name", "in", names.tolist())]).to_pandas()
-    responses = _read_responses(build, set(names)) if read_provenance(build) == "imported" else {}
+    table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
+    names = table.groupby(_CELL).head(_PER_CELL)["name"].tolist()
+    chosen = pd.read_parquet(build / "puzzles.parquet", filters=[("name", "in", names)])
+    responses = _read_responses(build, names) if read_provenance(build) == "imported" else {}
     puzzles = []
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
         try:
@@ -276,19 +264,14 @@ def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: An
     }  # fmt: skip
 
 
-def _read_responses(build: Path, names: set[str]) -> dict[str, list[tuple[str, str]]]:
+def _read_responses(build: Path, names: list[str]) -> dict[str, list[tuple[str, str]]]:
     """Return the responses of all models to these puzzles, as far as the page can carry them."""
     frames = [
-        pq.read_table(file, columns=["model", "name", "response"], filters=[("name", "in", list(names))]).to_pandas()
+        pd.read_parquet(file, columns=["model", "name", "response"], filters=[("name", "in", names)])
         for file in sorted((build / "outputs").rglob("*.parquet"))
     ]
-    rows = pd.concat(frames) if frames else pd.DataFrame(columns=["model", "name", "response"])
+    rows = pd.concat(frames)
     rank = {model: place for place, model in enumerate(order_models(rows["model"]))}
-    found: dict[str, list[tuple[str, str]]] = {}
-    carried = 0
-    for model, name, response in sorted(rows.itertuples(index=False), key=lambda row: (row[1], rank[row[0]])):
-        carried += min(len(response), LONGEST)
-        if carried > MOST_RESPONSES:
-            break
-        found.setdefault(name, []).append((model, response))
-    return found
+    rows = rows.assign(rank=rows["model"].map(rank)).sort_values(["name", "rank"], kind="stable")
+    rows = rows[rows["response"].str.len().clip(upper=LONGEST).cumsum() <= MOST_RESPONSES]
+    return {name: list(zip(of["model"], of["response"], strict=True)) for name, of in rows.groupby("name")}
