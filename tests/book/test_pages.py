@@ -50,6 +50,13 @@ _BLANK_PICTURES = """
 """
 _MATH_IS_SET = "[...document.querySelectorAll('article .math')].every((one) => one.querySelector('mjx-container'))"
 _WIDTHS = "return [document.documentElement.scrollWidth, window.innerWidth]"
+#: Boxes of a page that scroll, and those of them that the keyboard does not reach.
+_SCROLLING = """
+    const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
+        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1
+            && one.checkVisibility());
+    return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
+"""
 #: Pages of every kind: prose, figures, tables, a ledger, instruments, functions, results of a search.
 _KINDS = (
     "notebooks/00_introduction.html", "notebooks/04_accuracy.html", "notebooks/05_glm.html", "notebooks/ledger.html",
@@ -104,6 +111,7 @@ def test_every_page_is_sound(browser, html, page):
     """See `check_page`; on a desk too, and with enough contrast whichever colours are asked for."""
     check_page(browser, html.as_uri(), page)
     browser.execute_script(_STILL)
+    wait(browser, lambda b: b.execute_script(_SCROLLING)[1] == [])  # grown wide again, it marks its boxes anew
     found = {"desk": _violations(browser, {"include": [["html"]]}, _BUT_CONTRAST)}
     for scheme in ("light", "dark"):
         wish = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
@@ -115,13 +123,6 @@ def test_every_page_is_sound(browser, html, page):
 
 
 # ---- the keyboard --------------------------------------------------------------------------------------------------
-#: Boxes of a page that scroll, and those of them that the keyboard does not reach.
-_SCROLLING = """
-    const found = [...document.querySelectorAll(".bd-article *")].filter((one) =>
-        /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1
-            && one.checkVisibility());
-    return [found.length, found.filter((one) => one.tabIndex < 0).map((one) => `${one.tagName} ${one.className}`)];
-"""
 #: Notes of each stop of the keyboard what it is and whether it has a mark.
 _NOTE_STOPS = """
     globalThis.stops = [];

@@ -29,13 +29,19 @@ CELLS = provisional_cells()
 COMMITTED = load_cells()
 HOSTILE = "my $model$_</text>-->&"
 STRANGERS = [rename_model(CELLS, NAMES[at], name) for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))]
-NOTE = "Reconstructed from the paper's tables, not raw outputs"
+NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 @cache
-def draw(name, provenance="reconstructed", committed=False):
-    """A figure of the provisional or the committed cells, drawn once."""
-    return PaperFigure(name, COMMITTED if committed else CELLS, provenance).draw()
+def make(name, provenance="imported", committed=False):
+    """A figure of the provisional or the committed cells, made once."""
+    return PaperFigure(name, COMMITTED if committed else CELLS, provenance)
+
+
+@cache
+def draw(name, provenance="imported", committed=False):
+    """The same, drawn once."""
+    return make(name, provenance, committed).draw()
 
 
 def plots(figure):
@@ -73,17 +79,17 @@ def test_every_model_shows_its_accuracies(name):
 
 def test_overflows_are_marked():
     """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
-    (_, by_length, _) = plots(draw("figure1", committed=True))
+    (_, by_length, _) = plots(draw("figure1", "reconstructed", committed=True))
     hollow = sum(len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white")
     shares = COMMITTED.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     assert hollow == (shares > 0.1).sum() > 5
-    assert "Hollow points: more than 10%" in PaperFigure("figure1", COMMITTED, "reconstructed").caption()
+    assert "Hollow points: more than 10%" in make("figure1", "reconstructed", committed=True).caption()
 
 
 @pytest.mark.parametrize(("name", "dimension"), [("figure5", "d"), ("figure6", "ratio_pct"), ("figure7", "N")])
 def test_bars_are_wilson_intervals(name, dimension):
     """The large figures have one vertical bar a point, from the lower to the upper bound."""
-    (ax,) = plots(draw(name, "imported"))
+    (ax,) = plots(draw(name))
     segments = [path for collection in ax.collections for path in collection.get_segments()]
     assert max(abs(segment[0][0] - round(segment[0][0])) for segment in segments) < 0.35  # beside their level
     bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
@@ -94,20 +100,28 @@ def test_bars_are_wilson_intervals(name, dimension):
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
     """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
-    for ax, panel in zip(plots(draw(name, committed=True)), FIGURES[name], strict=True):
+    for ax, panel in zip(plots(draw(name, "reconstructed", committed=True)), FIGURES[name], strict=True):
         expected = spread_band(COMMITTED, "model", panel.across)
         heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
         assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
         points = [y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line]
         assert sorted(points) == pytest.approx(sorted(expected["mean"]))
         assert (expected["highest"] > expected["lowest"]).any() == (panel.across == "ratio_pct")
-    assert name == "figure6" or not plots(draw(name, "imported"))[0].collections
+    assert name == "figure6" or not plots(draw(name))[0].collections
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", ["figure1", "figure4", "figure6"])
 def test_words_do_not_overlap(name, tmp_path):
-    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names."""
-    figure = PaperFigure(name, pd.concat([CELLS, *STRANGERS]), "reconstructed").draw()
+    """No two words of a figure touch, and none leaves the picture, with three models more, whatever their names.
+
+    Reconstructed data are labelled in the picture and its description; others are not called so.
+    """
+    cells = pd.concat([CELLS, *STRANGERS])
+    reconstructed, imported = (PaperFigure(name, cells, origin) for origin in ("reconstructed", "imported"))
+    assert reconstructed.describe() == f"{imported.describe()} {NOTE}."
+    figure = reconstructed.draw()
+    assert NOTE in words(figure)
+    assert not any("econstructed" in word for word in words(draw(name)))
     FigureCanvasAgg(figure).draw()
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
     boxes, page = [(text.get_text(), text.get_window_extent()) for text in texts], figure.bbox.padded(0.01)
@@ -119,15 +133,6 @@ def test_words_do_not_overlap(name, tmp_path):
     assert any(drawn_points(ax, own) not in ([], [[]]) for ax in plots(figure))
     _, svg = save_figure(figure, tmp_path / name)
     ElementTree.fromstring(svg.read_bytes())
-
-
-@pytest.mark.parametrize("name", ["figure1", "figure6"])
-def test_provenance_is_in_the_picture_and_in_its_description(name):
-    """Reconstructed data are labelled in every figure, other data are not called so."""
-    reconstructed, imported = (PaperFigure(name, CELLS, origin) for origin in ("reconstructed", "imported"))
-    assert NOTE in words(draw(name))
-    assert not any("econstructed" in word for word in words(draw(name, "imported")))
-    assert reconstructed.describe() == f"{imported.describe()} {NOTE}."
 
 
 def test_partial_grid_is_said():
@@ -150,7 +155,7 @@ def test_chosen_puzzles_are_not_averaged():
 def test_one_model_and_one_cell():
     """The smallest table possible can be drawn in every arrangement."""
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
-    for name in FIGURES:
+    for name in ("figure3", "figure7"):
         assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
@@ -180,7 +185,7 @@ def test_files_have_the_same_bytes_in_another_process(tmp_path):
     places = [str(Path(__file__).parents[1]), *sys.path]
     environment = os.environ | {"PYTHONHASHSEED": "2", "PYTHONPATH": os.pathsep.join(places)}
     subprocess.run([sys.executable, "-c", program, tmp_path], check=True, env=environment)
-    for file in save_figure(PaperFigure("figure1", CELLS, "reconstructed").draw(), tmp_path / "here"):
+    for file in save_figure(draw("figure1", "reconstructed"), tmp_path / "here"):
         text = file.read_bytes()
         assert text == (tmp_path / f"there{file.suffix}").read_bytes()
         assert not re.search(rb"<dc:date>|Matplotlib v|Software", text)
@@ -196,11 +201,9 @@ def test_spread_keeps_labels_apart(targets, gap):
     assert places.max() <= 1 + 1e-9
 
 
-@given(st.lists(st.integers(1, 5), min_size=1, max_size=8))
-def test_spread_moves_least(steps):
+def test_spread_moves_least():
     """Labels that are far enough apart stay where they are; three at one height go to both sides equally."""
-    targets = np.cumsum(steps) / 100
-    assert spread(list(targets), 0.01, 0, 1) == pytest.approx(targets)
+    assert spread([0.1, 0.2, 0.6], 0.1, 0, 1) == pytest.approx([0.1, 0.2, 0.6])
     assert spread([0.5, 0.5, 0.5], 0.1, 0, 1) == pytest.approx([0.4, 0.5, 0.6])
 
 
@@ -208,7 +211,7 @@ def test_spread_moves_least(steps):
 def test_captions_count_models_and_answers_once():
     """Figure 1 shows every answer in each panel; Figure 3 those at three of five levels of d; single ones intervals."""
     for name, cells in (("figure1", CELLS), ("figure3", CELLS[CELLS["d"].isin([1, 5, 10])]), ("figure5", CELLS)):
-        caption = PaperFigure(name, CELLS, "imported").caption()
+        caption = make(name).caption()
         assert f"22 models ({cells['total'].sum():,} answers)" in caption
         assert ("90% Wilson" in caption) == (name == "figure5")
     many = pd.concat([CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))])
@@ -220,17 +223,17 @@ def test_captions_say_how_far_points_can_move():
     """Reconstructed points come with their range in words, also where it is nothing; others do not."""
     band = spread_band(COMMITTED, "model", "ratio_pct")
     most = ((band["highest"] - band["lowest"]) / 2).max()
-    assert f"largest {most:.3f}, " in PaperFigure("figure6", COMMITTED, "reconstructed").caption()
-    assert "same points" in PaperFigure("figure7", COMMITTED, "reconstructed").caption()
-    for cells, origin in ((CELLS, "reconstructed"), (COMMITTED, "imported")):
-        assert not re.search("prediction interval|same points", PaperFigure("figure6", cells, origin).caption())
+    assert f"largest {most:.3f}, " in make("figure6", "reconstructed", committed=True).caption()
+    assert "same points" in make("figure7", "reconstructed", committed=True).caption()
+    for origin, committed in (("reconstructed", False), ("imported", True)):
+        assert not re.search("prediction interval|same points", make("figure6", origin, committed).caption())
 
 
 def test_description_numbers():
     """The median's course and the extremes at the right end are those of the cells."""
     table = accuracy_by(CELLS, "model", "d")
     median, end = table.groupby("d")["accuracy"].median(), table[table["d"] == 10]
-    text = PaperFigure("figure5", CELLS, "imported").describe()
+    text = make("figure5").describe()
     assert f"{median[1]:.2f} at 1, then {median[10]:.2f} at 10" in text
     assert f"gpt-5 ({end['accuracy'].max():.2f}) highest" in text
     assert f"DS-Qwen-1.5B ({end['accuracy'].min():.2f}) lowest" in text

@@ -257,7 +257,7 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     groups = pd.concat([own[[*dims, "total"]], drawn], axis=1).groupby(list(dims), observed=True)
     counts, n = groups[list(drawn)].sum(), groups["total"].sum()
     reach = t.ppf((1 + CERTAINTY) / 2, drawn.shape[1] - 1) * np.sqrt(1 + 1 / drawn.shape[1]) * counts.std(axis=1)
-    if len(own):
+    if reach.any():  # what the tables print has no width
         reach = reach * _widening(own, groups.ngroup().to_numpy(), len(counts))
     mean = counts.mean(axis=1)
     columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
