@@ -47,7 +47,7 @@ def build(tmp_path):
     """A folder with puzzles and the outputs of three models, of different sizes."""
     write_table(tmp_path / "puzzles.parquet", pa.Table.from_pandas(puzzles_frame(), PUZZLES), IMPORTED)
     for copies, model in enumerate(["a", "b", "c"], start=1):
-        write_outputs(tmp_path / f"outputs/{model}.parquet", pd.concat([outputs_frame(model)] * 300 * copies))
+        write_outputs(tmp_path / f"outputs/{model}.parquet", pd.concat([outputs_frame(model)] * 30 * copies))
     return tmp_path
 
 
@@ -79,12 +79,13 @@ def test_responses_are_scored_in_order(tmp_path):
 
 
 def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
-    """A trace that is not closed, an answer that is right without its reasoning, and one that is not sure."""
+    """A trace that is not closed, an answer right without its reasoning, one that is not sure; a window is cut."""
     answers = [
         "<think>Sue has red hair.",
         "Sue has red hair.\nI am not sure.",
         "<think></think>Sue: red",
         "Sue: gray",
+        "so " * 1000 + "Sue has red hair" + " yes" * 1000,
     ]
     outputs = outputs_frame().iloc[[0] * len(answers)].assign(response=answers)
     scores = score(tmp_path, outputs)
@@ -94,14 +95,17 @@ def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
         [True, False, False, True],
         [True, False, True, False],
         [False, False, False, False],
+        [True, False, True, False],
     ]
+    assert len(scores["window"][4]) == WINDOW_CHARS
+    assert "sue has red hair" in scores["window"][4]
 
 
 def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
     """Files of many batches give the scores of their rows, also row by row, and hand on their provenance."""
     score_all(build)
     many = pd.read_parquet(build / "scores/c.parquet")
-    assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 900
+    assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
     assert read_metadata(build / "scores/c.parquet").items() >= IMPORTED.items()
     monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
     score_all(build, "one")
@@ -160,19 +164,11 @@ def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message):
         score_dataset(build / "empty", build / "puzzles.parquet", build / "scores")
 
 
-def test_a_long_window_is_cut_around_its_answer(tmp_path):
-    """What is kept for the reader stays short, and contains the answer."""
-    outputs = outputs_frame().head(1).assign(response="so " * 1000 + "Sue has red hair" + " yes" * 1000)
-    scores = score(tmp_path, outputs)
-    assert len(scores["window"][0]) == WINDOW_CHARS
-    assert "sue has red hair" in scores["window"][0]
-
-
 @pytest.fixture
 def large(build, monkeypatch):
     """The build with one file of nine row groups, of which a task takes two."""
-    monkeypatch.setattr(scores, "_TASK_ROWS", 700)
-    write_outputs(build / "outputs/c.parquet", pd.concat([outputs_frame("c")] * 900), rows=300)
+    monkeypatch.setattr(scores, "_TASK_ROWS", 70)
+    write_outputs(build / "outputs/c.parquet", pd.concat([outputs_frame("c")] * 90), rows=30)
     return build
 
 
@@ -192,9 +188,9 @@ def test_a_large_file_is_scored_in_parts(large, monkeypatch):
 
 def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
     """What is joined is whole; the other files are scored, and the sentence names the row."""
-    broken = pd.concat([outputs_frame("c")] * 900, ignore_index=True)
-    broken.loc[2000, "name"] = "20_1_1_999999_red"
-    write_outputs(large / "outputs/c.parquet", broken, rows=300)
+    broken = pd.concat([outputs_frame("c")] * 90, ignore_index=True)
+    broken.loc[200, "name"] = "20_1_1_999999_red"
+    write_outputs(large / "outputs/c.parquet", broken, rows=30)
     with pytest.raises(ValueError, match="c answers puzzle '20_1_1_999999_red'"):
         score_all(large)
     assert {path.name for path in (large / "scores").iterdir()} == {"a.parquet", "b.parquet"}
@@ -203,7 +199,7 @@ def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
 def test_scores_carry_their_counts(large, monkeypatch):
     """What the footers say is what the rows are, cell by cell and model by model, however many are counted at once."""
     whole = score_all(large, "whole")
-    monkeypatch.setattr(cells, "_ROWS_AT_ONCE", 1_000)
+    monkeypatch.setattr(cells, "_ROWS_AT_ONCE", 100)
     assert score_all(large) == whole
     rows = read_scores(large / "scores")
     for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):

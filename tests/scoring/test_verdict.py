@@ -10,7 +10,6 @@ from reference_scorer import score
 
 from cogniload_repro.endings import join_reasoning
 from cogniload_repro.scoring.verdict import (
-    BUCKETS,
     READINGS,
     Verdict,
     exceeds_budget,
@@ -32,7 +31,7 @@ def scored_cases(draw):
 
 
 @pytest.mark.parametrize("reading", [name for name in READINGS if name != "answer_only"])
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
+@settings(suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
 @given(case=scored_cases())
 @example(case=("", CASE))
 @example(case=("red", CASE | {"domain": []}))
@@ -49,28 +48,6 @@ def test_verdict_equals_the_literal_algorithms(reading, case):
     assert verdict.answer in verdict.window
     if "" not in asked["domain"]:
         assert (verdict.answer == "") == (bucket in ("wrong_max_context", "wrong_other"))
-
-
-@pytest.mark.parametrize(
-    ("response", "bucket"),
-    [
-        ("Sue has red hair.", "correct_valid"),
-        ("Sue has red hair.\nSo it is blue", "correct_valid"),
-        ("Sue: red", "correct_poi"),
-        ("Sue's hair?\nIt is red", "correct_last_sentence"),
-        ("Sue has blue hair.", "wrong_logic"),
-        ("Sue: blue", "wrong_logic_poi"),
-        ("It is blue", "wrong_logic_last_sentence"),
-        ("I cannot tell", "wrong_other"),
-        ("Sue has red hair...", "wrong_max_context"),
-        ("", "wrong_max_context"),
-        ("\n\n", "wrong_max_context"),
-    ],
-)
-def test_every_bucket_is_reached(response, bucket):
-    """One plain response for each rule of D.5."""
-    assert score_response(response, **CASE) == bucket
-    assert bucket in BUCKETS
 
 
 @pytest.mark.parametrize(
@@ -102,9 +79,6 @@ def test_the_verdict_carries_its_evidence(response, verdict):
     ("response", "paper", "reading", "bucket"),
     [
         ("Sue had red hair. It is blue hair.", "correct_valid", "prose", "wrong_logic"),
-        ("Sue's hair is red, not blue", "correct_valid", "prose", "wrong_other"),
-        ("Sue's hair went from blue to red", "correct_valid", "prose", "correct_valid"),
-        ("It is red\n(as asked)\n", "wrong_other", "late_drop", "correct_last_sentence"),
         ("Sue has red hair.\nI am not sure.", "correct_valid", "answer_only", "wrong_other"),
         ("<think>Sue has red hair.</think>\nShe has blue hair.", "correct_valid", "answer_only",
          "wrong_logic_last_sentence"),
@@ -138,7 +112,7 @@ def test_a_huge_response_is_scored():
     assert score_response(response + "Sue has red hair", **CASE) == "correct_valid"
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(case=scored_cases(), cut=st.floats(0, 1))
 @example(case=("\n", CASE), cut=1.0)
 @example(case=("Sue: red(as asked)", CASE), cut=0.45)

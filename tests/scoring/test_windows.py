@@ -3,14 +3,30 @@
 import sys
 
 import pytest
+import reference_scorer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
 from cogniload_repro.puzzles.ontology import CATEGORIES
+from cogniload_repro.scoring.matches import SPELLINGS
 from cogniload_repro.scoring.windows import QUALIFIERS, Windows, find_windows, take_last_sentence
 
-LINES = st.lists(st.sampled_from(["Ian", "hair", "IAN hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000]))
+LINES = [
+    "Ian",
+    "hair",
+    "IAN hair",
+    "İan Hair",
+    "",
+    " ",
+    "\r",
+    "ΟΔΟΣ.Ian",
+    "x" * 3000,
+    "(Ian",
+    "hair)",
+    "(Ian hair)",
+    "()",
+]
 
 
 @given(st.text(alphabet="a. \n"))
@@ -22,69 +38,28 @@ def test_last_sentence_equals_the_literal_split(line):
     ]  # fmt: skip
 
 
-def test_every_category_has_its_stems():
-    """The scorer knows what a line about any of the twelve categories contains."""
+def test_the_words_are_those_of_the_appendix():
+    """Stems of the twelve categories in the order of the draws, and the spellings of six values."""
     assert tuple(QUALIFIERS) == CATEGORIES
+    assert {category: set(stems) for category, stems in QUALIFIERS.items()} == reference_scorer.QUALIFIERS
+    assert {value: list(spellings) for value, spellings in SPELLINGS.items()} == reference_scorer.SPELLINGS
 
 
-def test_windows_are_whole_lines_in_lower_case():
-    """The two windows that name the person are whole lines, the third is a sentence; with `cut_windows` all are."""
-    response = "Sue has Hair. Old.\nSUE: well. Yes.\n\nIt is red. Bye.\n\n"
-    assert find_windows(response, "Sue", "hair", cut_windows=True) == Windows(" old", " yes", " bye")
-    assert find_windows(response, "Sue", "hair") == Windows("sue has hair. old.", "sue: well. yes.", " bye")
-
-
-def test_windows_of_other_scripts_are_in_lower_case():
-    """Capital letters beyond ASCII are put into lower case as in the whole text, the final sigma included."""
-    assert find_windows("É Sue ΟΔΟΣ.\nfin", "Sue", "hair").poi_last == "é sue οδος."
-    assert find_windows("x\nΟΔΟΣ.É", "Sue", "hair").last_sentence == "οδοσ"
-
-
-@pytest.mark.parametrize(
-    ("response", "late_drop", "last_sentence"),
-    [
-        ("It is red.\n(as asked)", False, "it is red"),
-        ("It is red.\n(as asked)\n", False, "(as asked)"),
-        ("It is red.\n(as asked)\n", True, "it is red"),
-        ("It is red.\n(as asked) ", False, "(as asked) "),
-        ("(only this)", False, ""),
-        ("(", False, "("),
-        ("()", False, ""),
-        ("\n \n", False, " "),
-    ],
-)
-def test_a_closing_remark_in_brackets_is_dropped(response, late_drop, last_sentence):
-    """The remark goes only if it is the very last line; a trailing newline saves it unless dropped late."""
-    assert find_windows(response, "Sue", "hair", late_drop=late_drop).last_sentence == last_sentence
-    assert find_windows("It is red.\n(Sue has red hair)", "Sue", "hair")[:2] == ("", "")
+def test_characters_are_as_the_fast_search_takes_them():
+    """Which become ASCII letters, line ends or full stops, which depend on their neighbours, and what stays lower."""
+    lowered = {char: low for char in map(chr, range(sys.maxunicode + 1)) if (low := char.lower()) != char}
+    assert {char for char, low in lowered.items() if char > "\x7f" and min(low) <= "\x7f"} == {"\u0130", "\u212a"}
+    assert not any(set("\n.()") & set(low) for low in lowered.values())
+    assert {
+        char for char, low in lowered.items() if f"a{char}".lower() != f"a{low}" or f"{char}a".lower() != f"{low}a"
+    } == {"\u03a3"}
+    assert all(low.lower() == low for low in lowered.values())
 
 
 def test_an_unknown_category_is_refused():
     """A category without qualifiers is an error that lists the twelve."""
     with pytest.raises(ValueError, match=r"unknown category 'shoes'; .*clothes_socks"):
         find_windows("It is red.", "Sue", "shoes")
-
-
-@pytest.mark.parametrize(
-    ("poi", "windows"),
-    [("", ("It is red hair", "So be it.")), ("Sue\nIan", ("", "")), ("SUE", ("Sue has hair", "Sue has hair"))],
-)
-def test_any_name_is_looked_for_as_it_stands(poi, windows):
-    """An empty name is on every line, one of two lines on none, and capitals do not matter."""
-    response = "Sue has hair\nSue\nIan\nIt is red hair\nSo be it."
-    expected = tuple(map(str.lower, windows))
-    assert find_windows(response.replace("Sue\nIan\n", ""), poi, "hair")[:2] == expected
-
-
-def test_characters_are_as_the_fast_search_takes_them():
-    """Which become ASCII letters, line ends or full stops, which depend on their neighbours, and what stays lower."""
-    lowered = {char: char.lower() for char in map(chr, range(sys.maxunicode + 1))}
-    assert {char for char, low in lowered.items() if char > "\x7f" and min(low) <= "\x7f"} == {"\u0130", "\u212a"}
-    assert not any(set("\n.()") & set(low) for char, low in lowered.items() if char not in "\n.()")
-    assert {
-        char for char, low in lowered.items() if f"a{char}".lower() != f"a{low}" or f"{char}a".lower() != f"{low}a"
-    } == {"\u03a3"}
-    assert all(char.lower() == char for char in set("".join(lowered.values())))
 
 
 def reference_windows(response, poi, category):
@@ -98,10 +73,10 @@ def reference_windows(response, poi, category):
     return Windows([*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1]))
 
 
-@settings(deadline=None)
+@settings(max_examples=200)
 @given(
-    lines=LINES,
-    poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a"]),
+    lines=st.lists(st.sampled_from(LINES)),
+    poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a", "", "Ian\nhair"]),
     category=st.sampled_from(["hair", "location"]),
 )
 def test_windows_equal_those_of_the_whole_text(lines, poi, category):
@@ -119,7 +94,6 @@ def test_windows_equal_those_of_the_whole_text_for_awkward_letters(response, poi
     assert find_windows(response, poi, "hair") == reference_windows(response, poi, "hair")
 
 
-@settings(deadline=None)
 @given(
     filler=st.sampled_from(["nothing of it\n", "nothing \u2192 of it ", "@[`{^~\n", "kIkk Nikk\n", "\u212a x\n"]),
     chars=st.sampled_from([1_000, 5_000, 40_000]),

@@ -115,11 +115,8 @@ def puzzles(
     if bool(request["model"].strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
     table = "parquet" if kind in (*_ASKING, "huggingface") else kind
-    with (
-        ended_by_hand("the same command goes on from here"),
-        tqdm(desc="puzzles", total=len(puzzles), disable=None) as bar,
-    ):
-        count = write_set(out, table, puzzles, jobs, bar.update)
+    with ended_by_hand("the same command goes on from here"):
+        count = write_set(out, table, puzzles, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     for path in _write_queries(out, kind, perturbation, overload, **request):
         say(f"wrote {path}")

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -59,6 +59,16 @@ _SETTINGS = {
     "top_p": ("top_p", "topP"),
     "max_tokens": ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "max_gen_toks"),
 }  # fmt: skip
+# what servers count, the first that there is, and what they count apart from it
+_TOKENS = {
+    "prompt_tokens": ("prompt_tokens", "promptTokenCount", "input_tokens"),
+    "response_tokens": ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount"),
+}
+_APART = {
+    "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens_cache_read",
+                     "input_tokens_cache_write"),
+    "candidatesTokenCount": ("thoughtsTokenCount",),
+}  # fmt: skip
 
 #: The text of an answer, None where there is none, and why the model stopped, in the source's word.
 Answer = tuple[object, object]
@@ -97,12 +107,8 @@ def adapt_record(
 ) -> Iterator[dict | Refusal]:
     """Yield the rows of one JSON object, itself if it is a row; a request beside its answers is none. See `Origin`."""
     try:
-        if "custom_id" in record and ("response" in record or "error" in record):
-            answers, fields = _read_openai(record)
-        elif "custom_id" in record and "result" in record:
-            answers, fields = _read_anthropic(record)
-        elif "candidates" in _mapping(record.get("response")) or _is_keyed(record):
-            answers, fields = _read_gemini(record)
+        if _is_answered(record):
+            answers, fields = _read_batch(record)
         elif "doc" in record and "resps" in record:
             answers, fields = _read_harness(record, asked)
         elif "epoch" in record and "output" in record:
@@ -135,7 +141,7 @@ def find_origin(path: Path) -> Origin:
             content = json.loads(results.read_bytes()) if results.stat().st_size < _MAX_RESULTS else None
         except (OSError, ValueError, RecursionError):
             continue
-        name = _mapping(content).get("model_name")
+        name = _at(content, "model_name")
         if isinstance(name, str) and name:
             return Origin(Path(name).name if Path(name).is_absolute() else name)
     asked: list[dict] = []
@@ -166,7 +172,7 @@ def read_json(path: Path) -> Iterator[tuple[Entry, Origin]]:
         raise ValueError(f"JSON of {len(content):,} bytes or more is not read; convert a log to .eval, others to JSONL")
     value = load_json(content)
     origin = find_origin(path) if isinstance(value, list) else _read_header(value)
-    records = value if isinstance(value, list) else _list(_mapping(value).get("samples"))
+    records = value if isinstance(value, list) else _list(_at(value, "samples"))
     for row, record in enumerate(records, start=1):
         yield Entry.of(row, check_record(record)), origin
     if not isinstance(value, list):
@@ -218,7 +224,7 @@ def _read_header(header: object) -> Origin:
             f"log of comparability version {found[1]} of the task {TASK}, not comparable with version {COMPARABILITY}; "
             "evaluate again or use the matching release"
         )
-    configs = about.get("model_generate_config"), _mapping(header.get("plan")).get("config")
+    configs = about.get("model_generate_config"), _at(header, "plan", "config")
     asked = {key: value for config in configs for key, value in _mapping(config).items() if value is not None}
     model, stated = about.get("model"), _mapping(about.get("metadata"))
     return Origin(model, {
@@ -233,8 +239,7 @@ def _read_header(header: object) -> Origin:
 def _judge_status(header: Mapping, count: int) -> Iterator[tuple[Entry, Origin]]:
     """Refuse a log that is not that of a whole run, beside its samples."""
     if (status := header.get("status")) != "success":
-        error = _mapping(header.get("error")).get("message")
-        expected = _mapping(header["eval"].get("dataset")).get("samples")
+        error, expected = _at(header, "error", "message"), _at(header, "eval", "dataset", "samples")
         detail = (
             f"the run did not finish (status {status or 'unknown'}{f': {str(error)[:200]}' if error else ''}): "
             f"{count:,} samples{f' of {expected:,}' if isinstance(expected, int) else ''} are in it; "
@@ -267,11 +272,13 @@ def _find_request(record: Mapping) -> Mapping | None:
     return _mapping(record["request"]) if "key" in record and "request" in record else None
 
 
-def _is_keyed(record: Mapping) -> bool:
-    """Return whether a record is a line of Gemini's results, though without candidates."""
-    return "key" in record and "name" not in record and (
-        isinstance(record.get("response"), dict) or ("error" in record and "response" not in record)
-    )  # fmt: skip
+def _is_answered(record: Mapping) -> bool:
+    """Return whether a record is a line of a batch's results; one of Gemini's may have an error in place of answers."""
+    response = record.get("response")
+    if "custom_id" in record:
+        return not record.keys().isdisjoint(("response", "error", "result"))
+    is_gemini = isinstance(response, dict) or ("error" in record and "response" not in record)
+    return "candidates" in _mapping(response) or ("key" in record and "name" not in record and is_gemini)
 
 
 def _read_settings(body: Mapping) -> dict[str, object]:
@@ -279,80 +286,54 @@ def _read_settings(body: Mapping) -> dict[str, object]:
     config = _mapping(body.get("generationConfig") or body.get("generation_config")) or body
     thinking = _mapping(config.get("thinkingConfig") or config.get("thinking_config") or config.get("thinking"))
     stated = {**_mapping(config.get("output_config")), **thinking, **_mapping(config.get("reasoning")), **config}
-    found = {key: [stated[one] for one in ones if stated.get(one) is not None] for key, ones in _SETTINGS.items()}
-    return {key: values[0] for key, values in found.items() if values}
+    return {key: value for key, names in _SETTINGS.items() if (value := _first(stated, *names)) is not None}
 
 
-def _read_openai(line: Mapping) -> Found:
-    """Read a line of a batch's output or error file; chat completions and responses have bodies of their own."""
-    response = line.get("response") or {}
-    body = _mapping(_mapping(response).get("body"))
-    error = line.get("error") or body.get("error")
-    if error or _mapping(response).get("status_code", 200) != 200 or not ("choices" in body or "output" in body):
-        raise RowError(FAILED, f"{line['custom_id']}: {json.dumps(error or response)[:200]}")
-    chat = [_read_choice(choice, "finish_reason") for choice in _list(body.get("choices"))]
-    usage = _mapping(body.get("usage"))
-    return chat if "choices" in body else [_read_response(body)], {
-        **_read_settings(body),
-        **_named_by(line["custom_id"], body.get("model")),
-        "prompt_tokens": usage.get("prompt_tokens", usage.get("input_tokens")),
-        "response_tokens": usage.get("completion_tokens", usage.get("output_tokens")),
-        "date": body.get("created", body.get("created_at")),
-    }
+def _read_batch(line: Mapping) -> Found:
+    """Read a line of a batch's results: OpenAI's chat completions or responses, Anthropic's messages, Gemini's.
 
-
-def _read_anthropic(line: Mapping) -> Found:
-    """Read a line of the results of a batch of messages."""
-    result = _mapping(line["result"])
-    message = _mapping(result.get("message"))
-    if not message or result.get("type", "succeeded") != "succeeded":
-        raise RowError(FAILED, f"{line['custom_id']}: {json.dumps(result)[:200]}")
-    usage = _mapping(message.get("usage"))
-    return [(_message_text(message), message.get("stop_reason"))], {
-        **_named_by(line["custom_id"], message.get("model")),
-        "prompt_tokens": _sum_tokens(usage, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-        "response_tokens": usage.get("output_tokens"),
-    }
-
-
-def _read_gemini(line: Mapping) -> Found:
-    """Read a line of the results of a batch; without a key, the request in the line has the prompt."""
-    key, response, request = line.get("key"), _mapping(line.get("response")), _mapping(line.get("request"))
-    if line.get("error") or not _list(response.get("candidates")):
-        raise RowError(FAILED, f"{key}: {json.dumps(line.get('error') or line.get('status') or response)[:200]}")
-    answers: list[Answer] = []
-    for candidate in map(_mapping, response["candidates"]):
-        parts = [_mapping(part) for part in _list(_mapping(candidate.get("content")).get("parts"))]
-        stopped = candidate.get("finishReason")
-        is_text = any(isinstance(p.get("text"), str) for p in parts) if parts else read_stop(stopped) in _TEXTLESS
-        text = _join_kinds((bool(part.get("thought")), part.get("text")) for part in parts)
-        answers.append((text if is_text else None, stopped))
-    usage, model = _mapping(response.get("usageMetadata")), response.get("modelVersion")
-    contents = map(_mapping, _list(request.get("contents")))
-    prompts = [_mapping(part).get("text") for content in contents for part in _list(content.get("parts"))]
-    spent = [name for name in ("candidatesTokenCount", "thoughtsTokenCount") if name in usage]
+    A line of Gemini's without a key has the prompt in its request.
+    """
+    response, result, request = (_mapping(line.get(key)) for key in ("response", "result", "request"))
+    body = _mapping(response.get("body") or result.get("message")) or (response if "candidates" in response else {})
+    key, error = line.get("custom_id", line.get("key")), line.get("error") or body.get("error")
+    is_done = response.get("status_code", 200) == 200 and result.get("type", "succeeded") == "succeeded"
+    has_answer = not body.keys().isdisjoint(("choices", "output", "content")) or _list(body.get("candidates"))
+    if error or not is_done or not has_answer:
+        detail = error or line.get("status") or line.get("result") or line.get("response")
+        raise RowError(FAILED, f"{key}: {json.dumps(detail)[:200]}")
+    if "choices" in body:
+        answers = list(map(_read_choice, _list(body["choices"])))
+    elif "output" in body:
+        answers = [_read_response(body)]
+    elif "content" in body:
+        answers = [(_message_text(body), body.get("stop_reason"))]
+    else:
+        answers = list(map(_read_candidate, body["candidates"]))
+    model = body.get("model", body.get("modelVersion"))
+    asked, slash, name = str(key).rpartition("/")  # perhaps the model that was asked stands before the puzzle
+    prompts = [_at(part, "text") for content in _list(request.get("contents")) for part in _list(_at(content, "parts"))]
     return answers, {
+        **_read_settings(body),
         **_read_settings(request),
-        **(_named_by(key, model) if key else {"model": model, "version": model, **_identify(prompts)}),
-        "prompt_tokens": usage.get("promptTokenCount"),
-        "response_tokens": _sum_tokens(usage, *spent) if spent else None,
-        "date": response.get("createTime") or line.get("processed_time"),
+        **({"name": name} if key else _identify(prompts)),
+        **_read_tokens(body.get("usage", body.get("usageMetadata"))),
+        "model": asked if slash else model,
+        "version": model,
+        "date": _first(body, "created", "created_at", "createTime") or line.get("processed_time"),
     }
 
 
 def _read_harness(sample: Mapping, asked: Mapping) -> Found:
     """Read a harness sample: the raw responses, not what its filters made of them; tokens and stops are not logged."""
     doc = _mapping(sample["doc"])
-    texts = [
-        text for repeats in _list(sample["resps"]) for text in (repeats if isinstance(repeats, list) else [repeats])
-    ]
-    prompts = [text for text in doc.values() if isinstance(text, str)]
-    stated = _mapping(_mapping(_mapping(sample.get("arguments")).get("gen_args_0")).get("arg_1"))
+    repeated = (one if isinstance(one, list) else [one] for one in _list(sample["resps"]))
+    stated = _mapping(_at(sample, "arguments", "gen_args_0", "arg_1"))
     is_greedy = stated and not stated.get("do_sample")
-    return [(text, None) for text in texts], {
+    return [(text, None) for texts in repeated for text in texts], {
         "temperature": asked.get("temperature", HARNESS_TEMPERATURE if is_greedy else None),
         **_read_settings(stated),
-        **_identify(prompts),
+        **_identify(doc.values()),
         "perturbation": doc.get("perturbation") or None,
     }
 
@@ -361,34 +342,25 @@ def _read_inspect(sample: Mapping, model: str | None) -> Found:
     """Read an Inspect sample: what the model was thinking and what it answered."""
     output, prompt = _mapping(sample["output"]), sample.get("input")
     if sample.get("error") or not _list(output.get("choices")):
-        error = _mapping(sample.get("error")).get("message", "there is no output")
+        error = _at(sample, "error", "message") or "there is no output"
         raise RowError(FAILED, f"{sample.get('id')}: {error}"[:200])
     if isinstance(prompt, list):
-        users = [message for message in map(_mapping, prompt) if message.get("role") == "user"]
-        prompt = _message_text(users[-1]) if users else None
+        prompt = next((_message_text(one) for one in reversed(prompt) if _at(one, "role") == "user"), None)
     for fallback in map(_mapping, [output.get("fallback"), *_list(sample.get("model_fallbacks"))]):
         if other := fallback.get("fallback_model"):
             detail = f"{sample.get('id')}: {other} answered in place of {fallback.get('model') or model}"
             raise RowError(ANOTHER_MODEL, detail)
-    usage, metadata = _mapping(output.get("usage")), _mapping(sample.get("metadata"))
-    answers = [_read_choice(choice, "stop_reason") for choice in output["choices"]]
-    if limit := _mapping(sample.get("limit")).get("type"):  # the harness stopped it, whatever the model's last word was
+    metadata, answers = _mapping(sample.get("metadata")), list(map(_read_choice, output["choices"]))
+    if limit := _at(sample, "limit", "type"):  # the harness stopped it, whatever the model's last word was
         answers = [(text, f"{limit}_limit") for text, _ in answers]
     return answers, {
         "model": model,
         "version": output.get("model"),
         "max_tokens": metadata.get("max_tokens"),  # a solver may give each request a limit of its own
-        "prompt_tokens": _sum_tokens(usage, "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"),
-        "response_tokens": usage.get("output_tokens"),
+        **_read_tokens(output.get("usage")),
         "perturbation": metadata.get("perturbation") or None,
         **_identify([sample.get("id"), *metadata.values(), prompt]),
     }
-
-
-def _named_by(custom_id: object, model: object) -> dict[str, object]:
-    """Return the puzzle that an id names, perhaps behind a model, and the model that answered."""
-    asked, slash, name = str(custom_id).rpartition("/")
-    return {"model": asked if slash else model, "name": name, "version": model}
 
 
 def _identify(texts: Iterable) -> dict[str, str]:
@@ -400,24 +372,32 @@ def _identify(texts: Iterable) -> dict[str, str]:
     return {"text": max(texts, key=len)} if texts else {}
 
 
-def _read_choice(choice: object, stop: str) -> Answer:
-    """Return the text of one choice of a completion, and why the model stopped, which stands under this key."""
-    message = _mapping(choice).get("message")
-    stopped = "refusal" if _mapping(message).get("refusal") else _mapping(choice).get(stop)
+def _read_choice(choice: object) -> Answer:
+    """Return the text of one choice of a completion, and why the model stopped."""
+    message = _at(choice, "message")
+    stopped = "refusal" if _at(message, "refusal") else _first(_mapping(choice), "finish_reason", "stop_reason")
     text = _message_text(message)
     is_empty = isinstance(message, dict) and message.get("content") is None and read_stop(stopped) in _TEXTLESS
     return "" if text is None and is_empty else text, stopped
 
 
+def _read_candidate(candidate: object) -> Answer:
+    """Return the text of one candidate of Gemini's, and why the model stopped."""
+    parts = [_mapping(part) for part in _list(_at(candidate, "content", "parts"))]
+    stopped = _at(candidate, "finishReason")
+    is_text = any(isinstance(p.get("text"), str) for p in parts) if parts else read_stop(stopped) in _TEXTLESS
+    return _join_kinds((bool(p.get("thought")), p.get("text")) for p in parts) if is_text else None, stopped
+
+
 def _read_response(body: Mapping) -> Answer:
     """Return the text of a body of the responses endpoint, and why the model stopped."""
-    items = [_mapping(item) for item in _list(body["output"])]
+    items = list(map(_mapping, _list(body["output"])))
     parts: list[tuple[bool, object]] = []
     for item in items:
         parts += [(True, _part_text(part)) for part in _list(item.get("summary"))]
         parts += [(item.get("type") == "reasoning", _part_text(part)) for part in _list(item.get("content"))]
     text = _join_kinds(parts)
-    cut = _mapping(body.get("incomplete_details")).get("reason")
+    cut = _at(body, "incomplete_details", "reason")
     is_text = text or ((items or cut) and all(item.get("type") in ("reasoning", "message") for item in items))
     return text if is_text else None, cut or body.get("status")
 
@@ -456,10 +436,25 @@ def _join_kinds(parts: Iterable[tuple[bool, object]]) -> str:
     return join_reasoning("\n\n".join(texts[True]), "\n\n".join(texts[False]))
 
 
-def _sum_tokens(usage: Mapping, *names: str) -> object:
-    """Return tokens that are counted in parts, or the first part where it is unknown or no number."""
-    first, *others = (usage.get(name) for name in names)
-    return first + sum(part for part in others if type(part) is int) if type(first) is int else first
+def _read_tokens(usage: object) -> dict[str, object]:
+    """Return the tokens of prompt and response, with what is counted apart where the rest is a number."""
+    counts = {}
+    for column, names in _TOKENS.items():
+        name = next((name for name in names if name in _mapping(usage)), "")
+        count, apart = _at(usage, name), [_at(usage, one) for one in _APART.get(name, ())]
+        counts[column] = count + sum(one for one in apart if type(one) is int) if type(count) is int else count
+    return counts
+
+
+def _first(fields: Mapping, *names: str) -> object:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+def _at(value: object, *keys: str) -> Any:
+    """Return what stands below these keys of nested objects; None where one of them is no object."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _mapping(value: object) -> Mapping:

@@ -127,7 +127,10 @@ class _Rows:
         fields = {name: value for name, value in (entry.fields or {}).items() if value is not None}
         prompt = fields.pop("text", None)
         if "name" not in fields and isinstance(prompt, str):
-            fields["name"] = self._find_name(prompt)
+            fields["name"] = self._catalog.find_text(prompt)
+            if fields["name"] is None:
+                remedy = "give its name, or put puzzles.jsonl next to it"
+                raise RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
         if self._is_renamed and fields.get("model") == self._model:
             self._found_old, fields["model"] = True, self._new
         elif self._model and not self._is_renamed:
@@ -143,13 +146,6 @@ class _Rows:
         """Raise ValueError if a model was to be renamed that no row has."""
         if self._is_renamed and not self._found_old:
             raise ValueError(f"no row has the model {self._model!r}, which was to be renamed {self._new!r}")
-
-    def _find_name(self, prompt: str) -> str:
-        name = self._catalog.find_text(prompt)
-        if name is None:
-            remedy = "give its name, or put puzzles.jsonl next to it"
-            raise RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
-        return name
 
     def _find_puzzle(self, output: Output, prompt: object) -> int:
         """Return the puzzle's place in the catalog, if its file of text and the prompt in the row are its own."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import pyarrow as pa
+from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
@@ -36,8 +37,6 @@ OLD_FORMATS = {"layout": "release"}
 #: File in a folder that says which set it holds.
 _NOTE = Path(".puzzles", "set.json")
 
-Watch = Callable[[int], object]
-
 #: What is in memory, and in a row group, at a time: so many puzzles, or as many as have so many characters.
 BATCH = 500
 BATCH_CHARS = 50_000_000
@@ -47,36 +46,27 @@ _CHUNK = 32
 _CHUNK_STATEMENTS = 20_000
 
 
-def write_set(
-    folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1, watch: Watch = lambda count: None
-) -> int:
+def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) -> int:
     """Write a set into a folder without puzzles or with this set; return its number of puzzles.
 
     The files are the same byte for byte however often the writing stopped, and for any `jobs`. A table appears when it
-    is complete; of a release, files that are there are not drawn again. ``watch`` is called with the number of puzzles
-    that are there more than before.
+    is complete; of a release, files that are there are not drawn again.
     """
     folder, kind = Path(folder), renamed("format", kind, OLD_FORMATS)
     if kind not in FORMATS:
         raise ValueError(f"format is {kind!r}; choose one of: {', '.join(FORMATS)}")
     _claim(folder, puzzles)
     remove_parts(folder)
-    path, rows = folder / FORMATS[kind], _watched(draw_rows(puzzles, jobs), watch)
+    path = folder / FORMATS[kind]
     if kind == "release":
-        _write_release(folder, puzzles, jobs, watch)
-    elif path.exists():
-        watch(len(puzzles))
-    elif kind == "jsonl":
-        write_jsonl(path, rows)
-    else:
-        write_parquet(path, rows, describe_set(puzzles, "cogniload puzzles"))
+        _write_release(folder, puzzles, jobs)
+    elif not path.exists():
+        rows = tqdm(draw_rows(puzzles, jobs), "puzzles", len(puzzles), disable=None)
+        if kind == "jsonl":
+            write_jsonl(path, rows)
+        else:
+            write_parquet(path, rows, describe_set(puzzles, "cogniload puzzles"))
     return len(puzzles)
-
-
-def _watched(rows: Iterable[T], watch: Watch) -> Iterator[T]:
-    for row in rows:
-        watch(1)
-        yield row
 
 
 def _claim(folder: Path, puzzles: PuzzleSet) -> None:
@@ -105,22 +95,17 @@ def _claim(folder: Path, puzzles: PuzzleSet) -> None:
             raise ValueError(f"{folder} holds another set, with {other}; choose another folder")
 
 
-def _write_release(folder: Path, puzzles: PuzzleSet, jobs: int, watch: Watch) -> None:
+def _write_release(folder: Path, puzzles: PuzzleSet, jobs: int) -> None:
     """Write the puzzles of which a file is missing."""
     texts, states = folder / "exp" / "cogniload", folder / "meta" / "cogniload"
     remove_parts(texts)
     remove_parts(states)
     names = (path.stem for path in texts.glob("*.txt") if (states / f"{path.stem}_state.json").exists())
     present = {parts[:4] for parts in map(parse_name, names) if parts}
-
-    def skip(request: Request) -> bool:
-        watch(request in present)
-        return request in present
-
-    for _, (name, text, state) in draw_set(_release_files, puzzles, jobs, skip):
+    drawn = draw_set(_release_files, puzzles, jobs, present.__contains__)
+    for _, (name, text, state) in tqdm(drawn, "puzzles", len(puzzles), initial=len(present), disable=None):
         write_whole(states / f"{name}_state.json", state)
         write_whole(texts / f"{name}.txt", text)
-        watch(1)
 
 
 def _release_files(puzzle: Puzzle) -> tuple[str, str, str]:

@@ -55,5 +55,4 @@ def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Pa
 
 def score_all_ways(response: str, question: Question, *tokens: int | None) -> list[str]:
     """Return the bucket of a response under the default reading, then under each of `OTHERS`."""
-    readings = [PSEUDOCODE, *(READINGS[name] for name in OTHERS)]
-    return [bucket for bucket, _ in judge(response, question, readings, *tokens)]
+    return [judge(response, question, READINGS[name], *tokens)[0] for name in ("pseudocode", *OTHERS)]

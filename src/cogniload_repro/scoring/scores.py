@@ -87,7 +87,8 @@ def score_dataset(
     executor (a thread here by default) leaves the bytes alone. ValueError if there are no outputs or a file cannot be
     scored; the others are finished.
     """
-    outputs_dir, puzzles_path, scores_dir = (_absolute(place) for place in (outputs_dir, puzzles_path, scores_dir))
+    places = map(as_place, (outputs_dir, puzzles_path, scores_dir))  # workers may be in other folders
+    outputs_dir, puzzles_path, scores_dir = (one.absolute() if isinstance(one, Path) else one for one in places)
     sources = sorted(outputs_dir.glob("*.parquet"))
     if not sources:
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
@@ -204,7 +205,7 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading:
         try:
             verdict = find_verdict(response, question, prompt, spent, reading)
             answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
-            alone = correct and judge(answer or "", question, [ANSWER_ONLY], prompt, spent)[0][0] in CORRECT_BUCKETS
+            alone = correct and judge(answer or "", question, ANSWER_ONLY, prompt, spent)[0] in CORRECT_BUCKETS
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
         head = model, name, *place, verdict.bucket, correct, prompt, spent
@@ -218,12 +219,6 @@ def _clip(verdict: Verdict) -> str:
         return verdict.window
     end = verdict.window.rfind(verdict.answer) + len(verdict.answer) + WINDOW_CHARS // 2
     return verdict.window[:end][-WINDOW_CHARS:]
-
-
-def _absolute(place: str | Path) -> Path:
-    """Return a place that means the same to workers in other folders."""
-    place = as_place(place)
-    return place.absolute() if isinstance(place, Path) else place
 
 
 @cache

@@ -150,7 +150,7 @@ def score_response(
     'correct_valid'
     """
     question = take_question(puzzle, poi=poi, gold=gold, domain=domain, category=category)
-    return judge(response, question, [reading], prompt_tokens, response_tokens)[0][0]
+    return judge(response, question, reading, prompt_tokens, response_tokens)[0]
 
 
 def explain_response(
@@ -191,7 +191,7 @@ def find_verdict(
     reading: Reading = PSEUDOCODE,
 ) -> Verdict:
     """Return the verdict on a question whose types are known."""
-    bucket, window = judge(response, question, [reading], prompt_tokens, response_tokens)[0]
+    bucket, window = judge(response, question, reading, prompt_tokens, response_tokens)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
     values = [question.gold] if bucket in CORRECT_BUCKETS else find_alternatives(question.domain, question.gold)
@@ -206,8 +206,33 @@ def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bo
     return prompt_tokens + response_tokens + RESERVED_TOKENS >= CONTEXT_TOKENS
 
 
-def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading = PSEUDOCODE) -> tuple[str, str]:
-    """Return the bucket of a response with a last sentence, and the window that decided (Appendix D.5)."""
+def is_unsure(answer: str) -> bool:
+    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict."""
+    last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
+    return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
+
+
+def judge(
+    response: str,
+    question: Question,
+    reading: Reading = PSEUDOCODE,
+    prompt_tokens: int | None = None,
+    response_tokens: int | None = None,
+) -> tuple[str, str]:
+    """Return bucket and deciding window under a reading (Appendix D.5)."""
+    poi, gold, domain, category = question
+    if not isinstance(response, str):
+        raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
+    if not gold:
+        raise ValueError("the gold value is empty; give the puzzle's solution")
+    if not response or exceeds_budget(prompt_tokens, response_tokens):
+        return CONTEXT_BUCKET, ""
+    text = take_answer(response) or "" if reading.answer_only else response
+    windows = find_windows(text, poi, category, late_drop=reading.late_drop, cut_windows=reading.cut_windows)
+    if not windows.last_sentence:
+        return CONTEXT_BUCKET, ""
+    if reading.answer_only:
+        windows = Windows("", "", windows.last_sentence)
     without_gold, previous = [], ""
     for rank, window in enumerate(windows):
         if not window or window == previous:
@@ -221,40 +246,3 @@ def decide(windows: Windows, gold: str, domain: Sequence[str], reading: Reading 
         if has_alternative(window, domain, gold, last_mention=reading.last_mention):
             return LOGIC_BUCKETS[rank], window
     return OTHER_BUCKET, next(filter(None, windows))
-
-
-def is_unsure(answer: str) -> bool:
-    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict."""
-    last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
-    return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
-
-
-def judge(
-    response: str,
-    question: Question,
-    readings: Sequence[Reading],
-    prompt_tokens: int | None = None,
-    response_tokens: int | None = None,
-) -> list[tuple[str, str]]:
-    """Return bucket and deciding window under each reading; what readings share is found once."""
-    poi, gold, domain, category = question
-    if not isinstance(response, str):
-        raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
-    if not gold:
-        raise ValueError("the gold value is empty; give the puzzle's solution")
-    if not response or exceeds_budget(prompt_tokens, response_tokens):
-        return [(CONTEXT_BUCKET, "")] * len(readings)
-    domain, found, decided, verdicts = tuple(domain), {}, {}, []
-    for reading in readings:
-        ways = reading.late_drop and response.endswith("\n"), reading.cut_windows, reading.answer_only
-        if ways not in found:
-            text = take_answer(response) if reading.answer_only else response
-            found[ways] = find_windows(text or "", poi, category, late_drop=ways[0], cut_windows=ways[1])
-            if reading.answer_only:
-                found[ways] = Windows("", "", found[ways].last_sentence)
-        key = found[ways], reading.last_mention
-        if key not in decided:
-            empty = found[ways].last_sentence == ""
-            decided[key] = (CONTEXT_BUCKET, "") if empty else decide(found[ways], gold, domain, reading)
-        verdicts.append(decided[key])
-    return verdicts
