@@ -95,6 +95,12 @@ def text_parts(*parts):
     return [{"type": kind, kind: text} for kind, text in parts]
 
 
+TRACE = {"type": "reasoning", "reasoning": "Red?"}
+HIDDEN = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
+CHOICES = [{"message": {"content": "red"}}]
+CACHED = {"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9}
+
+
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
@@ -137,6 +143,18 @@ def text_parts(*parts):
         (gemini_line({"text": "Blue."}, key=None, request={"contents": [{"parts": [{"text": "Solve."}]}],
                                                            "generationConfig": {"temperature": 0.5}}),
          {"text": "Solve.", "temperature": 0.5}),
+        # samples of Inspect; reasoning that is encrypted is never scored
+        (make_sample(content=[TRACE, {"type": "text", "text": "Blue."}]), {"name": NAME, "response": BLUE}),
+        (make_sample(content=[HIDDEN | {"summary": "Red?"}]), {"response": "<think>\nRed?"}),
+        (make_sample(content=[HIDDEN, {"type": "text", "text": "Blue."}]), {"response": "Blue."}),
+        (make_sample(content=[TRACE | {"reasoning": "", "summary": "Red?"}]), {"response": "<think>\nRed?"}),
+        (make_sample(content=[]), {"response": ""}),
+        (make_sample(1, metadata={"puzzle": OTHER}), {"name": OTHER}),
+        (make_sample(1), {"name": None, "text": "Solve this logic puzzle."}),
+        (make_sample(1, input=[{"role": "user", "content": "Solve!"}]), {"text": "Solve!"}),
+        (make_sample(f"{NAME}.txt"), {"name": NAME}),
+        (make_sample(output={"choices": CHOICES, "usage": CACHED}), {"prompt_tokens": 520, "response_tokens": 9}),
+        (make_sample(output={"choices": CHOICES}), {"prompt_tokens": None, "response_tokens": None}),
     ],
 )  # fmt: skip
 def test_a_record_is_a_row(record, expected):
@@ -147,12 +165,8 @@ def test_a_record_is_a_row(record, expected):
 
 def test_several_choices_are_several_rows():
     """None is dropped here; the counts of all together are nobody's."""
-    choices = [{"index": i, "message": {"content": text}} for i, text in enumerate(["red", "blue"])]
-    found = adapt_record(batch_line(choices=choices))
+    found = adapt_record(batch_line(choices=[{"message": {"content": text}} for text in ("red", "blue")]))
     assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
-
-
-EMPTY = {"index": 0, "finish_reason": "stop"}
 
 
 @pytest.mark.parametrize(
@@ -163,12 +177,11 @@ EMPTY = {"index": 0, "finish_reason": "stop"}
         (batch_line() | {"response": {"status_code": 200, "body": {"error": {"message": "an error"}}}}, NAME),
         (batch_line() | {"response": {"status_code": 200, "body": {}}}, NAME),
         (batch_line(f"m/{NAME}", choices=[]), f"{NAME}: there is no response"),
-        (choose("x", **EMPTY), NAME),
+        (choose("x"), NAME),
         (choose({"content": None}, finish_reason="tool_calls"), NAME),
-        (choose({"content": [{"type": "image_url", "image_url": "x"}]}, **EMPTY), NAME),
+        (choose({"content": [{"type": "image_url", "image_url": "x"}]}, finish_reason="stop"), NAME),
         (message_line({"type": "tool_use"}), NAME),
         ({"custom_id": NAME, "result": {"type": "errored", "error": {"type": "x"}}}, NAME),
-        (harness_line(resps=[]), f"{NAME}: there is no response"),
         (harness_line(resps=[[None]]), NAME),
         (harness_line(doc=None, resps=None), "no puzzle named: there is no response"),
         (gemini_line({"inlineData": {}}), NAME),
@@ -263,51 +276,6 @@ def test_a_log_is_read(tmp_path, ending, options):
            "response_tokens": 900, "stopped": "stop"}  # fmt: skip
     assert is_table(path)
     assert read(path) == ([row | {"name": name} for name in (NAME, OTHER)], [])
-
-
-TRACE = {"type": "reasoning", "reasoning": "Red?"}
-HIDDEN = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
-
-
-@pytest.mark.parametrize(
-    ("parts", "response"),
-    [
-        ([TRACE, {"type": "text", "text": "Blue."}], BLUE),
-        ([HIDDEN | {"summary": "Red?"}], "<think>\nRed?"),
-        ([HIDDEN, {"type": "text", "text": "Blue."}], "Blue."),
-        ([TRACE | {"reasoning": "", "summary": "Red?"}], "<think>\nRed?"),
-        ([], ""),
-        ("", ""),
-    ],
-)
-def test_the_response_of_a_sample_is_reasoning_and_answer(tmp_path, parts, response):
-    """A trace that can be read is scored with the answer; an encrypted one never is."""
-    (row,), _ = read(write_json(tmp_path / "run.json", [make_sample(content=parts)]))
-    assert row["response"] == response
-
-
-@pytest.mark.parametrize("usage", [{"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9}, None])
-def test_cached_prompt_tokens_are_prompt_tokens(tmp_path, usage):
-    """Inspect counts them apart, the context holds them all; counts that are not there stay unknown."""
-    sample = make_sample()
-    sample["output"]["usage"] = usage
-    (row,), _ = read(write_archive(tmp_path / "run.eval", [sample]))
-    assert (row.get("prompt_tokens"), row.get("response_tokens")) == ((520, 9) if usage else (None, None))
-
-
-@pytest.mark.parametrize(
-    ("fields", "puzzle"),
-    [
-        ({"identifier": 1, "metadata": {"puzzle": OTHER}}, {"name": OTHER}),
-        ({"identifier": 1}, {"text": "Solve this logic puzzle."}),
-        ({"identifier": 1, "input": [{"role": "user", "content": "Solve!"}]}, {"text": "Solve!"}),
-        ({"identifier": f"{NAME}.txt"}, {"name": NAME}),
-    ],
-)
-def test_the_puzzle_is_named_by_id_metadata_or_text(tmp_path, fields, puzzle):
-    """The first that is a puzzle's name counts, else the prompt."""
-    (row,), _ = read(write_json(tmp_path / "run.json", [make_sample(**fields)]))
-    assert {key: row[key] for key in ("name", "text") if key in row} == puzzle
 
 
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path):

@@ -19,7 +19,6 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import Report, import_outputs
 from cogniload_repro.outputs.layout import ARCHIVES, LocalSource, Rejected
 from cogniload_repro.outputs.sources import open_source
-from cogniload_repro.puzzles import catalog as puzzle_catalog
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
@@ -122,12 +121,9 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     assert {path.stem for path in (tmp_path / "build/outputs").glob("*.parquet")} == {"a", "b"}
 
 
-def test_what_an_archive_could_not_give_is_kept(tmp_path, source):
+def test_what_an_archive_could_not_give_is_kept(tmp_path):
     """Members that were refused are rejected rows too, also where nothing else is left."""
     refused = [Rejected("../evil.jsonl", 0, "unsafe name", "outside the archive's folder")]
-    report = import_outputs(LocalSource(source, "mine.zip", refused), tmp_path / "build")
-    assert report.rejected == {"unsafe name": 1, "duplicate": 1}
-    assert rejected_rows(tmp_path / "build", "file") == [["../evil.jsonl"], ["mine.jsonl"]]
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="1 row was rejected"):
         import_outputs(LocalSource(tmp_path / "empty", "mine.zip", refused), tmp_path / "other", validate=Report.check)
@@ -166,16 +162,6 @@ def test_puzzles_of_a_source_are_asked_for_where_they_are_needed(tmp_path):
     assert report.rejected == {"unknown puzzle": 1}
     report = import_outputs(prompts, tmp_path / "three", model="m", extra_puzzles=lambda: [puzzle])
     assert (report.responses, report.rejected) == ({"m": 1}, {})
-
-
-@pytest.mark.parametrize("changes", [{"gold": "blue"}, {"N": 250}, {"d": 99}, {"category": "bogus"}])
-def test_a_puzzle_that_contradicts_itself_decides_nothing(tmp_path, changes):
-    """It is a rejected row, and the responses are held against the puzzle of that name."""
-    write_lines(tmp_path / "source/m.jsonl", rows_of("m"))
-    write_lines(tmp_path / "source/puzzles.jsonl", [draw_named(NAMES[0]) | changes, draw_named(NAMES[1])])
-    report = import_outputs(tmp_path / "source", tmp_path / "build")
-    assert (report.responses, report.rejected) == ({"m": 2}, {"bad puzzle": 1})
-    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["gold"].tolist() == ["purple", "red"]
 
 
 def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, source):
@@ -272,15 +258,6 @@ def test_a_source_of_nothing_but_bad_rows_ends(tmp_path, monkeypatch):
     source = write_lines(tmp_path / "o.jsonl", [{}] * 101)
     with pytest.raises(ValueError, match=r"o\.jsonl has more than 100 rows that cannot be used"):
         import_outputs(source, tmp_path / "build")
-
-
-@pytest.mark.parametrize("name", ["1000000_12_1000000_5_red", "2501_1_1_5_red"])
-def test_a_very_long_puzzle_is_not_drawn_from_its_name(tmp_path, monkeypatch, name):
-    """It takes a minute to find out that it is not the one, and a file of such names takes days."""
-    monkeypatch.setattr(puzzle_catalog, "draw_puzzle", None)
-    source = write_lines(tmp_path / "o.jsonl", [{"model": "m", "name": name, "response": ""}])
-    report = import_outputs(source, tmp_path / "build")
-    assert "more than 2,500 statements are not drawn" in report.examples["unknown puzzle"].detail
 
 
 def answer_all(path, puzzles, **prompts):

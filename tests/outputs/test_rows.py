@@ -37,11 +37,9 @@ def test_a_good_row_is_a_response(tmp_path):
     ("changes", "reason"),
     [
         ({"model": None}, "missing field"),
-        ({"name": None}, "missing field"),
         ({"response": None}, "missing field"),
         ({"response": ["red"]}, "wrong type"),
         ({"name": 3}, "wrong type"),
-        ({"perturbation": 3}, "wrong type"),
         ({"perturbation": "../rail fence"}, "wrong type"),
         ({"prompt_tokens": "400"}, "wrong type"),
         ({"prompt_tokens": True}, "wrong type"),
@@ -50,11 +48,11 @@ def test_a_good_row_is_a_response(tmp_path):
         ({"response_tokens": float("nan")}, "wrong type"),
         ({"response_tokens": 2**63}, "wrong type"),
         ({"response": "red \ud800"}, "not UTF-8"),
+        ({"custom_id": "\ud800", "error": "expired"}, "failed request"),
         ({"name": "20_1_1_770487_blue"}, "unknown puzzle"),
         ({"name": "hello"}, "unknown puzzle"),
         ({"name": "../" + NAME}, "unsafe name"),
         ({"model": ".."}, "unsafe name"),
-        ({"model": "/etc/passwd"}, "unsafe name"),
         ({"model": "a/../b"}, "unsafe name"),
         ({"model": "C:\\x"}, "unsafe name"),
         ({"model": ".hidden"}, "unsafe name"),
@@ -69,7 +67,7 @@ def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
     good, bad = read_rows(tmp_path, ROW, {**ROW, **changes})
     assert good == Output(*ROW.values())
     assert (bad.file, bad.row, bad.reason) == ("o.jsonl", 2, reason)
-    assert bad.detail
+    assert bad.detail.encode()
 
 
 def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
@@ -109,34 +107,6 @@ def test_a_row_that_knows_only_the_text_finds_its_puzzle(tmp_path):
     assert (found.name, found.prompt_tokens) == (NAME, 500)
     assert (rejected.row, rejected.reason) == (2, "unknown puzzle")
     assert "give its name" in rejected.detail
-
-
-def test_what_other_programs_leave_is_read_as_one_source(tmp_path):
-    """A folder of batch outputs, harness samples with their results, Inspect logs and rows of our own."""
-    batch = {"custom_id": f"o3/{NAME}", "error": None, "response": {"status_code": 200, "body": {"choices": []}}}
-    batch["response"]["body"]["choices"] = [{"message": {"content": "red"}}]
-    failed = {"custom_id": "\ud800", "response": None, "error": {"message": "expired"}}
-    harness = {"doc": {"id": NAME}, "resps": [["red"]], "filtered_resps": ["red"], "filter": "none"}
-    date = "2025-06-01T10-20-30.123456"
-    files = {
-        "batch/batch_1_output.jsonl": json.dumps(batch),
-        "batch/batch_1_error.jsonl": json.dumps(failed),
-        f"harness/me__mine/samples_cogniload_{date}.jsonl": json.dumps(harness),
-        f"harness/me__mine/results_{date}.json": json.dumps({"model_name": "me/mine"}),
-        "own.jsonl": json.dumps(ROW),
-        "README.md": "",
-        "logs/eval-set.json": "{}",
-    }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content)
-    write_archive(tmp_path / "logs/run.eval", [make_sample(NAME)])
-    items = list(read_outputs(tmp_path, Catalog()))
-    models = [item.model for item in items if isinstance(item, Output)]
-    assert models == ["o3", "me/mine", "openai/gpt-5-2025-08-07", "mine"]
-    (rejected,) = (item for item in items if isinstance(item, Rejected))
-    assert (rejected.file, rejected.reason) == ("batch/batch_1_error.jsonl", "failed request")
-    assert rejected.detail.startswith("\\ud800")
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,12 @@ USUAL = [resolve_edition(name) for name in NAMES[:-1]]
 
 @pytest.mark.parametrize("edition", USUAL, ids=str)
 def test_manifest_begins_as_the_chain_does(edition):
-    """The first 1,200 committed ids are those of the chain, and single puzzles are drawn from them alike."""
+    """The first 400 committed ids are those of the chain, and single puzzles are drawn from them alike."""
     manifest = read_manifest(find_manifest(edition))
     assert tuple(manifest) == PAPER_GRID
     assert find_manifest(edition).stat().st_size < 100_000
     ids = [one for own in manifest.values() for one in own]
-    chain = list(islice(draw_grid(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition), 1200))
+    chain = list(islice(draw_grid(PAPER_GRID, PUZZLES_PER_CELL, SEED, edition=edition), 400))
     assert ids[: len(chain)] == [puzzle.puzzle_id for puzzle in chain]
     for puzzle in chain[::100]:
         again = draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id, edition=edition)
@@ -61,8 +61,6 @@ def test_chain_of_elixir_is_that_of_its_golden_puzzles(version, per_cell):
         ("20,5,1,770487", "20,5,2,770487", "line 2"),
         ("770487", "7704877", "line 2"),
         ("586907", "086907", "line 2"),
-        ("770487", "77o487", "line 2"),
-        ("\n20,5,3,", " 20,5,3,", "line 2"),
         ("\n20,5,1,", "\n20,5,1,0\n20,5,1,", "line 2"),
     ],
 )

@@ -53,10 +53,6 @@ def swap(text, one, other):
     ("change", "verdict", "message"),
     [
         ({"gold": OTHER}, "mismatch", "gold"),
-        ({"name": None, "gold": OTHER}, "mismatch", "gold is"),
-        ({"needles": ROW["needles"] + 1}, "mismatch", "needles"),
-        ({"poi": "Nobody"}, "mismatch", "poi is"),
-        ({"category": "nothing"}, "mismatch", "category is"),
         ({"domain": []}, "mismatch", "outside the domain"),
         ({"domain": 5}, "mismatch", "not a list"),
         ({"text": TEXT.replace(f"{POI_LINE}\n", "")}, "ambiguous", "which no initial line states"),
@@ -67,9 +63,7 @@ def swap(text, one, other):
         ({"domain": [*ROW["domain"], ROW["gold"]]}, "mismatch", "the domain has a value twice"),
         ({"rho": 0.5}, "mismatch", "rho is 0.6 by the text, 0.5"),
         ({"ratio_pct": 50.0}, "mismatch", "ratio_pct 50.0 does not give 24 needles of 40"),
-        ({"ratio_pct": float("nan")}, "mismatch", "ratio_pct nan"),
         ({"d": 3}, "mismatch", "d 3, its name 5"),
-        ({"puzzle_id": 1}, "mismatch", "puzzle_id 1, its name"),
         ({"name": ROW["name"].replace("40_5_", "41_5_"), "N": 41}, "mismatch", "N is 40 by the text, 41"),
         ({"puzzle_id": None}, "mismatch", "lacks puzzle_id"),
         ({"domain": None, "poi": None}, "mismatch", "lacks poi, domain"),
@@ -238,17 +232,15 @@ def test_place_without_puzzles_is_refused(tmp_path):
         verdicts(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [("parquet", "elixir-1.16"), ("jsonl", "elixir-1.16"), ("release", "elixir-1.16"), ("release", "python")],
-)
-def test_edition_of_a_set_is_named(tmp_path, kind, name):
+@pytest.mark.parametrize(("kind", "name"), [("jsonl", "elixir-1.16"), ("release", "python")])
+def test_edition_of_a_set_is_named(tmp_path, monkeypatch, kind, name):
     """A drawn set is right in every format and for any number of processes, and its edition is told."""
     edition = resolve_edition(name, None if name == "python" else "alphabetical")
-    write_set(tmp_path, kind, PuzzleSet(CELLS, 3, 4, edition=edition))
-    run = CliRunner().invoke(verify, [str(tmp_path)])
+    monkeypatch.setattr("cogniload_repro.puzzles.verify._CHUNK", 3)
+    write_set(tmp_path, kind, PuzzleSet(CELLS, 1, 4, edition=edition))
+    run = CliRunner().invoke(verify, [str(tmp_path), "--jobs", "1"])
     assert run.exit_code == 0, run.output
-    count = len(ROWS)
+    count = len(CELLS)
     assert f"{count} puzzles: {count} right; {count} drawn by edition {edition}\n" in run.output
     if kind == "release":
         found = list(verify_set(tmp_path, jobs=2))
@@ -259,10 +251,10 @@ def test_edition_of_a_set_is_named(tmp_path, kind, name):
 def test_two_editions_in_one_set_are_refused(tmp_path):
     """The command counts both, and fails although every puzzle is right."""
     elixir = resolve_edition("elixir-1.16", "alphabetical")
-    rows = [*ROWS[:20], *draw_rows(PuzzleSet(CELLS, 1, 4, edition=elixir))]
+    rows = [*ROWS[:9], *draw_rows(PuzzleSet(CELLS, 1, 4, edition=elixir))]
     write_jsonl(tmp_path / "mixed.jsonl", {row["name"]: row for row in rows}.values())
-    run = CliRunner().invoke(verify, [str(tmp_path / "mixed.jsonl")])
+    run = CliRunner().invoke(verify, [str(tmp_path / "mixed.jsonl"), "--jobs", "1"])
     assert run.exit_code == 1
-    assert f"; 20 drawn by edition python, {len(CELLS)} drawn by edition {elixir}\n" in run.output
+    assert f"; 9 drawn by edition python, {len(CELLS)} drawn by edition {elixir}\n" in run.output
     assert "mixes editions" in run.output
     assert "mismatch" not in run.output
