@@ -136,12 +136,15 @@ def test_words_do_not_overlap(name, tmp_path):
 
 
 def test_partial_grid_is_said():
-    """On the mini-grid a panel whose level is not there says so, and the figure counts its cells."""
+    """A panel whose level is not there says so, and the figure counts its cells, down to one model and one cell."""
     figure = PaperFigure("figure4", mini_cells(), "reconstructed")
     absent = [f"No cells at $N$ = {N}\nin this grid" for N in (100, 250)]
     assert [word for word in words(figure.draw()) if word.startswith("No cells")] == absent
     assert figure.describe().count("no cells in this grid") == 2
     assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
+    alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
+    for name in ("figure3", "figure7"):
+        assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
 def test_chosen_puzzles_are_not_averaged():
@@ -150,13 +153,6 @@ def test_chosen_puzzles_are_not_averaged():
     cells = pd.concat([CELLS.assign(chosen=0), own.assign(chosen=1)])
     for panel in FIGURES["figure1"]:
         assert set(panel_accuracy(panel, cells)["model"]) == set(CELLS["model"])
-
-
-def test_one_model_and_one_cell():
-    """The smallest table possible can be drawn in every arrangement."""
-    alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
-    for name in ("figure3", "figure7"):
-        assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
 @pytest.mark.parametrize(
@@ -229,18 +225,13 @@ def test_captions_say_how_far_points_can_move():
         assert not re.search("prediction interval|same points", make("figure6", origin, committed).caption())
 
 
-def test_description_numbers():
-    """The median's course and the extremes at the right end are those of the cells."""
+def test_descriptions_follow_the_median():
+    """Its course, a lowest point between the ends, the extremes at the right end, and models that share one."""
     table = accuracy_by(CELLS, "model", "d")
     median, end = table.groupby("d")["accuracy"].median(), table[table["d"] == 10]
     text = make("figure5").describe()
     assert f"{median[1]:.2f} at 1, then {median[10]:.2f} at 10" in text
-    assert f"gpt-5 ({end['accuracy'].max():.2f}) highest" in text
-    assert f"DS-Qwen-1.5B ({end['accuracy'].min():.2f}) lowest" in text
-
-
-def test_trough_and_ties_are_told():
-    """A lowest point between the ends is named; models that share an extreme are counted."""
+    assert f"gpt-5 ({end['accuracy'].max():.2f}) highest, DS-Qwen-1.5B ({end['accuracy'].min():.2f}) lowest" in text
     rows = [(m, 20, 1, ratio, 10, k) for m in ("a", "b", "c") for ratio, k in ((5, 8), (50, 4), (95, 7))]
     cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
     text = PaperFigure("figure6", cells, "imported").describe()

@@ -1,4 +1,4 @@
-"""Notebooks run one by one and side by side, chapters of a build, and the notebooks as they are committed."""
+"""Notebooks run alone and side by side, chapters of a build, and the notebooks as they are committed."""
 
 import json
 import os
@@ -32,13 +32,13 @@ def _write(path, *code, tags=("parameters",)):
 def test_parameters_reach_the_kernel_and_the_page(tmp_path):
     """Values replace the defaults, and are shown in their place; paths arrive relative to the notebook's own folder.
 
-    The executed copy tells neither where the files are, nor when a cell ran or how long it took: another run writes the
-    same bytes, pictures included.
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took: kernels that share a
+    process's imports, side by side, write the bytes that a kernel of its own writes.
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
-    picture = "import matplotlib.pyplot as plt\nfigure = plt.figure()\nfigure.add_subplot().plot([n, 2])\nfigure"
+    frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"
     shown = "import os\nprint(n, build, os.path.isdir('out'), words)"
-    source = _write(tmp_path / "page.ipynb", defaults, shown, picture)
+    source = _write(tmp_path / "page.ipynb", defaults, shown, frame)
     parameters = {"n": 7, "build": tmp_path.parent / "build", "words": 'ρ * "N"'}
     target = run_notebook(source, tmp_path / "out" / "page.ipynb", parameters)
     executed = nbformat.read(target, as_version=4)
@@ -48,9 +48,10 @@ def test_parameters_reach_the_kernel_and_the_page(tmp_path):
     assert executed.cells[0].source == shown
     assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1", "cell-2"]
     assert not re.search(rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8"))
-    again = run_notebook(source, tmp_path / "again" / "page.ipynb", parameters)
-    assert again.read_bytes() == target.read_bytes()
-    assert b"image/png" in again.read_bytes()
+    runs = [Run(source, tmp_path / f"run{n}" / "page.ipynb", parameters | {"n": n}) for n in (7, 8)]
+    assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
+    assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
+    assert b"text/html" in target.read_bytes()
 
 
 def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
@@ -70,20 +71,32 @@ def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
     assert sorted(path.name for path in (tmp_path / "tmp").iterdir()) == [living, foreign]
 
 
-def test_failing_cell_is_named_and_nothing_replaced(tmp_path):
-    """A failing cell raises with notebook, cell number and error, and leaves the earlier result alone."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "m = 2", "n / 0")
+def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
+    """A failing cell raises with notebook, cell number and error, leaves the earlier result, and stops the rest."""
+    source, later = (
+        _write(tmp_path / "page.ipynb", "n = 1", "m = 2", "n / 0"),
+        _write(tmp_path / "later.ipynb", "n = 1"),
+    )
     target = tmp_path / "out" / "page.ipynb"
     target.parent.mkdir()
     target.write_text("earlier", encoding="utf-8")
+    runs = [Run(source, target, {"n": 5}), Run(later, target.with_name("later.ipynb"))]
     with pytest.raises(ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"):
-        run_notebook(source, target, {"n": 5})
+        list(run_notebooks(runs, 1))
+    assert not runs[1].target.exists()
     assert target.read_text(encoding="utf-8") == "earlier"
     failed = target.with_suffix(".failed.ipynb")
     assert "ZeroDivisionError" in failed.read_text(encoding="utf-8")
     run_notebook(_write(source, "n = 1"), target, {"n": 5})
-    assert not failed.exists()
-    assert sorted(target.parent.iterdir()) == [target]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_kernel_that_dies_is_one_sentence(tmp_path):
+    """A kernel that is killed ends the run with the notebook's name, and without a traceback."""
+    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
+        list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
+    assert not (tmp_path / "out.ipynb").exists()
 
 
 @pytest.mark.parametrize(
@@ -108,38 +121,6 @@ def test_what_cannot_be_run_is_refused(tmp_path, content, complaint):
     assert not (tmp_path / "ran").exists()
 
 
-# ---- chapters: those that a build has, and several run at once -------------------------------------------------------
-def test_notebooks_beside_one_another_are_those_run_alone(tmp_path):
-    """Kernels that share a process's imports write the bytes that a kernel of its own writes."""
-    code = "import os, pandas\nframe = pandas.DataFrame({'n': [n, os.getcwd() == folder]})\nframe"
-    runs = []
-    for number in range(2):
-        source = _write(tmp_path / f"page{number}.ipynb", "n = 1\nfolder = ''", code)
-        runs.append(Run(source, tmp_path / "many" / source.name, {"n": number, "folder": str(tmp_path)}))
-    assert {run.source.name for run, _ in run_notebooks(runs, 2)} == {"page0.ipynb", "page1.ipynb"}
-    for run in runs:
-        alone = run_notebook(run.source, tmp_path / "alone" / run.source.name, run.parameters)
-        assert run.target.read_bytes() == alone.read_bytes()
-        assert "True" in run.target.read_text("utf-8")
-
-
-def test_one_that_fails_stops_the_rest_and_is_named(tmp_path):
-    """After a failure none is started, those that run end, and what is done stays."""
-    sources = [_write(tmp_path / f"page{n}.ipynb", "n = 1", code) for n, code in enumerate(["n / 0", "2", "3"])]
-    runs = [Run(source, tmp_path / "out" / source.name) for source in sources]
-    with pytest.raises(ValueError, match=r"page0\.ipynb, cell 2 of 2 failed: ZeroDivisionError"):
-        list(run_notebooks(runs, 1))
-    assert not runs[1].target.exists()
-
-
-def test_a_kernel_that_dies_is_one_sentence(tmp_path):
-    """A kernel that is killed ends the run with the notebook's name, and without a traceback."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
-        list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
-    assert not (tmp_path / "out.ipynb").exists()
-
-
 def test_a_book_has_the_chapters_that_its_build_can_fill():
     """Chapters about the whole grid, or about another model, are left out of books that have none."""
     folder, kinds = _SOURCES[0].parent, ((True, True), (False, True), (True, False))
@@ -162,10 +143,23 @@ def test_metadata_that_nobody_reads_are_refused(tmp_path):
 
 
 # ---- as they are committed ------------------------------------------------------------------------------------------
+#: Decimals and counts in prose that are no results: names, sections, levels of significance, settings.
+_NO_RESULTS = re.compile(
+    r"""\{\w+(?::\w+)?\}`[^`]*` | `[^`]*` | \$[^$]*\$ | [Ss]ections?\ \d(\.\d+)* | (Gemini|Claude)\ [23]\.\d
+    | p\ (of|below)\ 0\.0\d(\ or\ more)? | falls\ below\ 0\.05 | p\ [<>≥]\ 0\.\d+ | N\ =\ (20|50|100|250)
+    | 100?\ puzzles\ per\ cell | [\w.]+-[\w.-]+ | Algorithms\ 1\ to\ 3 | (ECL|ID|NT)50 | \(00[34]\)
+    | (Tables?|Figure|columns)(\ \d+(\ to|\ and)?)+\ of | arXiv:\S+ | multiple\ of\ 1/500 | 140\ whole\ numbers
+    | [Pp]er\ 100\ statements | little\ larger\ \(36,864\) | 2,500\ statements""",
+    re.VERBOSE,
+)
+
+
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
 def test_committed_notebook_is_clean_and_thin(source):
-    """No outputs, one parameters cell with a build, stable ids; short visible cells; no classes, few functions."""
-    assert len(_SOURCES) > 15
+    """No outputs, one parameters cell with a build, stable ids; short visible cells; no classes, few functions.
+
+    Sentences take their numbers from the computation: no decimal, count or large number is typed.
+    """
     notebook = nbformat.read(source, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -178,23 +172,8 @@ def test_committed_notebook_is_clean_and_thin(source):
     assert max((len(cell.source.splitlines()) for cell in shown), default=0) <= 18
     assert max(len(cell.source.splitlines()) for cell in code) <= 40
     assert not any(re.search(r"^\s*(def|class)\b", cell.source, re.M) for cell in shown)
-
-
-@pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
-def test_committed_prose_types_no_result(source):
-    """Sentences take their numbers from the computation: no decimal, count or large number is typed."""
-    cells = nbformat.read(source, as_version=4).cells
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    prose = re.sub(r"\{\w+(?::\w+)?\}`[^`]*`|`[^`]*`|\$[^$]*\$", "", prose)
-    prose = re.sub(r"[Ss]ections? \d(\.\d+)*|Gemini 2\.5|p (of|below) 0\.0\d( or more)?|falls below 0\.05", "", prose)
-    prose = re.sub(r"N = (20|50|100|250)|100? puzzles per cell|[\w.]+-[\w.-]+|Algorithms 1 to 3", "", prose)
-    # names, levels of significance, settings
-    prose = re.sub(r"(Tables?|Figure|columns)( \d+( to| and)?)+ of|(ECL|ID|NT)50|\(00[34]\)|arXiv:\S+", "", prose)
-    prose = re.sub(
-        r"(Claude|Gemini) 3\.\d|p [<>≥] 0\.\d+|multiple of 1/500|140 whole numbers|[Pp]er 100 statements", "", prose
-    )
-    prose = re.sub(r"little larger \(36,864\)|2,500 statements", "", prose)
-    assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", prose)
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose))
 
 
 @pytest.mark.parametrize("name", ["05_glm", "06_interactions", "11_alternatives"])

@@ -58,25 +58,18 @@ def test_another_table_of_counts_is_named(build, tmp_path):
     assert "mine" not in page.badge("published")
 
 
-def test_the_exported_image_states_the_evidence(build):
-    """The line is a strip below the figure: the same picture is taller, and the file says so."""
-    page, heights = build(), []
+def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
+    """The line is a strip below the figure, in the file too. A block has one script, whose text is JSON again."""
+    page, heights, data = build(), [], {"models": [{"name": "</script><b>`mine`"}]}
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
-        page.figure(figure, "f", caption="C.", alt="a", evidence=evidence)
+        shown = page.figure(figure, "f", caption="C.", alt="a", evidence=evidence, data=data).markdown
         heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
-
-
-def test_a_name_cannot_end_the_script_of_a_figure(build):
-    """The block has one script, whose text is JSON again, name and all; its fence is the only row of back quotes."""
-    data = {"models": [{"name": "</script><b>`mine`"}]}
-    figure = build().figure(Figure(), "figure4", caption="C.", alt="a", evidence="", data=data).markdown
-    block = figure[figure.index("```") :]
-    assert block.count("</script>") == 1
+    block = shown[shown.index("```") :]
+    assert (block.count("</script>"), block.count("```")) == (1, 2)
     assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
-    assert block.count("```") == 2
 
 
 def test_wide_tables_go_into_the_csv(build):
