@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from cogniload_repro import __version__
@@ -33,8 +34,10 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     working for `PATIENCE_S`, or that a task has killed its worker.
     """
     try:
-        spawn = multiprocessing.get_context("spawn")
-        processes = ProcessPoolExecutor(jobs, spawn, _follow_parent) if not scheduler else None
+        # a fork has what this process has imported; beside other threads it might never start
+        forked = sys.platform == "linux" and threading.active_count() == 1
+        context: Any = multiprocessing.get_context("fork" if forked else "spawn")
+        processes = ProcessPoolExecutor(jobs, context, _follow_parent) if not scheduler else None
         with processes or _open_cluster(str(scheduler)) as executor:
             yield executor
     except BrokenExecutor:

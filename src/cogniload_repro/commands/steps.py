@@ -5,14 +5,16 @@ Where nothing is to be done, the standard library is all that is imported.
 
 import hashlib
 import json
+import multiprocessing
+import os
+import runpy
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogniload_repro.commands.choices import Choices
 from cogniload_repro.commands.options import say
@@ -224,7 +226,8 @@ def bring_up_to_date(build: Build, until: str) -> None:
             for name in {"outputs": [], "book": build.wrote("book")}.get(step.name, damaged):
                 (build.folder / name).unlink(missing_ok=True)
         values = {**vars(build), **vars(build.choices)}
-        _run([word.format(**values) for word in [*step.command.split(), "--build", "{folder}"]])
+        words = [word.format(**values) for word in [*step.command.split(), "--build", "{folder}"]]
+        _run(words, more=step.name != until)
         build.reload()
         build.record(step.name, made_from, *step.wrote)
     build.save()
@@ -274,18 +277,34 @@ def _tidy(folder: Path) -> None:
             file.unlink()
 
 
-def _run(arguments: list[str]) -> None:
-    """Run a step as a process of its own, which gets the signals that would end this one alone; raise its exit code."""
-    process = subprocess.Popen([sys.executable, "-m", "cogniload_repro", *arguments])
-    before = {one: signal.signal(one, lambda number, frame: process.send_signal(number))
+def _run(arguments: list[str], more: bool) -> None:
+    """Run a step as a process of its own, which gets the signals that would end this one alone; raise its exit code.
+
+    Where processes are forked safely, the steps share what this one has imported, unless there are no ``more``.
+    """
+    from cogniload_repro.presentation import kernels
+
+    if more and kernels.AVAILABLE:
+        kernels.import_libraries()
+    context: Any = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
+    process = context.Process(target=_become, args=(arguments,))
+    process.start()
+    before = {one: signal.signal(one, lambda number, frame: os.kill(process.pid, number))
               for one in (signal.SIGTERM, signal.SIGHUP)}  # fmt: skip
-    code = None
-    while code is None:
+    while process.is_alive():
         try:
-            code = process.wait()
+            process.join()
         except KeyboardInterrupt:  # it has had the same signal, and ends by itself
             continue
     for one, handler in before.items():
         signal.signal(one, handler)
-    if code:
+    if code := process.exitcode:
         raise SystemExit(code if code > 0 else 128 - code)
+
+
+def _become(arguments: list[str]) -> None:
+    """Run the command with these arguments in this process."""
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
+    sys.argv = ["cogniload", *arguments]
+    runpy.run_module("cogniload_repro", run_name="__main__")
