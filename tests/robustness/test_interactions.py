@@ -10,6 +10,7 @@ from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
 from cogniload_repro.robustness.interactions import TERMS, count_slopes, interaction_tests, simple_slopes
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.reconstructions import over_reconstructions
 from cogniload_repro.statistics.regression import fit_glm
 
@@ -26,7 +27,7 @@ def slopes():
 def test_products_are_those_of_table_3():
     """Coefficients, p-values and their count below 0.05 after Holm are those of the printed columns."""
     printed = load_printed("table3").set_index("model")
-    tests = interaction_tests(FEW)
+    tests = interaction_tests(interactions_table(FEW))
     assert set(tests["term"]) == set(TERMS)
     for row in tests.itertuples():
         assert format_beta(row.beta_paper) == printed.loc[row.model, f"beta_{row.term}"]
@@ -101,5 +102,5 @@ def test_models_without_a_full_fit_are_left_out():
     """One d leaves no interaction to fit: every table has its columns and no rows."""
     own = FEW[FEW["d"] == 1]
     assert simple_slopes(own).empty
-    assert interaction_tests(own).empty
+    assert interaction_tests(interactions_table(own)).empty
     assert count_slopes(simple_slopes(own)).empty

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,7 @@ def split_name(name: str) -> PuzzleName:
     return parts
 
 
+@lru_cache(4096)
 def nominal_ratio(N: int, needles: int) -> float:
     """Return the paper's ratio (%) that gives this many needles, under one of the roundings; or the actual one."""
     for rounding in ROUNDINGS:

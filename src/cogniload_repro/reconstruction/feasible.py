@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, ndtr
 from scipy.stats import chi2, norm, t
 
 from cogniload_repro.files import write_whole
@@ -120,7 +120,7 @@ def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
     low, high = np.zeros(len(at)), 20 * at
     for _ in range(50):
         middle = (low + high) / 2
-        enough = (2 * norm.cdf(middle[:, None] / sd) - 1) @ _likelihood() >= CERTAINTY
+        enough = (2 * ndtr(middle[:, None] / sd) - 1) @ _likelihood() >= CERTAINTY
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     return np.where(fixed, 1.0, high / (norm.ppf((1 + CERTAINTY) / 2) * at))
 

@@ -23,6 +23,7 @@ from cogniload_repro.robustness.interactions import THIRD, interaction_tests, si
 from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
 from cogniload_repro.robustness.uncertainty import capacity_intervals, correct_holm, fit_quadratics, trough_table
+from cogniload_repro.statistics.fits import interactions_table
 
 LEADERS = ("gpt-5-2025-08-07", "o3-2025-04-16")
 GEMINI = ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite")
@@ -64,7 +65,8 @@ class Analyses:
     @cached_property
     def tests(self) -> dict[str, pd.DataFrame]:
         """The products as the paper tests them, by term and model."""
-        return {str(term): own for term, own in interaction_tests(self.cells).set_index("model").groupby("term")}
+        tests = interaction_tests(interactions_table(self.cells)).set_index("model")
+        return {str(term): own for term, own in tests.groupby("term")}
 
     def levels(self, term: str) -> dict[float, pd.DataFrame]:
         """Return the simple slopes of a product at each tested level of the third load, by model."""

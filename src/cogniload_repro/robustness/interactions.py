@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import POWER, correct_within
-from cogniload_repro.statistics.fits import PRODUCTS, interactions_table
+from cogniload_repro.statistics.fits import PRODUCTS
 from cogniload_repro.statistics.regression import INTERACTIONS, SYMBOLS, fit_glm
 
 #: Products of loads by the names of Table 3, and the load at whose levels a product of two is a simple slope.
@@ -21,13 +21,13 @@ ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}
 _LEVEL = ["term", "third", "level", "tested"]
 
 
-def interaction_tests(cells: pd.DataFrame) -> pd.DataFrame:
-    """Test every product of loads as Table 3 does, and correct the p-values within each product.
+def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
+    """Return the tests of Table 3 (`fits.interactions_table`) with p-values corrected within each product.
 
     One row per model with a finite fit of Appendix B's regression, and product: model, term (dN, drho, Nrho, dNrho),
     beta_paper, p_paper (likelihood ratio), holm_paper (p after Holm over the models).
     """
-    wide = interactions_table(cells).query("status == 'ok'")
+    wide = table3.query("status == 'ok'")
     kinds = {"beta_paper": "beta", "p_paper": "p"}
     tests = pd.concat(
         wide[["model"]].assign(term=term, **{name: wide[f"{kind}_{term}"] for name, kind in kinds.items()})
