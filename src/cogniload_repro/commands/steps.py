@@ -304,7 +304,5 @@ def _run(arguments: list[str], more: bool) -> None:
 
 def _become(arguments: list[str]) -> None:
     """Run the command with these arguments in this process."""
-    for one in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(one, signal.SIG_DFL)
     sys.argv = ["cogniload", *arguments]
     runpy.run_module("cogniload_repro", run_name="__main__")
