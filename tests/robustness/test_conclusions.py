@@ -148,3 +148,17 @@ def test_a_leader_that_is_beaten_does_not_lead():
     pairs.loc[row, ["first", "second"]] = ["QwQ-32B", LEADERS[0]]
     assert verdict("leaders") == HOLDS
     assert verdict("leaders", ecl50_pairs=pairs) == PARTLY
+
+
+def test_one_pair_in_the_wrong_order_makes_classes_overlap():
+    """A lower class's model ahead, or not significantly behind, counts; so do ties of models beside the classes."""
+    pairs = analyses().ecl50_pairs
+    one = (pairs["first"] == LEADERS[1]) & (pairs["second"] == "Qwen3-8B")
+    beside = (pairs["first"] == "gpt-5-2025-08-07") & (pairs["second"] == "gemini-2.5-pro")
+    turned = pairs.mask(one, pairs.rename(columns={"first": "second", "second": "first"}))
+    assert verdict("classes", ecl50_pairs=turned) == FAILS
+    assert verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(one, 0.3))) == FAILS
+    found = Analyses(CELLS)
+    found.intervals, found.ecl50_pairs = analyses().intervals, pairs.assign(p_holm=beside * 1.0)
+    assert "All pairs" in RULES["classes"].judge(found)[1]
+    assert "1 of the 3 models" in RULES["classes"].judge(found)[1]

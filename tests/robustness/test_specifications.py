@@ -25,6 +25,7 @@ from cogniload_repro.robustness.specifications import (
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.formulas import build_design, expand_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
@@ -43,7 +44,7 @@ def fits():
 
 def moved(cells):
     """One model's counts, moved so that all sums that the printed tables fix stay."""
-    basis = null_space(fit_glm(cells, f"correct ~ {FIXED_SUMS}").expand(cells).T)
+    basis = null_space(build_design(cells, f"correct ~ {FIXED_SUMS}")[0].T)
     shift = basis @ np.random.default_rng(2).normal(size=basis.shape[1])
     room = np.minimum(cells["correct"], cells["total"] - cells["correct"]).to_numpy(float)
     return cells.assign(correct=cells["correct"] + 0.9 * shift * (room / np.abs(shift)).min())
@@ -119,7 +120,7 @@ def test_points_put_any_fit_at_one_half():
         one = Specification("x", "correct ~ N + rho", family)
         fit, ecl50 = fit_glm(QWQ, one.formula, family), fit_specifications(QWQ, [one])["ecl50"].iloc[0]
         at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-        assert link(fit.expand(at) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
+        assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_a_readers_specification_is_the_last_row():

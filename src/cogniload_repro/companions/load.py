@@ -19,6 +19,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.models import order_models
 from cogniload_repro.robustness.specifications import shared_grids
+from cogniload_repro.statistics.design import lay_out
 from cogniload_repro.statistics.likelihood import maximise, maximise_all
 
 State = TypeVar("State", bound=Hashable)
@@ -138,10 +139,6 @@ def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"everybody": everybody, "person": person, "needles": needles}, index=cells.index)
 
 
-def _paper(cells: pd.DataFrame) -> np.ndarray:
-    return np.column_stack([np.ones(len(cells)), cells["d"], np.log10(cells["N"]), cells["rho"], cells["rho"] ** 2])
-
-
 def _load(cells: pd.DataFrame, reading: str = "everybody", *, free: bool = False) -> np.ndarray:
     """Return the columns of a load, or of S x C and D apart: S and C depend on d alone, so they share an exponent."""
     if not free:
@@ -152,7 +149,7 @@ def _load(cells: pd.DataFrame, reading: str = "everybody", *, free: bool = False
 PAPER = "the paper's regression: d, log N, ρ, ρ²"
 #: What a fit lets accuracy depend on, model by model.
 SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
-    PAPER: _paper,
+    PAPER: lambda cells: lay_out(cells)[:, :5],
     "load, everybody's state": _load,
     "load, the person's state": partial(_load, reading="person"),
     "load, the person's state over its needles": partial(_load, reading="needles"),

@@ -322,45 +322,6 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     return runs
 
 
-def _both_ways(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return each pair from either model's side; the verdict is what the first is (Holm): better, worse or tied."""
-    swapped = pairs.rename(columns={"first": "second", "second": "first"}).assign(difference=-pairs["difference"])
-    both = pd.concat([pairs.assign(verdict="better"), swapped.assign(verdict="worse")])
-    return both.assign(verdict=both["verdict"].where(both["p_holm"] <= ALPHA, "tied"))
-
-
-def check_tiers(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Compare the order of the paper's classes with the pairwise tests.
-
-    One row per pair of models of different classes that does not differ significantly in the order of the classes:
-    upper, upper_tier, lower, lower_tier (models, by class), difference (upper minus lower), p_holm, and verdict
-    ("reversed" if the lower class's model is significantly better, else "not separated").
-    """
-    both = _both_ways(pairs).sort_index(kind="stable").rename(columns={"first": "upper", "second": "lower"})
-    both["verdict"] = both["verdict"].map({"worse": "reversed", "tied": "not separated"})
-    for side in ("upper", "lower"):
-        both[f"{side}_tier"] = both[side].map(TIER_OF)
-    rank = {tier: place for place, tier in enumerate(TIERS)}
-    both = both[(both["upper_tier"].map(rank) < both["lower_tier"].map(rank)) & both["verdict"].notna()]
-    columns = ["upper", "upper_tier", "lower", "lower_tier", "difference", "p_holm", "verdict"]
-    return both[columns].reset_index(drop=True)
-
-
-def place_outsiders(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return, for models that the paper puts into no class, how they compare with the members of each.
-
-    One row per outsider and class: model, tier, better (members significantly worse than the model), tied (members that
-    do not differ significantly), worse (members significantly better than the model).
-    """
-    both = _both_ways(pairs)
-    rows = pd.MultiIndex.from_product(
-        [[model for model in _ranked(pairs) if model not in TIER_OF], TIERS], names=["model", "tier"]
-    )
-    counts = both.groupby(["first", both["second"].map(TIER_OF), "verdict"]).size().unstack("verdict")  # noqa: PD010
-    counts = counts.rename_axis(index=rows.names, columns=None).reindex(rows, columns=["better", "tied", "worse"])
-    return counts.fillna(0).astype(int).reset_index()
-
-
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 

@@ -18,7 +18,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, load_claims, load_conclusions, load_table
 from cogniload_repro.robustness import specifications
-from cogniload_repro.robustness.comparisons import TIERS, check_tiers, compare_pairs, dominant_load, place_outsiders
+from cogniload_repro.robustness.comparisons import TIER_OF, TIERS, compare_pairs, dominant_load
 from cogniload_repro.robustness.interactions import THIRD, interaction_tests, simple_slopes
 from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
@@ -209,18 +209,22 @@ def _leaders(a: Analyses) -> _Found:
 
 
 def _classes(a: Analyses) -> _Found:
-    open_pairs, tied = check_tiers(a.ecl50_pairs), place_outsiders(a.ecl50_pairs).query("tied > 0")
+    pairs, order = a.ecl50_pairs, list(TIERS)
+    upper, lower = (pairs[side].map(TIER_OF).map(order.index, na_action="ignore") for side in ("first", "second"))
+    tied = ~(pairs["p_holm"] <= ALPHA)
+    overlaps = ((upper > lower) | ((upper < lower) & tied)).sum()  # the first of a pair is the better
+    beside = pd.concat([pairs["first"][tied & upper.isna() & lower.notna()],
+                        pairs["second"][tied & upper.notna() & lower.isna()]]).nunique()  # fmt: skip
     ecl50 = np.log(a.points("ecl50")["estimate"])
     inside = {tier: np.diff(np.sort(ecl50[list(models)])).max() for tier, models in TIERS.items() if tier != "low"}
-    order = list(TIERS)
     between = [ecl50[list(TIERS[up])].min() - ecl50[list(TIERS[down])].max()
                for up, down in pairwise(order)]  # fmt: skip
-    separate = "All pairs" if open_pairs.empty else f"All but {len(open_pairs)} pairs"
-    return _each([open_pairs.empty, between[0] > max(inside.values())]), (
+    separate = f"All but {overlaps} pairs" if overlaps else "All pairs"
+    return _each([not overlaps, between[0] > max(inside.values())]), (
         f"{separate} of models of different classes differ in ECL50 (Holm): the classes do not overlap. They are not "
         f"three clusters: neighbours within the frontier class differ by a factor of up to "
         f"{np.exp(inside['frontier']):.2f}, the frontier and mid classes by {np.exp(between[0]):.2f}, and "
-        f"{tied['model'].nunique()} of the {len(a.cells['model'].unique()) - sum(map(len, TIERS.values()))} models "
+        f"{beside} of the {len(a.cells['model'].unique()) - sum(map(len, TIERS.values()))} models "
         "that the paper leaves out do not differ from members of a class."
     )
 

@@ -19,6 +19,7 @@ from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.capacity import grid_means, many_points
+from cogniload_repro.statistics.design import lay_out
 from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
@@ -163,6 +164,8 @@ class _Tables:
                 if abs((correct - ratio * finished) @ counts) < 1e-6:
                     break
                 ratio = float(correct @ counts / (finished @ counts))
+                if fewest == most:  # the ratio is then one of counts
+                    break
             ends.append(ratio)
         return fewest, most, ends[0], ends[1]
 
@@ -179,12 +182,11 @@ class _Division:
 
     def __init__(self, own: pd.DataFrame, *, exact: bool):
         self.ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
-        d, log10_N, rho = own["d"].to_numpy(float), np.log10(own["N"].to_numpy(float)), own["rho"].to_numpy(float)
-        self._x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
+        x = lay_out(own)
+        self._x = x[:, :5]
         self._t, self._means, self._exact = self._x.T @ own["correct"].to_numpy(float), grid_means(own), exact
         levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
-        products = np.column_stack([d * log10_N, d * rho, log10_N * rho, d * log10_N * rho])
-        fixed = np.column_stack([levels, self._x[:, 3:], products])  # of the correct answers: Tables 2 to 6
+        fixed = np.column_stack([levels, x[:, 3:]])  # of the correct answers: Tables 2 to 6
         self._sums = block_diag(fixed.T, levels.T.astype(float))
         self._needed = self._sums @ np.concatenate([own["correct"].to_numpy(float), self.ctx])
 

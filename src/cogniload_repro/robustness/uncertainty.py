@@ -18,6 +18,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics.capacity import grid_means, many_points
+from cogniload_repro.statistics.design import lay_out
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
@@ -76,10 +77,8 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     found = []
     for model, own in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
         if (fit := fit_glm(own)).status == "ok":
-            d, log10_N, rho = own["d"], np.log10(own["N"].astype(float)), own["rho"]
-            x = np.column_stack([np.ones(len(own)), d, log10_N, rho, rho**2])
             k, n = own["correct"].to_numpy(float), own["total"].to_numpy(float)
-            found.append(Quadratic(model, x, k, n, fit, grid_means(own)))
+            found.append(Quadratic(model, lay_out(own)[:, :5], k, n, fit, grid_means(own)))
     return tuple(found)
 
 

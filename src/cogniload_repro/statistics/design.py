@@ -10,10 +10,16 @@ GRID = pd.DataFrame(
     [(cell.N, cell.d, cell.ratio_pct, cell.needles, cell.rho) for cell in PAPER_GRID],
     columns=["N", "d", "ratio_pct", "needles", "rho"],
 )
-_D, _N, _RHO = GRID["d"].to_numpy(float), np.log10(GRID["N"].to_numpy(float)), GRID["rho"].to_numpy(float)
 
-#: Design matrix, shape (140, 9): 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho.
-X = np.column_stack([np.ones(len(GRID)), _D, _N, _RHO, _RHO**2, _D * _N, _D * _RHO, _N * _RHO, _D * _N * _RHO])
+
+def lay_out(cells: pd.DataFrame) -> np.ndarray:
+    """Return the columns of Appendix B's regression: 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho."""
+    d, N, rho = cells["d"].to_numpy(float), np.log10(cells["N"].to_numpy(float)), cells["rho"].to_numpy(float)
+    return np.column_stack([np.ones(len(cells)), d, N, rho, rho**2, d * N, d * rho, N * rho, d * N * rho])
+
+
+#: The columns over the grid, shape (140, 9).
+X = lay_out(GRID)
 LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
+from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -71,10 +71,6 @@ class Fit:
     def accuracy(self) -> np.ndarray:
         """Fitted accuracy of the rows with answers."""
         return np.exp(FAMILIES[self.family].log_p(self.eta))
-
-    def expand(self, cells: pd.DataFrame) -> np.ndarray:
-        """Return the design matrix at each row of a frame with the covariates that the formula names."""
-        return expand_design(cells, self.spec)
 
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
