@@ -77,7 +77,7 @@ def small_problem(seed):
     return constraints, np.array([table for table in k if constraints.met(table)])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_table_lies_outside_the_range(seed):
     """The range of a group's share holds every table, and is not much wider than they are."""
     constraints, tables = small_problem(seed)
@@ -88,7 +88,7 @@ def test_no_table_lies_outside_the_range(seed):
     assert high - 0.15 <= shares.max() <= high + 1e-9
 
 
-@pytest.mark.parametrize("name", ["gpt-5-2025-08-07", "QwQ-32B", "o3-2025-04-16"])
+@pytest.mark.parametrize("name", ["gpt-5-2025-08-07", "o3-2025-04-16"])
 def test_committed_counts_meet_their_constraints(name):
     """The committed table is one of those that the bounds hold, and printed sums have no range."""
     recovered, own = recovered_from(CELLS, name), CELLS[CELLS["model"] == name]

@@ -6,7 +6,6 @@ import pytest
 from flint import fmpz_mat
 
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import correct_by
 from cogniload_repro.reconstruction import counts
 from cogniload_repro.reconstruction.constraints import constrain, expected_accuracy, surprise
 from cogniload_repro.reconstruction.counts import draw_counts, exchanges, walk
@@ -44,22 +43,6 @@ def test_exchanges_and_moves_reach_every_table(problem):
     """Together they are a basis of all whole-number changes: their determinant is 1 or -1."""
     *_, basis, particular = problem
     assert abs(int(fmpz_mat(np.vstack([basis, particular]).tolist()).det())) == 1
-
-
-def test_exact_sums_are_those_of_tables_4_and_5(problem):
-    """Each level of d and of N but the last has its printed number of correct answers."""
-    name, constraints = problem[0].model.name, problem[2]
-    rows = []
-    for table, key in (("table4", "d"), ("table5", "N")):
-        own = correct_by(table)
-        own = own[own["model"] == name]
-        rows += [((GRID[key] == level).to_numpy(), correct) for level, correct in own[[key, "correct"]].to_numpy()]
-    del rows[-1]
-    for place, (cells, correct) in enumerate(rows):
-        np.testing.assert_array_equal(constraints.exact[place], cells)
-        assert constraints.sums[place] == correct
-    np.testing.assert_array_equal(constraints.exact[-1], 500 * GRID["needles"] // GRID["N"])
-    assert len(constraints.exact) == len(rows) + 1
 
 
 def test_expected_accuracies_meet_the_constraints_on_average(problem):

@@ -79,7 +79,7 @@ def test_predictions_are_those_of_the_regressions():
         assert values[f"beta_{name}"] == pytest.approx(full.coef[full.terms.index(term)], abs=1e-7)
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if not m.missing], ids=lambda m: m.name)
+@pytest.mark.parametrize("model", [BY_NAME["QwQ-32B"], BY_NAME["gpt-5-2025-08-07"]], ids=lambda m: m.name)
 def test_exact_statistics_are_those_of_any_table_with_the_printed_sums(model):
     """Sums over d, weighted by d and log10 N, come from Tables 4 and 5 alone, and both tables agree on the total."""
     total, by_d, by_N = exact_statistics(model.name)
@@ -94,7 +94,9 @@ def test_exact_statistics_are_those_of_any_table_with_the_printed_sums(model):
 
 
 def test_puzzles_per_cell_leave_out_the_missing():
-    """Missing puzzles are taken from the cells of the ratios chosen for them."""
+    """Missing puzzles are taken from the cells of the ratios chosen; two of one condition are missed in 28 ways."""
+    counts = {name: len(missing_ratios(BY_NAME[name])) for name in ("Qwen3-1.7B", "o3-2025-04-16", "QwQ-32B")}
+    assert counts == {"Qwen3-1.7B": 28, "o3-2025-04-16": 49, "QwQ-32B": 1}
     model = BY_NAME["o3-2025-04-16"]
     n = puzzles_per_cell(model, (50, 25))
     short = GRID[n < 10]
@@ -122,7 +124,7 @@ def test_recovered_statistics_print_what_is_printed(name):
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6))
 def test_the_centring_step_cannot_be_improved(seed):
     """No other step makes the largest deviation smaller, by comparison with 200 random ones around it."""
@@ -182,12 +184,6 @@ def test_one_row_disagrees_and_no_other(rows):
     assert [one.model.name for one in rows if least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
     one = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little
     assert 1 < least_deviation(one) <= one.max_deviation < least_deviation(one) + 0.2
-
-
-def test_ways_to_miss_puzzles():
-    """Two puzzles of one condition are missed in 28 ways, two of different ones in 49, none in one."""
-    counts = {name: len(missing_ratios(BY_NAME[name])) for name in ("Qwen3-1.7B", "o3-2025-04-16", "QwQ-32B")}
-    assert counts == {"Qwen3-1.7B": 28, "o3-2025-04-16": 49, "QwQ-32B": 1}
 
 
 def test_a_threshold_where_none_is_printed_deviates_without_bound():
