@@ -1,4 +1,4 @@
-"""Which models differ: pairs compared by accuracy over the cells that both have, or by ECL50.
+"""Which models differ: pairs compared by accuracy over the cells that both have, or by ECL50; all models at once.
 
 The mean over cells has the standard error of a stratified design, with the accuracies that the paper's regression fits.
 The printed tables identify it, and where the regression misses it is too large rather than too small. Answers of two
@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, linregress, norm, t
+from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import ALPHA
+from cogniload_repro.published import ALPHA, load_facts
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
@@ -30,6 +32,9 @@ VERDICTS = ("different", "different, negligible", "equivalent", "inconclusive")
 #: With more models than this, a model that is not the paper's is compared with its nearest neighbours alone.
 MANY, NEIGHBOURS = 40, 5
 _CELL = ["N", "d", "ratio_pct"]
+_TERMS = {"d": 1, "N": 2, "rho": 3, "rho2": 4}
+#: Distance between the ends of the paper's grid: units of d, factors of ten in N, nominal ratio.
+_RANGES = {"d": np.ptp(GRID["d"]), "N": np.ptp(np.log10(GRID["N"])), "rho": np.ptp(GRID["ratio_pct"]) / 100}
 
 #: The three classes, in the order in which the paper names their members (paper, section 3.1.4).
 TIERS = {
@@ -342,3 +347,47 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=columns)
     p = 2 * norm.sf((table["difference"] / table["se"]).abs().astype(float))
     return table.assign(p=p, p_holm=correct_holm(p))
+
+
+def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how much the models' coefficients differ beyond sampling error (random effects, Paule and Mandel).
+
+    One row per term of the paper's regression: term (d, N, rho, rho2), models, mean (log-odds per unit), tau (standard
+    deviation of the true coefficients), q and p (Cochran's test that all models share one), i2 (share of the variance
+    that is not sampling error), relative (tau by the size of the mean), span (tau times the tested range of the load;
+    NaN for rho2). Empty for fewer than two models with a finite fit.
+    """
+    fits, rows = fit_quadratics(cells), []
+    for term, column in _TERMS.items() if len(fits) > 1 else ():
+        beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
+        found = combine_effects(beta, se**2, method_re="iterated")
+        mean, tau = found.mean_effect_re, np.sqrt(max(found.tau2, 0.0))
+        rows.append((term, len(fits), mean, tau, found.q, found.test_homogeneity().pvalue, max(found.i2, 0.0),
+                     tau / abs(mean), tau * _RANGES.get(term, np.nan)))  # fmt: skip
+    return pd.DataFrame(rows, columns=["term", "models", "mean", "tau", "q", "p", "i2", "relative", "span"])
+
+
+def place_models(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return size, date, accuracy and slope of the paper's models with a finite fit.
+
+    One row per model: model, parameters_billion (NaN where it is not public), released (date), source, accuracy
+    (overall, a fraction), log_odds of it, beta_N (absolute slope of the paper's regression).
+    """
+    rows = []
+    for one in fit_quadratics(cells):
+        share = one.k.sum() / one.n.sum()
+        rows.append((one.model, share, np.log(share / (1 - share)), abs(one.fit.coef[2])))
+    return load_facts().merge(pd.DataFrame(rows, columns=["model", "accuracy", "log_odds", "beta_N"]), on="model")
+
+
+def relate_scale(placed: pd.DataFrame) -> pd.DataFrame:
+    """Return how the log-odds of the overall accuracy change per doubling of parameters, by least squares.
+
+    One row: predictor, models (of known size), slope, low and high (95%, Student's t); none with fewer than four.
+    """
+    known, rows = placed[placed["parameters_billion"].notna()], []
+    if len(known) > 3:
+        line = linregress(np.log2(known["parameters_billion"]), known["log_odds"])
+        reach = t.ppf(1 - ALPHA / 2, len(known) - 2) * line.stderr
+        rows.append(("doubling of parameters", len(known), line.slope, line.slope - reach, line.slope + reach))
+    return pd.DataFrame(rows, columns=["predictor", "models", "slope", "low", "high"])

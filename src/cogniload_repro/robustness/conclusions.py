@@ -17,10 +17,9 @@ from scipy.stats import binomtest, norm, spearmanr
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ALPHA, load_claims, load_conclusions, load_table
-from cogniload_repro.robustness import specifications
-from cogniload_repro.robustness.comparisons import TIER_OF, TIERS, compare_pairs, dominant_load
+from cogniload_repro.robustness import comparisons, specifications
+from cogniload_repro.robustness.comparisons import TIER_OF, TIERS
 from cogniload_repro.robustness.interactions import THIRD, interaction_tests, simple_slopes
-from cogniload_repro.robustness.other import heterogeneity_table, place_models
 from cogniload_repro.robustness.overflows import finished_accuracy, overflow_shares
 from cogniload_repro.robustness.uncertainty import capacity_intervals, correct_holm, fit_quadratics, trough_table
 from cogniload_repro.statistics.fits import interactions_table
@@ -54,12 +53,12 @@ class Analyses:
 
     intervals = cached_property(lambda self: capacity_intervals(self.cells))
     troughs = cached_property(lambda self: trough_table(self.cells))
-    ecl50_pairs = cached_property(lambda self: compare_pairs(self.cells, "ecl50"))
-    loads = cached_property(lambda self: dominant_load(self.cells))
+    ecl50_pairs = cached_property(lambda self: comparisons.compare_pairs(self.cells, "ecl50"))
+    loads = cached_property(lambda self: comparisons.dominant_load(self.cells))
     slopes = cached_property(lambda self: simple_slopes(self.cells))
     dispersion = cached_property(lambda self: specifications.dispersion_table(self.cells))
-    heterogeneity = cached_property(lambda self: heterogeneity_table(self.cells).set_index("term"))
-    placed = cached_property(lambda self: place_models(self.cells))
+    heterogeneity = cached_property(lambda self: comparisons.heterogeneity_table(self.cells).set_index("term"))
+    placed = cached_property(lambda self: comparisons.place_models(self.cells))
     overflows = cached_property(lambda self: overflow_shares(self.cells))
 
     @cached_property
