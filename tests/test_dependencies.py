@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -53,46 +54,35 @@ def declared() -> dict[str, set[str]]:
     return {group: {plain(one) for one in ones} - {"cogniload-repro"} for group, ones in groups.items()}
 
 
-def imported(*folders: str) -> set[str]:
-    """Packages that the Python files and notebooks of some folders import, the standard library left out."""
-    distributions, found = packages_distributions(), set()
-    for folder in folders:
-        texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
-        for path in (ROOT / folder).glob("*.ipynb"):
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            texts += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        for node in (node for text in texts for node in ast.walk(ast.parse(text))):
-            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            found |= {name.partition(".")[0] for name in names}
+@cache
+def imported(folder: str) -> set[str]:
+    """Packages that the Python files and notebooks of a folder import, the standard library left out."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob("*.py")]
+    for path in (ROOT / folder).glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    found = set()
+    for node in (node for text in texts for node in ast.walk(ast.parse(text))):
+        names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        found |= {name.partition(".")[0] for name in names}
     own = {"cogniload_repro", "fixtures"}
     own |= {path.stem for place in ("tests", "benchmarks", "book/_ext") for path in (ROOT / place).rglob("*.py")}
-    others = found - sys.stdlib_module_names - own
-    return {plain(distributions[name][0]) if name in distributions else plain(name) for name in others}
+    others, known = found - sys.stdlib_module_names - own, packages_distributions()
+    return {plain(known[name][0]) if name in known else plain(name) for name in others}
 
 
-def test_what_is_declared_is_used():
+def test_what_is_declared_is_used_and_what_is_imported_is_declared():
     """A runtime package is imported by the package or the book, any other one somewhere, or there is its reason."""
-    groups, runtime = declared(), imported("src", "book", "notebooks")
-    used = {"": runtime, "dev": imported("src", "book", "notebooks", "tests", "benchmarks")}
-    idle = {group: names - used.get(group, runtime) - WITHOUT_IMPORT.keys() for group, names in groups.items()}
-    assert not any(idle.values()), idle
-
-
-def test_what_is_imported_is_declared():
-    """The package imports what a plain installation or an extra brings, tests and scripts what development does."""
     groups = declared()
     everything = set().union(*groups.values())
-    for allowed, folders in (
-        (everything - groups["dev"], ("src", "book", "notebooks")),
-        (everything, ("tests", "benchmarks")),
-    ):
-        assert imported(*folders) - allowed - BROUGHT_BY.keys() == set()
-
-
-def test_reasons_still_stand():
-    """Each file still has the words for which its package is declared; what comes along does with a declared one."""
-    everything = set().union(*declared().values())
+    runtime = imported("src") | imported("book") | imported("notebooks")
+    others = imported("tests") | imported("benchmarks")
+    for group, names in groups.items():
+        used = {"": runtime, "dev": runtime | others}.get(group, runtime)
+        assert names - used - WITHOUT_IMPORT.keys() == set(), group
+    assert runtime - (everything - groups["dev"]) - BROUGHT_BY.keys() == set()
+    assert others - everything - BROUGHT_BY.keys() == set()
     stale = {name for name, (file, words) in WITHOUT_IMPORT.items() if words not in (ROOT / file).read_text("utf-8")}
     assert stale & everything == set()
     assert set(BROUGHT_BY.values()) <= everything

@@ -31,6 +31,8 @@ def test_words_of_servers_are_kinds(word, kind):
 @pytest.mark.parametrize(
     ("response", "answer"),
     [
+        *((response, None) for response in ("<think>a", "<think>a</think>b<think>c", "[THINK]a", "<reasoning>",
+          "◁think▷a", "<|begin_of_thought|>a", "<|channel|>analysis<|message|>a", "analysisWe need")),
         ("<think>a</think>b", "b"),
         ("a</think>b", "b"),
         ("<thinking>a</thinking>b", "b"),
@@ -47,20 +49,10 @@ def test_words_of_servers_are_kinds(word, kind):
         ("analysis of the statements", "analysis of the statements"),
         ("", ""),
     ],
-)
-def test_the_answer_follows_the_trace(response, answer):
-    """Marks of many models are known; one that stands in the prompt is missing in the response."""
-    assert take_answer(response) == answer
-
-
-@pytest.mark.parametrize(
-    "response",
-    ["<think>a", "<think>a</think>b<think>c", "[THINK]a", "<reasoning>", "◁think▷a", "<|begin_of_thought|>a",
-     "<|channel|>analysis<|message|>a", "analysisWe need"],
 )  # fmt: skip
-def test_a_trace_that_is_not_closed_has_no_answer(response):
-    """The response was cut off, or the model never came to an answer."""
-    assert take_answer(response) is None
+def test_the_answer_follows_the_trace(response, answer):
+    """Marks of many models are known, one may stand in the prompt; a trace that is not closed has no answer."""
+    assert take_answer(response) == answer
 
 
 @given(st.text(st.characters(exclude_characters="/_|)")), st.text(st.characters(exclude_characters="<[◁a)")))

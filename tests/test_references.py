@@ -17,20 +17,17 @@ from cogniload_repro.robustness.conclusions import LEADERS
 from cogniload_repro.robustness.interactions import simple_slopes
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXTS = [
-    file
-    for pattern in (
-        "src/**/*.py",
-        "book/*.md",
-        "notebooks/*.ipynb",
-        "docs/*.md",
-        "benchmarks/*.py",
-        "scripts/*",
-        "*.md",
-        "Makefile",
-    )
-    for file in ROOT.glob(pattern)
-]
+PATTERNS = ("src/**/*.py", "book/*.md", "notebooks/*.ipynb", "docs/*.md", "benchmarks/*.py", "scripts/*", "*.md")
+    "src/**/*.py",
+    "book/*.md",
+    "notebooks/*.ipynb",
+    "docs/*.md",
+    "benchmarks/*.py",
+    "scripts/*",
+    "*.md",
+    "Makefile",
+)
+TEXTS = [ROOT / "Makefile", *(file for pattern in PATTERNS for file in ROOT.glob(pattern))]
 #: In code or at the start of a line, as commands are written; "make sense" is none.
 MAKE = re.compile(r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE)
 COMMAND = re.compile(r"(?:`|^|bin/|  )cogniload ([a-z][a-z-]*)((?: --[a-z-]+)*)", re.MULTILINE)
@@ -46,19 +43,16 @@ def find(pattern: re.Pattern) -> dict[str, list[str]]:
     return found
 
 
-def test_every_target_that_is_named_exists():
-    """A remedy such as `make score` is a target of the Makefile."""
-    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = find(MAKE)
-    assert {"reproduce", "score", "render"} <= set(named)
-    assert {name: files for name, files in named.items() if name not in targets} == {}
-
-
-def test_every_command_that_is_named_exists():
-    """So is `cogniload check` a command."""
-    named = find(COMMAND)
-    assert {"check", "puzzles", "verify"} <= set(named)
-    assert {name: files for name, files in named.items() if name not in main.commands} == {}
+def test_every_target_and_command_that_is_named_exists():
+    """A remedy such as `make score` is a target of the Makefile, `cogniload check` a command."""
+    targets = re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for pattern, known, some in (
+        (MAKE, targets, {"reproduce", "score", "render"}),
+        (COMMAND, main.commands, {"check", "puzzles", "verify"}),
+    ):
+        named = find(pattern)
+        assert some <= set(named)
+        assert {name: files for name, files in named.items() if name not in known} == {}
 
 
 def test_every_option_that_is_named_exists():

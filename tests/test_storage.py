@@ -22,14 +22,9 @@ FRAME = pd.DataFrame({"model": ["a", "b"], "total": [1, 2]})
 LABEL = {"provenance": "imported", "source": "a test"}
 
 
-def test_a_path_stays_a_path(tmp_path):
-    """Only what has a scheme is an address."""
-    assert as_place("data/build") == Path("data/build")
-    assert as_place(tmp_path) is tmp_path
-
-
-def test_an_address_needs_its_extra(monkeypatch):
-    """The message names the address and what to install."""
+def test_an_address_needs_its_extra(monkeypatch, tmp_path):
+    """Only what has a scheme is an address; the message names it and what to install."""
+    assert (as_place("data/build"), as_place(tmp_path)) == (Path("data/build"), tmp_path)
     monkeypatch.setitem(sys.modules, "upath", None)
     with pytest.raises(ValueError, match=r"s3://bucket/build is an address; install cogniload-repro\[cluster\]"):
         as_place("s3://bucket/build")
@@ -68,28 +63,22 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
     assert read_metadata(one) == LABEL
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_interrupted_write_leaves_the_old_file(tmp_path, error):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     """A reader meets the old content or the new, and no rubbish stays behind."""
     path = write_table(tmp_path / "cells.parquet", FRAME, LABEL)
     before = path.read_bytes()
-    with pytest.raises(error), table_writer(path, pa.Schema.from_pandas(FRAME), LABEL):
-        raise error
+    with pytest.raises(KeyboardInterrupt), table_writer(path, pa.Schema.from_pandas(FRAME), LABEL):
+        raise KeyboardInterrupt
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_parts_of_killed_runs_are_removed(tmp_path):
-    """Only hidden part files go."""
-    (tmp_path / ".cells.parquet.17.part").touch()
-    (tmp_path / "cells.parquet").touch()
-    remove_parts(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["cells.parquet"]
-
-
 def test_a_file_that_is_no_parquet_is_refused(tmp_path):
-    """The message names the file."""
+    """The message names the file; of a folder's files, only hidden parts of killed runs are removed."""
     (tmp_path / "page.parquet").write_text("<html>")
+    (tmp_path / ".page.parquet.17.part").touch()
+    remove_parts(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["page.parquet"]
     named = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
     with named, open_parquet(tmp_path / "page.parquet"):
         pass
