@@ -2,8 +2,7 @@
 
 Probes of critical load it answers too, rightly up to a known size.
 
-What it does to a prompt follows from the prompt alone, so that a test knows what must come out. Run by hand:
-``python tests/solving_server.py PORT ANSWERED.txt [CURVE]``.
+What it does to a prompt follows from the prompt alone, so that a test knows what must come out.
 """
 
 import hashlib
@@ -11,7 +10,6 @@ import json
 import math
 import random
 import re
-import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -48,11 +46,11 @@ def answer_probe(text):
     return "Answer: " + ", ".join(str(value + (size > CAPACITY[kind])) for value in values)
 
 
-def fate(text, curve=CURVE):
+def fate(text):
     """What happens to a prompt: how its answer ends, where it thinks, and what fails at the first attempt."""
     puzzle, rng = parse_puzzle(text), random.Random(hashlib.sha256(text.encode()).digest())
     terms = (1, puzzle.d, math.log10(puzzle.N), puzzle.rho, puzzle.rho**2)
-    right = rng.random() < 1 / (1 + math.exp(-sum(map(math.prod, zip(curve, terms, strict=True)))))
+    right = rng.random() < 1 / (1 + math.exp(-sum(map(math.prod, zip(CURVE, terms, strict=True)))))
     end = "right" if right else rng.choice(["wrong", "cut", "wrong", "full"])
     trouble = rng.choices(["", "429", "500", "stall"], [85, 6, 6, 3])[0]
     return {"puzzle": puzzle, "end": end, "in_field": rng.random() < 0.5, "trouble": trouble}
@@ -61,8 +59,8 @@ def fate(text, curve=CURVE):
 class Server:
     """The server in a thread; `answered` has the hash of each prompt once for each answer that was sent."""
 
-    def __init__(self, port=0, curve=CURVE, answered=None, pause=0.02):
-        self.answered, self.curve, self.pause = [] if answered is None else answered, curve, pause
+    def __init__(self, port=0, answered=None, pause=0.02):
+        self.answered, self.pause = [] if answered is None else answered, pause
         self.met, self.lock, own = set(), threading.Lock(), self
 
         class Handler(BaseHTTPRequestHandler):
@@ -112,11 +110,8 @@ class Server:
         (message,) = request["messages"]
         text, key = message["content"], key_of(message["content"])
         if said := answer_probe(text):
-            usage = {"prompt_tokens": len(text) // 4, "completion_tokens": 9, "total_tokens": len(text) // 4 + 9}
-            choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-            body = {"id": "c", "object": "chat.completion", "created": 0, "model": "solver", "choices": [choice]}
-            return 200, body | {"usage": usage}, key
-        own = fate(text, self.curve)
+            return 200, complete({"role": "assistant", "content": said}, "stop", len(text) // 4, 9), key
+        own = fate(text)
         time.sleep(self.pause)
         with self.lock:
             first, _ = key not in self.met, self.met.add(key)
@@ -137,29 +132,17 @@ class Server:
         else:
             close = "" if reason == "length" else f"</think>\n\n{said}"
             reply = {"role": "assistant", "content": f"<think>{thought}{close}"}
-        usage = {"prompt_tokens": prompt_tokens, "completion_tokens": spent, "total_tokens": prompt_tokens + spent}
-        choice = {"index": 0, "message": reply, "finish_reason": reason}
-        body = {"id": "c", "object": "chat.completion", "created": 0, "model": "solver", "choices": [choice]}
-        return 200, body | {"usage": usage}, key
+        return 200, complete(reply, reason, prompt_tokens, spent), key
+
+
+def complete(message, reason, prompt_tokens, spent):
+    """The body of an answer, as the protocol has it."""
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": spent, "total_tokens": prompt_tokens + spent}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    body = {"id": "c", "object": "chat.completion", "created": 0, "model": "solver", "choices": [choice]}
+    return body | {"usage": usage}
 
 
 def key_of(text):
     """A short name for a prompt."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class _File(list):
-    """Answers noted in a file, which outlives the server."""
-
-    def __init__(self, path):
-        super().__init__()
-        self._file = open(path, "a", buffering=1)  # noqa: SIM115  (as long as the process)
-
-    def append(self, key):
-        self._file.write(f"{key}\n")
-
-
-if __name__ == "__main__":
-    curve = tuple(map(float, sys.argv[3].split(","))) if len(sys.argv) > 3 else CURVE
-    Server(int(sys.argv[1]), curve, _File(sys.argv[2]))
-    threading.Event().wait()

@@ -1,5 +1,7 @@
 """Logs that are not as they should be, made by Inspect itself: a sentence each, and what is usable is kept."""
 
+from collections import Counter
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -67,36 +69,20 @@ def test_a_run_that_ended_with_an_error(tmp_path):
     assert "of 6 are in it; continue it with `inspect eval-retry`" in detail
 
 
-def test_a_log_of_another_task_beside_one_of_ours(tmp_path):
-    """Its samples are no puzzles, each is told; ours are read."""
-    ask(tmp_path / "logs")
+def test_logs_of_another_task_or_comparability_version_beside_one_of_ours(tmp_path):
+    """Their samples are told, one by one or with a sentence for all; ours are read, an answer to a puzzle once."""
+    log = ask(tmp_path / "logs")
     ask(tmp_path / "logs", Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])))
-    responses, ((_, reason, detail),) = read(tmp_path / "logs", tmp_path)
-    assert responses == {"mockllm/model": 6}
-    assert reason == "unknown puzzle"
-    assert "no known puzzle has the text 'What is 2 + 2?'" in detail
-
-
-def test_a_log_of_another_comparability_version_beside_one_of_ours(tmp_path):
-    """Its answers are not put among the others, and a sentence says why."""
-    log = ask(tmp_path / "old")
+    puzzles = [Sample(id=row["name"], input=row["text"]) for row in draw_puzzles(Cell(20, 50, 5), 0, 2)]
+    assert ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
     log.eval.task_version, log.eval.model = "0-A", "mockllm/other"
     write_eval_log(log, str(tmp_path / "logs" / "old.eval"))
-    ask(tmp_path / "logs")
-    responses, ((row, _, detail),) = read(tmp_path / "logs", tmp_path)
-    assert (responses, row) == ({"mockllm/model": 6}, 0)
-    assert "comparability version 0" in detail
-
-
-def test_epochs_of_a_foreign_task(tmp_path):
-    """The first answer to a puzzle counts, the others are duplicates; our own task refuses them."""
-    puzzles = [Sample(id=row["name"], input=row["text"]) for row in draw_puzzles(Cell(20, 50, 1), 0, 2)]
-    log = ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=3)
-    assert log.status == "success"
-    responses, rejected = read(log.location, tmp_path)
-    assert responses == {"mockllm/model": 2}
-    assert [reason for _, reason, _ in rejected] == ["duplicate"] * 4
-    assert "has answered" in rejected[0][2]
+    responses, rejected = read(tmp_path / "logs", tmp_path)
+    assert responses == {"mockllm/model": 8}
+    assert Counter(reason for _, reason, _ in rejected) == {"unknown puzzle": 1, "duplicate": 2, "unreadable file": 1}
+    details = " ".join(detail for _, _, detail in rejected)
+    assert "no known puzzle has the text 'What is 2 + 2?'" in details
+    assert "comparability version 0" in details
 
 
 def test_another_model_that_answered(tmp_path):

@@ -38,15 +38,8 @@ def test_numbers_are_the_printed_strings(table):
         expected = [float(text) if text else np.nan for text in printed[column]]
         np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
     assert all(numbers[column].dtype == "int64" for column, kind in columns.items() if kind == "whole")
-
-
-def test_a_table_may_be_changed_without_changing_the_next_one():
-    """What a caller does to a loaded table stays with the caller."""
-    first = load_table("table6")
-    first["aic_linear"] = 0.0
-    first["new"] = 1
-    assert "new" not in load_table("table6")
-    assert (load_table("table6")["aic_linear"] > 0).all()
+    numbers["model"] = ""  # what a caller does to a loaded table stays with the caller
+    assert (load_table(table)["model"] == printed["model"]).all()
 
 
 @pytest.mark.parametrize("name", ["table4", "table5"])
@@ -123,7 +116,6 @@ def edit(path, row, change):
         ("table2", 1, lambda line: line.replace("beta_rho2,", "beta_x,"), "has no column beta_rho2"),
         ("table2", 4, lambda line: line.replace("gemini", "gemin-"), r"row 3 \(gemin-.* has model 'gemin-"),
         ("table2", 2, lambda line: line.replace("22.51", "22,51"), "row 1 has more fields than the header"),
-        ("table2", 5, lambda line: '"' + line, "cannot be read"),
         ("table2", 2, lambda line: line.replace("22.51", "22.5l"), r"row 1 .* has beta_0 '22\.5l', not a number"),
         ("table4", 3, lambda line: line.replace(",3,", ",1,", 1), "row 2 .* is there before"),
         ("table4", 2, lambda line: line.replace(",31,", ",31.5,"), r"row 1 .* has valid_logic '31\.5', not a whole"),
@@ -139,18 +131,13 @@ def test_a_damaged_table_is_refused(folder, table, row, change, complaint):
     assert message.startswith(str(path))
     assert "restore" in message
     assert "\n" not in message
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [(b"", "cannot be read"), (b"\xff\xfe\x00", "cannot be read"), (None, "is missing; restore the file with `git")],
-)
-def test_a_file_that_is_no_table_is_refused(folder, content, complaint):
-    """An empty file, one that is not UTF-8 and none at all are named."""
-    path = folder / TABLES["table6"][0]
-    path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"table6_aic\.csv {complaint}"):
-        load_table("table6", folder)
+    for content in (b"", b"\xff\xfe\x00"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{path.name} cannot be read"):
+            load_printed(table, folder)
+    path.unlink()
+    with pytest.raises(ValueError, match=rf"{path.name} is missing; restore the file with `git"):
+        load_printed(table, folder)
 
 
 def test_damaged_claims_are_refused(folder):

@@ -18,15 +18,6 @@ from cogniload_repro.robustness.interactions import simple_slopes
 
 ROOT = Path(__file__).resolve().parents[1]
 PATTERNS = ("src/**/*.py", "book/*.md", "notebooks/*.ipynb", "docs/*.md", "benchmarks/*.py", "scripts/*", "*.md")
-    "src/**/*.py",
-    "book/*.md",
-    "notebooks/*.ipynb",
-    "docs/*.md",
-    "benchmarks/*.py",
-    "scripts/*",
-    "*.md",
-    "Makefile",
-)
 TEXTS = [ROOT / "Makefile", *(file for pattern in PATTERNS for file in ROOT.glob(pattern))]
 #: In code or at the start of a line, as commands are written; "make sense" is none.
 MAKE = re.compile(r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE)

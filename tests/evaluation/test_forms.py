@@ -9,6 +9,7 @@ import pytest
 from cogniload_repro.companions.perturbations import PERTURBATIONS
 from cogniload_repro.companions.protocol import list_queries, overload_prompt
 from cogniload_repro.companions.scap import KINDS, draw_probe
+from cogniload_repro.evaluation import forms
 from cogniload_repro.evaluation.forms import (
     answer_budget,
     count_prompt,
@@ -29,16 +30,10 @@ from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import score_response
 
 
-def test_seed_42_is_the_default_set():
-    """The first puzzles of a cell are those that the paper's set begins with."""
-    cell, ids = PAPER_GRID[3], read_manifest()[PAPER_GRID[3]]
-    assert [row["puzzle_id"] for row in draw_puzzles(cell, 0, 4)] == ids[:4]
-    assert [row["puzzle_id"] for row in draw_puzzles(cell, 2, 4)] == ids[2:4]
-
-
 def test_a_place_is_one_puzzle_for_ever():
-    """What is asked later or beside it changes nothing; another seed gives others, and so do places beyond the set."""
-    cell = Cell(20, 50, 1)
+    """Seed 42 asks the default set; what is asked later changes nothing; other seeds and places give other puzzles."""
+    cell, ids = PAPER_GRID[3], read_manifest()[PAPER_GRID[3]]
+    assert [row["puzzle_id"] for row in draw_puzzles(cell, 2, 4)] == ids[2:4]
     names = [row["name"] for row in draw_puzzles(cell, 0, 6, seed=7)]
     assert [row["name"] for row in draw_puzzles(cell, 4, 6, seed=7)] == names[4:]
     assert not set(names) & {row["name"] for row in draw_puzzles(cell, 0, 6)}
@@ -57,11 +52,9 @@ def test_queries_are_those_of_the_set_that_is_written(tmp_path, condition):
 
 def test_a_cell_with_one_puzzle_borrows_from_further_ones():
     """The short form has cells with one puzzle; what is woven in comes from the same cell, and is not asked about."""
-    cell = Cell(20, 50, 3)
-    ((row, query),) = draw_queries(cell, 0, 1, 42, PORT, None, 3)
-    first, *others = draw_puzzles(cell, 0, 3)
-    assert row == first
-    assert query == overload_prompt([*(one["text"] for one in others), first["text"]])
+    first, *others = draw_puzzles(Cell(20, 50, 3), 0, 3)
+    query = overload_prompt([*(one["text"] for one in others), first["text"]])
+    assert list(draw_queries(Cell(20, 50, 3), 0, 1, 42, PORT, None, 3)) == [(first, query)]
 
 
 def test_what_cannot_be_asked_is_refused():
@@ -112,26 +105,20 @@ def test_the_estimate_is_a_little_below_what_every_model_of_the_paper_counted():
 
 def test_prompt_and_answer_fill_the_context_but_for_what_is_reserved():
     """The paper's 32,768 tokens less 20; a prompt that leaves nothing is refused."""
-    assert answer_budget(748) == 32_000
-    assert answer_budget(32_747) == 1
+    assert [answer_budget(tokens) for tokens in (748, 32_747)] == [32_000, 1]
     with pytest.raises(ValueError, match="fills the paper's context of 32,768"):
         answer_budget(32_748)
 
 
-def test_without_tokenizers_all_is_estimated(tmp_path):
-    """An unknown model, or a known one whose tokenizer is not there."""
+def test_a_known_model_is_counted_by_its_own_tokenizer(monkeypatch, tmp_path):
+    """The last part of Inspect's name finds it, whatever its case; without a tokenizer it is estimated."""
     for model in ("mockllm/model", f"vllm/Qwen/{NAMES[0]}"):
         assert count_prompt("Solve this.", model, tmp_path) == (estimate_tokens("Solve this."), "estimate")
-
-
-def test_a_known_model_is_counted_by_its_own_tokenizer(monkeypatch, tmp_path):
-    """The last part of Inspect's name finds it, whatever its case."""
     file = next(iter(find_tokenizers()))
-    monkeypatch.setattr("cogniload_repro.evaluation.forms.present_tokenizers", lambda folder: (file.name,))
-    monkeypatch.setattr("cogniload_repro.evaluation.forms.load_tokenizer", lambda name, folder: name)
-    monkeypatch.setattr("cogniload_repro.evaluation.forms.count_tokens", lambda texts, tokenizer: [len(texts[0])])
-    folder = tmp_path / "own"
-    assert count_prompt("12345", f"openai-api/x/{file.models[0].upper()}", folder) == (5, file.name)
+    monkeypatch.setattr(forms, "present_tokenizers", lambda folder: (file.name,))
+    monkeypatch.setattr(forms, "load_tokenizer", lambda name, folder: name)
+    monkeypatch.setattr(forms, "count_tokens", lambda texts, tokenizer: [len(texts[0])])
+    assert count_prompt("12345", f"openai-api/x/{file.models[0].upper()}", tmp_path / "own") == (5, file.name)
 
 
 def test_no_whole_prompt_is_estimated_longer_than_the_paper_s_tokenizers_count_it():

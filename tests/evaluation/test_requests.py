@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from harness import run, write_lines
@@ -71,14 +70,12 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
     """What is too much for one file goes on in the next, in order; files of an earlier, longer batch are gone."""
     monkeypatch.setattr(requests, "_MAX_REQUESTS", 2)
     queries = [Query(f"20_1_1_{number}_red", "", "?") for number in range(5)]
-    long = requests.write_batches(tmp_path, queries, "m", Sampling(max_tokens=9))
-    assert [len(path.read_text().splitlines()) for path in long] == [2, 2, 1]
-    assert [json.loads(line)["custom_id"] for path in long for line in path.read_text().splitlines()] == [
-        query.name for query in queries
-    ]
+    long = [path.read_text().splitlines() for path in requests.write_batches(tmp_path, queries, "m", Sampling())]
+    assert [len(lines) for lines in long] == [2, 2, 1]
+    assert [json.loads(line)["custom_id"] for lines in long for line in lines] == [query.name for query in queries]
     monkeypatch.setattr(requests, "_MAX_REQUESTS", 50)
     monkeypatch.setattr(requests, "_FULL_BYTES", 400)
-    assert len(requests.write_batches(tmp_path, queries[:4], "m", Sampling(max_tokens=9))) == 2
+    assert len(requests.write_batches(tmp_path, queries[:4], "m", Sampling())) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1.jsonl", "requests-2.jsonl"]
 
 
@@ -171,10 +168,9 @@ def test_a_data_set_names_the_files_that_are_there_and_is_the_same_bytes_twice(t
     configs = yaml.safe_load(card.read_text("utf-8").split("---\n", 2)[1])["configs"]
     files = {file["path"] for config in configs for file in config["data_files"]}
     assert files == {"puzzles.parquet", "queries.parquet"} <= {path.name for path in tmp_path.iterdir()}
-    queries = pq.read_table(tmp_path / "queries.parquet").to_pylist()
-    assert [(one["name"], one["perturbation"]) for one in queries] == [
-        (query.name, "not_not") for query in list_queries(tmp_path)
-    ]
+    asked = pd.read_parquet(tmp_path / "queries.parquet")
+    assert asked["name"].tolist() == [query.name for query in list_queries(tmp_path)]
+    assert set(asked["perturbation"]) == {"not_not"}
     plain = [requests.write_data_set(tmp_path)[0].read_bytes() for _ in range(2)]
     assert plain[0] == plain[1]
     assert plain[0].count(b"config_name") == 1
