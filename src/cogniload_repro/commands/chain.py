@@ -39,17 +39,17 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
 
     outputs = as_place(build)
     local = outputs if isinstance(outputs, Path) else None  # a store has no choices and no locks
-    chosen = (local and read_choices(local).scorer) or PAPERS_SCORER
-    place = readings.place_scores(outputs, reading := reading or chosen, chosen)
+    usual = (local and read_choices(local).scorer) or PAPERS_SCORER
+    place = readings.place_scores(outputs, reading := reading or usual, usual)
     rule = verdict.find_reading(reading)
     with locked(local) if local and local.is_dir() else nullcontext():
         with open_executor(jobs, scheduler) as executor:
             scores.score_dataset(outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, rule)
-        asked_chosen = find_chosen(read_sources(local)) if local else set()
-        frame = cells.write_cells(place / "scores", place / "cells.parquet", asked_chosen)
+        chosen = find_chosen(read_sources(local)) if local else set()
+        frame = cells.write_cells(place / "scores", place / "cells.parquet", chosen)
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
     say(f"{counted} scored in {place / 'scores'}" + (f", scorer {reading}" if reading != PAPERS_SCORER else ""))
-    say(print_scores(cells.read_summary(place / "scores", "endings"), asked_chosen))
+    say(print_scores(cells.read_summary(place / "scores", "endings"), chosen))
     if local:
         _say_rejected(local)
 

@@ -91,30 +91,28 @@ def cogniload(
     """
     grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     condition = name_condition(perturb, check_count("overload", overload, 1))
-    asked = form if grid is None else "grid"
-    if grid_cells("paper", rounding) != PAPER_GRID and asked == "adaptive":
-        raise ValueError(
-            f"the adaptive form asks the paper's cells, whose rounding is {forms.ROUNDING}; leave rounding out"
-        )
+    form = form if grid is None else "grid"
+    if grid_cells("paper", rounding) != PAPER_GRID and form == "adaptive":
+        raise ValueError(f"the adaptive form asks cells of the rounding {forms.ROUNDING}; leave rounding out")
 
     draw = partial(_draw_samples, condition, seed=seed, edition=resolve_edition(edition), perturbation=perturb,
                    overload=overload)  # fmt: skip
-    if asked == "adaptive":
+    if form == "adaptive":
         next(draw(max(PAPER_GRID, key=lambda cell: (cell.N, cell.d)), 0, 1))  # none of its queries is longer
         dataset: SampleSource | MemoryDataset = _choose_puzzles(draw, seed, width, puzzles, tokens, batch)
     else:
         counts = forms.plan_form(form, per_cell, rounding, grid)
         samples = [sample for cell, count in counts.items() for sample in draw(cell, 0, count)]
-        dataset = MemoryDataset(samples, name=f"cogniload-{asked}")
+        dataset = MemoryDataset(samples, name=f"cogniload-{form}")
     return Task(
         dataset=dataset,
         solver=ask(max_tokens, tokenizers),
         scorer=verdict(),
-        metrics=[numbers(asked in CHOSEN_FORMS)],
+        metrics=[numbers(form in CHOSEN_FORMS)],
         config=_with_effort(effort),
         fail_on_error=FAILED_SHARE,
         version=f"{COMPARABILITY}-{INTERFACE}",
-        metadata={"form": asked, "perturbation": condition, "effort": effort, "context": CONTEXT_TOKENS},
+        metadata={"form": form, "perturbation": condition, "effort": effort, "context": CONTEXT_TOKENS},
     )
 
 
