@@ -1,7 +1,6 @@
 """What goes wrong in the world: signals, full disks, damaged and monstrous files, with real processes."""
 
 import gzip
-import io
 import json
 import os
 import random
@@ -161,18 +160,6 @@ def lines(*rows):
     return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
 
 
-def in_csv(*rows):
-    """Rows as CSV, with what the writer quotes."""
-    return pd.DataFrame(rows).to_csv(index=False).encode()
-
-
-def in_parquet(*rows):
-    """Rows as Parquet."""
-    sink = io.BytesIO()
-    pd.DataFrame(rows).to_parquet(sink)
-    return sink.getvalue()
-
-
 def noise(size):
     """Text that does not compress, the same every time."""
     return random.Random(0).randbytes(size).hex()
@@ -182,12 +169,13 @@ def noise(size):
 FAULTS = {
     "a.jsonl": (b"\xef\xbb\xbf" + lines(ROW, "", '{"model": "mine", ', "[1]", OTHER, "\x00").replace(b"\n", b"\r\n"),
                 {"malformed row": 2, "wrong type": 1}),
-    "b.csv": (in_csv(ROW, OTHER, {**ROW, "response": "a\nb"})[:-6], {"duplicate": 2, "malformed row": 1}),
+    "b.csv": (pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}]).to_csv(index=False).encode()[:-6],
+              {"duplicate": 2, "malformed row": 1}),
     "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"not UTF-8": 1}),
     "d.jsonl.gz": (gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
                    {"duplicate": 1, "unreadable file": 1}),
-    "e.parquet": (in_parquet(OTHER), {"duplicate": 1}),
-    "f.parquet": (in_parquet(ROW, OTHER)[:-9], {"unreadable file": 1}),
+    "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
+    "f.parquet": (pd.DataFrame([ROW, OTHER]).to_parquet()[:-9], {"unreadable file": 1}),
     "g.parquet": (b"", {"unreadable file": 1}),
     "h.csv": (b"", {}),
 }  # fmt: skip

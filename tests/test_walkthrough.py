@@ -78,7 +78,6 @@ def walk(copy):
         environment.pop(name, None)
 
     def run(language, block):
-        logs = sorted((copy / "logs").glob("*.eval"), key=lambda path: path.stat().st_mtime)
         block = re.sub(r"openai/gpt\S+", "openai-api/local/solver", block).replace("8000", str(server.port))
         if language == "python":
             program = ASK % server.port + block

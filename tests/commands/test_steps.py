@@ -243,9 +243,8 @@ def test_damage_is_healed_by_the_step_that_wrote_it(built, capfd):
 def test_the_line_on_outputs_names_what_was_added(tmp_path):
     """The base by its source, what was added by its models; very many of them are counted."""
     assert describe_outputs(tmp_path) == "Outputs: none"
-    held = [{"source": "reconstructed", "models": ["x"]}, {"source": "a.csv", "models": ["b", "c"]}]
-    held.append({"source": "many.csv", "models": list(map(str, range(1000)))})
-    (tmp_path / "sources.json").write_text(json.dumps(held))
+    models = {"reconstructed": ["x"], "a.csv": ["b", "c"], "many.csv": list(map(str, range(1000)))}
+    (tmp_path / "sources.json").write_text(json.dumps([{"source": one, "models": own} for one, own in models.items()]))
     assert describe_outputs(tmp_path) == "Outputs: reconstructed + b, c (a.csv) + 1,000 models (many.csv)"
 
 
@@ -279,16 +278,11 @@ def known(tmp_path):
     return tmp_path
 
 
-def test_a_step_is_known_by_what_it_was_made_from(known):
-    """Another content, or more or less of it, is not the same."""
-    assert Build(known).is_done("scores", {"outputs": "1"})
-    for other in ({"outputs": "2"}, {}, {"outputs": "1", "code": "1"}):
-        assert not Build(known).is_done("scores", other)
-    assert not Build(known).is_done("fits", {})
-
-
-def test_damage_is_found_and_dates_are_none(known, monkeypatch):
+def test_a_step_is_known_by_what_it_was_made_from_and_its_damage_by_content(known, monkeypatch):
     """Missing, cut and exchanged files are found, whatever their dates; what looks the same is not read again."""
+    for inputs, same in (({"outputs": "1"}, True), ({"outputs": "2"}, False), ({}, False)):
+        assert Build(known).is_done("scores", inputs) == same
+    assert not Build(known).is_done("fits", {})
     os.utime(known / "cells.parquet", (1, 1))
     os.utime(known / "scores/a.parquet", (4e9, 4e9))
     build = Build(known)
