@@ -192,7 +192,7 @@ def test_the_whole_chain_in_a_path_and_with_names_that_are_not_easy(checkout):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def run_here(arguments):
+def run_here(arguments, more):
     """Run a step in this process, which has the libraries already."""
     done = run(*arguments)
     assert done.exit_code == 0, done.output
