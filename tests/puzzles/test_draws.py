@@ -6,7 +6,7 @@ import random
 import shutil
 import struct
 import subprocess
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.grid import count_needles
-from cogniload_repro.puzzles.draws import _UNIT, Elixir, Mersenne, Setting, StuckError, _seed_words, draw_words
+from cogniload_repro.puzzles.draws import _UNIT, Elixir, Mersenne, Setting, StuckError, draw_words
 from cogniload_repro.puzzles.editions import EDITIONS
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -94,19 +94,6 @@ def test_elixir_itself_draws_the_same():
     assert lines == list(expected_lines(lines))
 
 
-@given(SEEDS, st.sampled_from(VERSIONS), st.integers(1, 159), st.integers(1, 160))
-def test_taken_elements_are_different_ones_of_the_list(seed, version, n, count):
-    """`sample` gives so many different elements, or all; `shuffle` keeps what it orders; `below` stays below."""
-    draws, population = seeded(version, seed), [f"value {at}" for at in range(n)]
-    drawn = draws.sample(population, count)
-    assert len(set(drawn)) == len(drawn) == min(n, count)
-    assert set(drawn) <= set(population)
-    shuffled = population[:]
-    draws.shuffle(shuffled)
-    assert sorted(shuffled) == sorted(population)
-    assert 0 <= draws.below(n) < n
-
-
 def skip_plainly(words, n, count):
     """Draw as the published text of algorithm L says, every logarithm taken."""
     drawn = list(range(min(n, count)))
@@ -167,24 +154,6 @@ def test_equal_numbers_keep_the_order_of_a_stable_sort():
         draws.seed(5)
         draws.shuffle(items := [0, 1, 2])
         assert items == order
-
-
-def test_words_are_those_of_the_plain_recurrence():
-    """Sixteen at a time, words are those that the definition gives one by one."""
-    mask = 2**64 - 1
-    state, used, plain = _seed_words(770_487), [], []
-    for _ in range(1000):
-        if len(state) == 1:
-            state, used = state + used, []
-        first, second = state[0], state[1]
-        second ^= second << 31 & mask
-        second ^= second >> 11
-        first ^= first >> 30
-        used.append(state[0])
-        state = [first ^ second, *state[2:]]
-        plain.append((first ^ second) * 1181783497276652981 & mask)
-    assert list(islice(draw_words(770_487), 1000)) == plain
-    assert list(islice(draw_words(770_487 + 2**21), 10)) == plain[:10]
 
 
 @given(SEEDS, st.integers(1, 12), st.integers(1, 200), st.data())

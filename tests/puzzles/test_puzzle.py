@@ -9,13 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.ontology import CATEGORIES, PHRASES
 from cogniload_repro.puzzles.puzzle import (
     INSTRUCTION,
     AmbiguousPuzzleError,
     Statement,
     parse_puzzle,
-    read_question,
     solve_text,
 )
 
@@ -108,12 +106,6 @@ def test_read_puzzle_without_id_has_no_name():
     """A name needs the id, which a text does not hold."""
     with pytest.raises(ValueError, match="no id"):
         parse_puzzle(EXAMPLES[0]["text"]).name  # noqa: B018
-
-
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_question_is_read_as_worded(category):
-    """Each of the twelve questions names its category and person."""
-    assert read_question(PHRASES[category].question.format("Sue")) == ("Sue", category)
 
 
 TEXT = """Solve it.

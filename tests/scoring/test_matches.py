@@ -30,9 +30,13 @@ def test_mention_equals_the_literal_check(value, sentence):
 
 
 @settings(max_examples=200)
-@given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES))
-@example("at the campground", ["campground"], "camp")
-def test_flag_equals_the_literal_one(sentence, domain, gold):
-    """Testing the enclosure first changes no flag."""
-    alternatives = [value for value in domain if value != gold]
-    assert has_alternative(sentence, alternatives, gold) == alt_flag(sentence, alternatives, gold)
+@given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES), st.booleans())
+@example("at the campground", ["campground", "camp"], "camp", True)
+@example("the living room", ["bar", "livingroom"], "livingroom", False)
+@example("fiction, then non-fiction", ["fiction", "non-fiction"], "fiction", True)
+@example("non-fiction, then fiction", ["fiction", "non-fiction"], "fiction", True)
+@example("red, not blue", ["red", "blue"], "red", True)
+def test_flag_equals_the_literal_one(sentence, domain, gold, last):
+    """Testing the enclosure first changes no flag, whether or not the value that is mentioned last decides."""
+    expected = alt_flag(sentence, [value for value in domain if value != gold], gold, last)
+    assert has_alternative(sentence, domain, gold, last_mention=last) == expected
