@@ -112,13 +112,10 @@ def test_a_row_that_knows_only_the_text_finds_its_puzzle(tmp_path):
 @pytest.mark.parametrize(
     ("told", "stopped"),
     [
-        ({"stopped": "context"}, "context"),
         ({"finish_reason": "length"}, "length"),
         ({"stop_reason": "end_turn", "finish_reason": None}, "stop"),
         ({"stopped": "", "stop_reason": "max_tokens"}, "length"),
-        ({"finish_reason": "a word of tomorrow"}, "unknown"),
         ({"finish_reason": 3}, "unknown"),
-        ({"finish_reason": ""}, None),
         ({}, None),
     ],
 )
@@ -136,30 +133,19 @@ def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
 
 
 def test_settings_of_a_log_come_with_its_responses(tmp_path):
-    """What the header says of the run, and the version that the provider names in each output."""
+    """What the header says of the run, the version that the provider names in each output, the harness's own limits."""
     header = make_header()
     header["eval"]["model_generate_config"] = {"max_tokens": 100, "temperature": 0.6}
     header["plan"] = {"config": {"max_tokens": 16_000, "reasoning_effort": "high"}}
     samples = [make_sample(NAME), make_sample("20_1_1_586907_purple", metadata={"max_tokens": 31_000})]
+    samples[0]["limit"], samples[1]["limit"] = {"type": "token", "limit": 5}, {"type": "time", "limit": 5}
     row, own = read_outputs(write_archive(tmp_path / "run.eval", samples, header), Catalog())
+    assert (row.stopped, own.stopped) == ("length", "error")
     assert own.settings == row.settings | {"max_tokens": "31000"}  # a solver's own, which goes by the prompt
     assert row.settings == {
         "provider": "openai", "version": "gpt-5-2025-08-07", "date": "2026-01-01", "effort": "high",
         "temperature": "0.6", "max_tokens": "16000",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("reason", "limit", "stopped"),
-    [("max_tokens", None, "length"), ("model_length", None, "context"), ("content_filter", None, "refusal"),
-     ("stop", {"type": "token", "limit": 5}, "length"), ("stop", {"type": "time", "limit": 5}, "error")],
-)  # fmt: skip
-def test_a_log_tells_the_limits_apart(tmp_path, reason, limit, stopped):
-    """The tokens asked for, the model's context, and the harness's own limits."""
-    sample = make_sample(NAME, limit=limit)
-    sample["output"]["choices"][0]["stop_reason"] = reason
-    (row,) = read_outputs(write_archive(tmp_path / "run.eval", [sample]), Catalog())
-    assert row.stopped == stopped
 
 
 def test_a_model_may_be_called_otherwise(tmp_path):
@@ -178,7 +164,6 @@ def test_a_model_may_be_called_otherwise(tmp_path):
     [
         ({"date": 1724858089}, {"date": "2024-08-28"}),
         ({"date": "2026-01-01T23:59:00+00:00"}, {"date": "2026-01-01"}),
-        ({"date": "yesterday"}, {}),
         ({"date": float("inf")}, {}),
         ({"max_tokens": 16_000.0, "temperature": 0.6, "top_p": True}, {"max_tokens": "16000", "temperature": "0.6"}),
         ({"version": " a\nb ", "effort": {"x": 1}, "provider": ""}, {"version": "a b"}),

@@ -57,23 +57,6 @@ def test_drawn_puzzle_equals_the_one_read_from_its_text(cell):
     assert read.text == drawn.text
 
 
-@settings(max_examples=30, deadline=None)
-@given(CELLS)
-def test_replayed_states_end_with_the_solution(cell):
-    """The replay over all people ends with the solution, and nobody equals the person of interest on the way."""
-    puzzle = draw_puzzle(*cell)
-    count = needles = 0
-    for states in puzzle.states():
-        if count < puzzle.N:
-            needles += puzzle.statements[count].holds(states[puzzle.poi])
-        others = [state for person, state in states.items() if person != puzzle.poi]
-        assert states[puzzle.poi] not in others
-        count += 1
-    assert count == puzzle.N + 1
-    assert needles == puzzle.needles
-    assert states[puzzle.poi][puzzle.category] == puzzle.solution
-
-
 @pytest.mark.parametrize("ending", ["\r\n", "\r", " \n"])
 def test_line_endings_do_not_matter(ending):
     """CRLF, CR and trailing blanks give the same puzzle."""

@@ -54,18 +54,6 @@ def test_the_release_may_do_without_metadata(tmp_path):
     assert [(item.error, item.fields["state"]) for item in items] == [("", {})] * 3
 
 
-def test_rows_are_labelled_by_where_they_stand(tmp_path):
-    """Lines count as in the file, blank ones too; files of the release stand under their name."""
-    (tmp_path / "some.jsonl").write_text('{}\n\n{"text": "T"}\n[]\n')
-    labels = [f"some.jsonl, line {number}" for number in (1, 3, 4)]
-    found = list(read_set(tmp_path / "some.jsonl"))
-    assert [item.where for item in found] == labels
-    assert found[-1].error == "wrong type: a JSON object is needed, not list"
-    write_set(tmp_path / "release", "release", PuzzleSet(CELLS, 1))
-    (item,) = read_set(tmp_path / "release")
-    assert item.where == item.fields["name"]
-
-
 def test_a_file_of_another_encoding_is_one_unreadable_item(tmp_path):
     """What to do is said once for the file, not for every line."""
     (tmp_path / "some.jsonl").write_bytes('{"text": "T"}\n'.encode("utf-16"))
