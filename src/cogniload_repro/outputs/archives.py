@@ -1,7 +1,6 @@
 """Archives of unknown origin, unpacked without leaving the folder: what is unsafe is left out and named."""
 
 import errno
-import hashlib
 import json
 import lzma
 import shutil
@@ -20,6 +19,7 @@ from tqdm import tqdm
 from cogniload_repro.files import naming
 from cogniload_repro.outputs.layout import ARCHIVES, UNSAFE_NAME, Rejected
 from cogniload_repro.records import UNREADABLE, Refusal, open_stream, open_zip, over_limit, unpacked_limit
+from cogniload_repro.storage import stamp
 
 #: Bytes that a member counts at least: empty ones take room too, on the disk and in memory.
 MIN_MEMBER = 16_384
@@ -57,8 +57,7 @@ def unpack(archive: Path, folder: Path, limit: int | None = None) -> tuple[Path,
     Returned with the folder are the members that were refused, and the archive itself if it is cut short. If it unpacks
     to more than the limit (`records.unpacked_limit`), ValueError is raised, and nothing stays.
     """
-    with archive.open("rb") as file:
-        target = folder / f"{archive.name}-{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
+    target = folder / f"{archive.name}-{stamp(archive)}"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f"{_SCRATCH}*"):  # of a run that was killed

@@ -13,7 +13,7 @@ from cogniload_repro.endings import join_reasoning, read_stop
 from cogniload_repro.outputs.adapters import RowError
 from cogniload_repro.outputs.layout import UNSAFE_NAME, Layout, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import MISSING_FIELD, read_table
-from cogniload_repro.puzzles.catalog import Catalog, check_row, nominal_ratio, split_name
+from cogniload_repro.puzzles.catalog import Catalog, check_row
 from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
@@ -97,16 +97,9 @@ def _add_puzzles(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry
                 if entry.refusal:
                     yield path, entry
                 else:
-                    catalog.add(check_row(_complete(fields)))
+                    catalog.add(check_row(fields))
             except ValueError as error:
                 yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{fields.get('name')}: {error}"))
-
-
-def _complete(fields: dict) -> dict:
-    """Fill in the columns of a puzzle that follow from its name."""
-    parts = split_name(str(fields.get("name")))
-    derived = {"ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
-    return {**parts._asdict(), **derived, **{key: value for key, value in fields.items() if value is not None}}
 
 
 class _Rows:

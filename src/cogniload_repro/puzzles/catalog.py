@@ -104,18 +104,21 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return the columns of a puzzle not drawn here, if they agree with its name and with its text, which is solved."""
-    missing = [name for name in PUZZLES.names if row.get(name) is None]
-    if missing:
+    """Return the columns of a puzzle not drawn here, if they agree with its name and with its text, which is solved.
+
+    Columns that follow from the name may be missing.
+    """
+    parts = split_name(str(row.get("name")))
+    named = {**parts._asdict(), "ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
+    row = {**named, **{key: value for key, value in row.items() if value is not None}}
+    if missing := [name for name in PUZZLES.names if name not in row]:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
     try:
         checked = pa.RecordBatch.from_pylist([{name: row[name] for name in PUZZLES.names}], PUZZLES)
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     (puzzle,) = checked.to_pylist()
-    parts = split_name(puzzle["name"])._asdict()
-    others = [f"{key} {puzzle[key]!r}" for key, value in parts.items() if puzzle[key] != value]
-    if others:
+    if others := [f"{key} {puzzle[key]!r}" for key, value in parts._asdict().items() if puzzle[key] != value]:
         raise ValueError(f"the row says {', '.join(others)}, its name another")
     read = parse_puzzle(puzzle["text"])
     if contradictions := [*find_contradictions(read, puzzle), *_check_domain(read, puzzle)]:

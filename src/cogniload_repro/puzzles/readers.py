@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from cogniload_repro.puzzles.catalog import check_row, nominal_ratio, parse_name, split_name
+from cogniload_repro.puzzles.catalog import check_row, parse_name, split_name
 from cogniload_repro.puzzles.puzzle import read_question
 from cogniload_repro.records import decode_batch, read_json_lines
 from cogniload_repro.storage import open_parquet
@@ -167,14 +167,4 @@ def release_row(name: str, text: str, metadata: str) -> dict:
     domain = domains.get(category) if isinstance(domains, dict) else None
     if not isinstance(domain, list):
         raise ValueError(f"the metadata lack a list of values of {category}")
-    row = {
-        **parts._asdict(),
-        "name": name,
-        "ratio_pct": nominal_ratio(parts.N, parts.needles),
-        "rho": parts.needles / parts.N,
-        "text": text,
-        "poi": state["poi"],
-        "category": category,
-        "domain": domain,
-    }
-    return check_row(row)
+    return check_row({"name": name, "text": text, "poi": state["poi"], "category": category, "domain": domain})
