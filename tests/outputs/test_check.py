@@ -37,7 +37,7 @@ def check(folder, answers, puzzles):
 
 
 def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
-    """A model is measured against its fullest cell; a second answer is a rejected row."""
+    """A model is measured against its fullest cell, also where puzzles are drawn; a second answer is a rejected row."""
     names = puzzles_table(PAPER_GRID[:3], 4).column("name").to_pylist()
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
@@ -45,10 +45,6 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     assert frame.index.tolist() == ["o3-2025-04-16", "mine"]
     assert frame[COUNTS].to_numpy().tolist() == [[1, 1, 1, 1, 0, 0, 1, 0, 0], [5, 2, 2, 3, 1, 5, 5, 0, 1]]
     assert report.rejected == {"duplicate": 1}
-
-
-def test_without_known_puzzles_the_fullest_cell_is_the_measure(tmp_path):
-    """A source that is checked alone shows which of its cells have fewer answers than others."""
     names = ["20_1_10_100000_white", "20_1_10_100001_orange", "20_1_1_770487_red"]
     frame, _ = check(tmp_path, [("mine", name, 5) for name in names], None)
     assert frame[["min_per_cell", "max_per_cell", "missing"]].to_numpy().tolist() == [[1, 2, 1]]

@@ -54,10 +54,10 @@ def rejected_rows(build, *columns):
 
 @pytest.fixture
 def source(tmp_path):
-    """A file of two models with one bad row."""
-    return write_lines(
-        tmp_path / "mine.jsonl", [*rows_of("b", "a/c"), {"model": "b", "name": NAMES[0], "response": ""}]
-    )
+    """A file of two models with one bad row; of one it is said how its answers ended and how it was asked."""
+    told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
+    rows = [row | told if row["model"] == "b" else row for row in rows_of("b", "a/c")]
+    return write_lines(tmp_path / "mine.jsonl", [*rows, {"model": "b", "name": NAMES[0], "response": ""}])
 
 
 def test_every_row_is_written_or_rejected(tmp_path, source):
@@ -69,6 +69,9 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
         "b.parquet": [f"b red {name}" for name in NAMES],
     }
     assert all(list(frame.columns) == OUTPUTS.names for frame in outputs.values())
+    assert outputs["b.parquet"]["stopped"].tolist() == ["length"] * 2
+    assert outputs["a%2Fc.parquet"]["stopped"].isna().all()
+    assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
     puzzles = pd.read_parquet(tmp_path / "build/puzzles.parquet")
     assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
     row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"]
@@ -187,16 +190,6 @@ def test_a_file_whose_name_is_no_text_is_named(tmp_path):
         file.write(b"[]\n")
     assert import_outputs(tmp_path / "source", tmp_path / "build").responses == {"m": 2}
     assert rejected_rows(tmp_path / "build", "file") == [["bad\\udcff.jsonl"]]
-
-
-def test_the_end_of_an_answer_and_the_settings_are_kept(tmp_path):
-    """Why a model stopped is a column, how it was asked stands in the report."""
-    told = {"finish_reason": "length", "max_tokens": 4096, "effort": "low"}
-    lines = [row | told for row in rows_of("b")] + rows_of("a")
-    report = import_outputs(write_lines(tmp_path / "o.jsonl", lines), tmp_path / "build")
-    assert pd.read_parquet(tmp_path / "build/outputs/b.parquet")["stopped"].tolist() == ["length"] * 2
-    assert pd.read_parquet(tmp_path / "build/outputs/a.parquet")["stopped"].isna().all()
-    assert report.settings == {"b": {"effort": {"low": 2}, "max_tokens": {"4096": 2}}}
 
 
 def write_form(path):

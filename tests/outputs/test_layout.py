@@ -30,31 +30,19 @@ def authors_puzzle(puzzle, **changes):
 
 
 def test_answers_belong_to_the_folder_of_their_model(tmp_path):
-    """The first folder that is no mere container names the model, however deep the answer lies."""
-    files = [
-        f"QwQ-32B/{NAME}.txt",
-        f"outputs/o3/run/{NAME}.md",
-        f"{NAME}.txt",
-        "QwQ-32B/notes.md",
-        ".git/x",
-        "README",
-    ]
+    """The first folder that is no mere container names the model; among answers every other file is meant as one."""
+    files = [f"QwQ-32B/{NAME}.txt", f"outputs/o3/run/{NAME}.md", f"{NAME}.txt", "QwQ-32B/notes.md", ".git/x", "README",
+             "m/samples.jsonl", "m/results_1.json", "QwQ-32B/results_1.json"]  # fmt: skip
     layout = find_files(make(tmp_path, dict.fromkeys(files, "red")))
     assert [(model, layout.label(path)) for model, path in layout.answers] == [
         (None, f"{NAME}.txt"),
         ("QwQ-32B", f"QwQ-32B/{NAME}.txt"),
         ("o3", f"outputs/o3/run/{NAME}.md"),
     ]
-    assert [layout.label(path) for path in layout.others] == ["README"]
-    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [("QwQ-32B/notes.md", "not an answer")]
-
-
-def test_reports_beside_tables_are_no_answers(tmp_path):
-    """Only in a folder that holds answers is every other file one that was meant to be one."""
-    files = ["m/samples.jsonl", "m/results_1.json", "m/README.md", f"n/{NAME}.txt", "n/results_1.json"]
-    layout = find_files(make(tmp_path, dict.fromkeys(files, "")))
-    assert [layout.label(path) for path in layout.others] == ["m/README.md", "m/results_1.json"]
-    assert [layout.label(path) for path, _ in layout.lost] == ["n/results_1.json"]
+    assert [layout.label(path) for path in layout.others] == ["README", "m/results_1.json"]
+    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [
+        ("QwQ-32B/notes.md", "not an answer"), ("QwQ-32B/results_1.json", "not an answer"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -90,17 +90,13 @@ def test_chain_equals_the_literal_one(points, puzzles_per_cell, seed, rounding):
         ((20, 1, 1, "5"), "puzzle_id is '5'"),
     ],
 )
-def test_impossible_puzzle_is_refused(arguments, message):
-    """Arguments out of range stop with their name, value and range; those of a grid at the call."""
+def test_impossible_puzzle_is_refused(monkeypatch, arguments, message):
+    """Arguments out of range are named, those of a grid at the call; so is a puzzle that cannot be finished."""
     with pytest.raises(ValueError, match=message):
         draw_puzzle(*arguments)
     for grid in [([(0, 5, 1)], 1, 1), ([(20, 5, 1)], 0, 1), ([(20, 5, 1)], 1, -1)]:
         with pytest.raises(ValueError, match="give a whole number"):
             draw_grid(*grid)
-
-
-def test_giving_up_names_puzzle_and_statement(monkeypatch):
-    """A puzzle that cannot be finished stops with its numbers, the statement and a remedy."""
     monkeypatch.setattr(draws, "MAX_FAILURES", 0)
     with pytest.raises(ValueError, match=r"puzzle_id=1: statement \d+ was not allowed in .*another"):
         draw_puzzle(100, 1, 50, 1)

@@ -78,8 +78,12 @@ def test_every_failed_attempt_is_reported_and_broke_a_rule(point):
 
 
 def test_statements_are_counted_as_they_read(drawn, measures):
-    """Type, conditions, updates and different others are those of the statements in words."""
-    assert len(measures.puzzles) == len(drawn)
+    """Type, conditions, updates, different others and the cast are those of the statements in words and of the text."""
+    for puzzle, found in zip(drawn, measures.puzzles.itertuples(), strict=True):
+        assert found.lines == len(puzzle.text.split("\n\n")[1].split("\n")) - puzzle.N
+        assert (found.people, found.needles) == (max(puzzle.d, 2), puzzle.needles)
+        assert found.smallest == min(map(len, puzzle.domains.values()))
+        assert found.pairs == found.pairs_apart == found.people * (found.people - 1) / 2
     for number in (0, 40, 100, len(drawn) - 1):
         puzzle = drawn[number]
         states, found = list(puzzle.states()), measures.statements[measures.statements["puzzle"] == number]
@@ -100,14 +104,3 @@ def by_the_text(puzzle, statement, states):
     free = [[value for value in puzzle.domains[name] if needle or value != poi[name]] for name, _ in statement.updates]
     same = [[value == own[name] for value in values] for (name, _), values in zip(statement.updates, free, strict=True)]
     return sum(map(np.mean, same))
-
-
-def test_cast_is_that_of_the_text(drawn, measures):
-    """People with a line, needles and sizes of domains are the puzzle's own."""
-    for puzzle, found in zip(drawn, measures.puzzles.itertuples(), strict=True):
-        lines = puzzle.text.split("\n\n")[1].split("\n")
-        assert found.lines == len(lines) - puzzle.N
-        assert found.people == max(puzzle.d, 2)
-        assert found.needles == puzzle.needles
-        assert found.smallest == min(map(len, puzzle.domains.values()))
-        assert found.pairs == found.pairs_apart == found.people * (found.people - 1) / 2

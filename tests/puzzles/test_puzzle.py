@@ -119,7 +119,6 @@ def test_a_text_gives_all_parts():
         ("hair move to", "hair moves to", "line 5: .*is no statement"),
         ("to the bar\n", "to the bar and move to the zoo\n", "line 5: .*names a category twice"),
         ("zoo.", "zoo", "line 3: .*is no initial line"),
-        (" and has blue colored hair", "", "line 4: other categories"),
         ("is located at the bar", "last ate a pizza", "line 4: other categories"),
         ("move to the bar", "eat a pizza", "line 5: other categories"),
         ("Bob is", "Ann is", "line 4: a second initial line for Ann"),

@@ -1,5 +1,6 @@
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -243,6 +244,7 @@ def test_edition_of_a_set_is_named(tmp_path, monkeypatch, kind, name):
     count = len(CELLS)
     assert f"{count} puzzles: {count} right; {count} drawn by edition {edition}\n" in run.output
     if kind == "release":
+        monkeypatch.setattr("cogniload_repro.puzzles.sets.open_executor", ThreadPoolExecutor)
         found = list(verify_set(tmp_path, jobs=2))
         assert {one[1:] for one in found} == {("right", "", str(edition))}
         assert found == list(verify_set(tmp_path))

@@ -33,10 +33,6 @@ def test_windows_and_matches_are_shown():
     assert [(gold, others) for _, _, gold, others in found.windows] == [("red", ("blue",))] * 3
     assert str(found).count("no, red underwear") == 2
     assert "the same" in str(found)
-
-
-def test_the_context_limit_is_named():
-    """A correct answer beyond it is none."""
     found = cl.explain(PUZZLE, "Raymond: red", prompt_tokens=1, response_tokens=40_000)
     assert (found.bucket, "32,768" in found.reason) == ("wrong_max_context", True)
 

@@ -1,8 +1,7 @@
 """Tables of responses, scored by partition."""
 
 import os
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pyarrow as pa
@@ -101,17 +100,6 @@ def test_what_a_verdict_leans_on_stands_beside_it(tmp_path):
     assert "sue has red hair" in scores["window"][4]
 
 
-def test_rows_in_memory_at_once_do_not_matter(build, monkeypatch):
-    """Files of many batches give the scores of their rows, also row by row, and hand on their provenance."""
-    score_all(build)
-    many = pd.read_parquet(build / "scores/c.parquet")
-    assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
-    assert read_metadata(build / "scores/c.parquet").items() >= IMPORTED.items()
-    monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
-    score_all(build, "one")
-    pd.testing.assert_frame_equal(many, pd.read_parquet(build / "one/c.parquet"))
-
-
 def test_a_second_run_scores_only_what_changed(build):
     """Scores stay while their outputs' content does, whatever their dates, and go when their outputs are gone."""
     score_all(build)
@@ -176,7 +164,7 @@ def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     """Its row groups are the tasks, the bytes are the same for any number of workers, and no part is left."""
     plan = scores._plan(large / "outputs/c.parquet", large / "x")
     assert [len(groups) for groups in plan.parts.values()] == [2, 2, 2, 2, 1]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+    with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
         parallel = score_all(large, "parallel", executor=executor)
     assert parallel == score_all(large, "serial")
     assert sorted(path.name for path in (large / "serial").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
@@ -197,8 +185,16 @@ def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
 
 
 def test_scores_carry_their_counts(large, monkeypatch):
-    """What the footers say is what the rows are, cell by cell and model by model, however many are counted at once."""
+    """Footers say what the rows are, by cell and model, however many are read or counted at once; provenance stays."""
     whole = score_all(large, "whole")
+    many = pd.read_parquet(large / "whole/c.parquet")
+    assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
+    assert read_metadata(large / "whole/c.parquet").items() >= IMPORTED.items()
+    monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
+    score_all(large, "one")
+    pd.testing.assert_frame_equal(many, pd.read_parquet(large / "one/c.parquet"))
+    monkeypatch.undo()
+    monkeypatch.setattr(scores, "_TASK_ROWS", 70)
     monkeypatch.setattr(cells, "_ROWS_AT_ONCE", 100)
     assert score_all(large) == whole
     rows = read_scores(large / "scores")
