@@ -66,7 +66,7 @@ def test_each_number_stands_at_its_row_and_column(tmp_path):
     pd.DataFrame(rows, columns=columns).assign(reason="").to_parquet(tmp_path / "fidelity.parquet")
     data = numbers_data(tmp_path)
     assert [entry[0] for entry in data["rows"]["table2"]["QwQ-32B"]["beta_d"]] == ["beta_d", "beta_d stars"]
-    assert data["rows"]["table4"]["QwQ-32B d=3"]["ctx"] == [["ctx", "7", "7", "input", "exact", ""]]
+    assert data["rows"]["table4"]["QwQ-32B d=3"]["ctx"] == [["ctx", "7", "7", "input", "to the digit", ""]]
     assert data["columns"] == {"table2": ["beta_d"], "table4": ["ctx"], "table7": ["d=3"]}
     assert "prose" not in data["rows"]
 

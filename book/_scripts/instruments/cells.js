@@ -1,15 +1,15 @@
 /* Cells: counts by model and configuration, as the build wrote them or as a reader's file has them.
  *
  * A cell is {N, d, ratio_pct, rho, n, k, ctx}: statements, difficulty, nominal and actual needle ratio, answers, correct ones, and
- * those that ran out of context (null where nobody counted them). A reader's own may have other errors too.
+ * those that ran out of context (null where nobody counted them).
  */
 "use strict";
 
 cogniload.cells = (() => {
   const MOST_ROWS = 500_000, MOST_BYTES = 64 * 2 ** 20, MOST_MODELS = 100, MOST_CELLS = 2_000;
-  /** Columns of errors, with the scorer's bucket for each. */
-  const ERRORS = { ctx: "wrong_max_context", valid_logic: "wrong_logic", poi_logic: "wrong_logic_poi", last_logic: "wrong_logic_last_sentence", other: "wrong_other" };
-  const CORRECT = ["correct_valid", "correct_poi", "correct_last_sentence"];
+  /** The scorer's buckets. */
+  const CORRECT = ["correct_valid", "correct_poi", "correct_last_sentence"], OVERFLOW = "wrong_max_context";
+  const BUCKETS = [...CORRECT, OVERFLOW, "wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence", "wrong_other"];
 
   /** The models of the build: {name, family, color, paper, cells, tables}; tables are other counts of correct answers. */
   function unpack({ grid, models }) {
@@ -79,7 +79,7 @@ cogniload.cells = (() => {
       if (!cells.has(place) && cells.size === MOST_CELLS) fail(`more than ${MOST_CELLS.toLocaleString("en")} configurations of one model; use \`make fit CELLS=\``);
       const sum = cells.get(place);
       if (!sum) cells.set(place, cell);
-      else for (const name of ["n", "k", ...Object.keys(ERRORS)]) sum[name] += cell[name];
+      else for (const name of ["n", "k", "ctx"]) sum[name] += cell[name];
     });
     if (!models.size) refuse("has no row below its header");
     return [...models].map(([name, cells]) => ({ name, family: "Your models", color: null, paper: false, mine: true, cells: [...cells.values()].filter(({ n }) => n) }));
@@ -92,14 +92,14 @@ cogniload.cells = (() => {
     };
     const N = whole("N", 1, 1e6, "from 1 on"), d = whole("d", 1, 12, "from 1 to 12");
     const n = whole("total", 0, 1e12, "from 0 on"), k = whole("correct", 0, n, "from 0 to total");
-    const errors = Object.keys(ERRORS).map((kind) => [kind, has(kind) ? whole(kind, 0, n - k, "up to the wrong answers") : null]);
+    const ctx = has("ctx") ? whole("ctx", 0, n - k, "up to the wrong answers") : null;
     let [rho, ratio_pct] = [numeral("rho"), numeral("ratio_pct")];
     if (!has("rho")) rho = needlesOf(N, ratio_pct) / N;
     if (!(rho >= 0 && rho <= 1)) fail(has("rho") ? "rho is not a number from 0 to 1" : "ratio_pct is not a number from 0 to 100");
     if (!has("ratio_pct")) ratio_pct = nominal(rho);
     if (!(ratio_pct >= 0 && ratio_pct <= 100)) fail("ratio_pct is not a number from 0 to 100");
     if (Math.abs(rho * N - (ratio_pct * N) / 100) > 1) fail(`rho ${rho} and ratio_pct ${ratio_pct} contradict each other`);
-    return { key: [N, d, ratio_pct].join(), N, d, rho, ratio_pct, n, k, ...Object.fromEntries(errors) };
+    return { key: [N, d, ratio_pct].join(), N, d, rho, ratio_pct, n, k, ctx };
   }
 
   /** One score; the puzzle's name is N_d_needles_id_solution. */
@@ -107,9 +107,9 @@ cogniload.cells = (() => {
     const name = get("name"), bucket = get("bucket");
     const [, N, d, needles] = (/^(\d+)_(\d+)_(\d+)_\d+_/.exec(name) ?? []).map(Number);
     if (!(N >= 1 && d >= 1 && d <= 12 && needles <= N)) fail("name is not that of a puzzle, such as 20_3_10_123456_red");
-    const isCorrect = CORRECT.includes(bucket), errors = Object.entries(ERRORS).map(([kind, one]) => [kind, Number(bucket === one)]);
-    if (!isCorrect && !errors.some(([, is]) => is)) fail(`bucket “${bucket.slice(0, 60)}” is none of ${[...CORRECT, ...Object.values(ERRORS)].join(", ")}`);
-    return { key: name, N, d, rho: needles / N, ratio_pct: nominal(needles / N), n: 1, k: Number(isCorrect), ...Object.fromEntries(errors) };
+    if (!BUCKETS.includes(bucket)) fail(`bucket “${bucket.slice(0, 60)}” is none of ${BUCKETS.join(", ")}`);
+    const [k, ctx] = [CORRECT.includes(bucket), bucket === OVERFLOW].map(Number);
+    return { key: name, N, d, rho: needles / N, ratio_pct: nominal(needles / N), n: 1, k, ctx };
   }
 
   /** Needles of a nominal ratio, halves up, as the paper counts them. */

@@ -94,11 +94,11 @@ cogniload.choices = (() => {
     };
     const more = group("Any other term", others.map((term) => chip(SHOWN[term] ?? term, true, () => change({ terms: toggle(page.state.terms, term, false) }))),
       el("form", { onsubmit: add }, el("label", { for: "workbench-term", class: "unseen" }, "Another term"), field, el("button", {}, "Add")), problem);
-    const link = group("Link", FAMILIES.map((family) => chip(family, page.state.family === family, () => change({ family }), "radio", "family")));
-    const answers = group("Answers that ran out of context", [["wrong", "count as wrong"], ["omitted", "left out"]].map(([value, text]) =>
-      chip(text, page.state.overflows === value, () => change({ overflows: value }), "radio", "overflows")));
-    const share = group("ρ", [["actual", "actual ratio, as in the paper"], ["nominal", "nominal ratio"]].map(([value, text]) =>
-      chip(text, page.state.ratio === value, () => change({ ratio: value }), "radio", "ratio")));
+    const radios = (title, name, options) => group(title, Object.entries(options).map(([value, text]) =>
+      chip(text, page.state[name] === value, () => change({ [name]: value }), "radio", name)));
+    const link = radios("Link", "family", Object.fromEntries(FAMILIES.map((family) => [family, family])));
+    const answers = radios("Answers that ran out of context", "overflows", { wrong: "count as wrong", omitted: "left out" });
+    const share = radios("ρ", "ratio", { actual: "actual ratio, as in the paper", nominal: "nominal ratio" });
     const levels = group("Levels fitted", Object.entries(LEVELS).map(([load, text]) => el("div", { class: "chips" }, levelsOf(load).map((level) =>
       chip(`${text} ${level}${load === "ratio_pct" ? "%" : ""}`, !page.state.omit.includes(`${load}:${level}`), (event) => change({ omit: toggle(page.state.omit, `${load}:${level}`, !event.target.checked) }))))));
     const chosen = page.built.length - page.state.without.length;

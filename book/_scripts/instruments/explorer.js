@@ -42,6 +42,7 @@ cogniload.explorer = (() => {
 
   // ---- words ---------------------------------------------------------------------------------------------------------
   const phrase = (name, kind, value) => data.phrases[name][kind].replace("{}", value);
+  const ask = ({ category, people, poi }) => data.phrases[category][3].replace("{}", people[poi]);
   const plain = (name) => name.replace(/^clothes_|^recent_/, "");
   function wordMove(puzzle, names, { conditions, updates }) {
     const say = (pairs, kind) => pairs.map(([category, value]) => phrase(names[category], kind, puzzle.domains[names[category]][value])).join(" and ");
@@ -51,7 +52,7 @@ cogniload.explorer = (() => {
     const first = puzzle.lines.map(([person, order]) => `${puzzle.people[person]} ${order.map((category) =>
       phrase(names[category], 0, puzzle.domains[names[category]][puzzle.start[person][category]])).join(" and ")}.`);
     const moves = puzzle.moves.map((move, at) => `${at + 1}. ${wordMove(puzzle, names, readMove(move))}`);
-    return [...first, ...moves, "", data.phrases[puzzle.category][3].replace("{}", puzzle.people[puzzle.poi])].join("\n");
+    return [...first, ...moves, "", ask(puzzle)].join("\n");
   }
 
   // ---- state and address ---------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ cogniload.explorer = (() => {
       choice("puzzle", "Puzzle", found.map(({ name }, at) => [name, at]), state.puzzle));
   }
 
-  function showSteps(puzzle, { states, names }, step) {
+  function showSteps(puzzle, { states, names, answer }, step) {
     const go = (to) => () => change({ step: Math.min(Math.max(to, 0), puzzle.N) });
     const button = (text, to) => el("button", { type: "button", onclick: go(to), id: `explorer-go-${text.toLowerCase()}` }, text);
     const slider = el("input", { type: "range", min: 0, max: puzzle.N, value: step, id: "explorer-step", "aria-label": "Statement",
@@ -105,11 +106,11 @@ cogniload.explorer = (() => {
     const [move, before] = step ? [readMove(puzzle.moves[step - 1]), states[step - 1]] : [null, null];
     const matches = move ? puzzle.people.filter((_, person) => holds(before[person], move.conditions)) : [];
     const said = step === 0
-      ? ["Before the first statement. ", el("strong", {}, data.phrases[puzzle.category][3].replace("{}", puzzle.people[puzzle.poi]))]
+      ? ["Before the first statement. ", el("strong", {}, ask(puzzle))]
       : [el("span", { class: needles[step - 1] ? "tag needle" : "tag" }, needles[step - 1] ? "needle" : "distractor"), ` ${step}. ${wordMove(puzzle, names, move)}. `,
         el("strong", {}, matches.length ? `Matches: ${matches.join(", ")}.` : "Nobody matches.")];
-    const end = step === puzzle.N && el("p", { class: "answer" }, `${data.phrases[puzzle.category][3].replace("{}", puzzle.people[puzzle.poi])} `,
-      el("strong", {}, solve(puzzle).answer), ` (${needles.filter(Boolean).length} of ${puzzle.N} statements were needles).`);
+    const counted = ` (${needles.filter(Boolean).length} of ${puzzle.N} statements were needles).`;
+    const end = step === puzzle.N && el("p", { class: "answer" }, `${ask(puzzle)} `, el("strong", {}, answer), counted);
     parts.steps.replaceChildren(el("div", { class: "stepper" }, button("Start", 0), button("Back", step - 1), slider, button("Next", step + 1), button("End", puzzle.N),
       el("span", {}, ` ${step} of ${puzzle.N}`)), strip, el("p", { class: "statement", role: "status" }, said), ...(end ? [end] : []));
   }

@@ -35,7 +35,7 @@ cogniload.figures = (() => {
     const ink = style("--pst-color-text-base"), grey = style("--pst-color-text-muted"), colors = paint(), names = findTyped();
     const rows = panel.rows.map(([at, level, n, count, share, low, high, lowest, highest]) => ({
       model: data.models[at].name, level, share, low, high, lowest, highest, Model: data.models[at].name, [panel.across]: String(level), Share: fixed(share),
-      [data.counted]: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`,
+      Correct: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`,
     }));
     const levels = sortLevels(rows.map(({ level }) => level)), last = levels.at(-1);
     const own = rows.filter(({ model }) => shared.chosen.has(model)), typed = rows.filter(({ model }) => names.includes(model));
@@ -43,9 +43,9 @@ cogniload.figures = (() => {
       field: "level", type: "quantitative", title: panel.label, axis: { values: levels, grid: false },
       scale: panel.across === "N" ? { type: "log", domain: [levels[0] / 1.15, last * 1.15] } : { zero: false, nice: false, padding: 10 },
     };
-    const y = (field) => ({ field, type: "quantitative", title: data.up, scale: { domain: [0, data.most] } });
+    const y = (field) => ({ field, type: "quantitative", title: "Mean accuracy", scale: { domain: [0, 1] } });
     const color = { field: "model", type: "nominal", scale: { domain: colors.map(([name]) => name), range: colors.map(([, tone]) => tone) }, legend: null };
-    const tooltip = ["Model", panel.across, "Share", data.counted, "Interval", ...(rows.some(({ lowest }) => lowest !== null) ? ["Range"] : [])].map((field) => ({ field, type: "nominal" }));
+    const tooltip = ["Model", panel.across, "Share", "Correct", "Interval", ...(rows.some(({ lowest }) => lowest !== null) ? ["Range"] : [])].map((field) => ({ field, type: "nominal" }));
     const detail = { field: "model" }, pale = names.length ? 0.25 : 1;
     const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey };
     return {

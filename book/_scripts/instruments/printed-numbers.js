@@ -7,7 +7,6 @@
 
 cogniload.printedNumbers = (() => {
   const { el, callNames, load } = cogniload.dom;
-  const WORDS = { exact: "to the digit", unit: "within one unit", within: "within sampling error", differs: "different", not_computable: "not computable" };
   /** The comparison with the paper, loaded when it is first asked for. */
   const loadNumbers = () => load("numbers-data.js").then(() => cogniload.data.numbers);
 
@@ -36,7 +35,7 @@ cogniload.printedNumbers = (() => {
       const jump = () => { if (code.matches("details")) code.open = true; code.scrollIntoView({ block: "center" }); };
       panel.replaceChildren(el("strong", {}, `${id.replace("table", "Table ")}, ${row.value}, ${column.value}`),
         ...(found.length ? found.map(([quantity, printed, shown, kind, verdict, reason]) => el("div", {},
-          `${quantity}: printed ${printed || "nothing"}, recomputed ${shown || "–"} (${kind}; ${WORDS[verdict] ?? verdict}${reason ? `: ${reason}` : ""})`))
+          `${quantity}: printed ${printed || "nothing"}, recomputed ${shown || "–"} (${kind}; ${verdict}${reason ? `: ${reason}` : ""})`))
           : [el("div", {}, "This number is not compared with the paper.")]),
         el("div", {}, "Link: ", el("a", { href: encodeURI(address) }, address), code && [", ", el("button", { type: "button", class: "link", onclick: jump }, "its code")]));
       table.querySelectorAll(".asked").forEach((cell) => cell.classList.remove("asked"));

@@ -99,17 +99,15 @@ cogniload.regression = (() => {
   }
 
   // ---- links ---------------------------------------------------------------------------------------------------------
-  const softplus = (x) => (x > 0 ? x + Math.log1p(Math.exp(-x)) : Math.log1p(Math.exp(x)));
   const logistic = (x) => (x > 0 ? 1 / (1 + Math.exp(-x)) : 1 - 1 / (1 + Math.exp(x)));
   /** m / (e^m - 1), which is 1 at 0. */
   const ratio = (m) => (m < 1e-12 ? 1 - m / 2 : m / Math.expm1(m));
-  /** half: the linear predictor of an accuracy of one half. weight: expected information of an answer. logP: logarithm of the
-   *  accuracy. derive: [log-likelihood, its slope, minus its curvature] of k correct of n answers, along eta. */
+  /** half: the linear predictor of an accuracy of one half. p: the accuracy. derive: [log-likelihood, its slope, minus its curvature]
+   *  of k correct of n answers, along eta. */
   const LINKS = {
     logit: {
       half: 0,
-      logP: (x) => -softplus(-x),
-      weight: (x) => logistic(x) * logistic(-x),
+      p: logistic,
       derive(x, k, n) {
         const e = Math.exp(-Math.abs(x)), p = (x > 0 ? 1 : e) / (1 + e), q = (x > 0 ? e : 1) / (1 + e);
         return [k * x - n * ((x > 0 ? x : 0) + Math.log1p(e)), k * q - (n - k) * p, n * p * q];
@@ -117,8 +115,7 @@ cogniload.regression = (() => {
     },
     probit: {
       half: 0,
-      logP: logNormal,
-      weight: (x) => hazard(x) * hazard(-x),
+      p: normal,
       derive(x, k, n) {
         const right = k && hazard(x), wrong = n - k && hazard(-x);
         const loglik = (k && k * logNormal(x)) + (n - k && (n - k) * logNormal(-x));
@@ -127,8 +124,7 @@ cogniload.regression = (() => {
     },
     cloglog: {
       half: Math.log(Math.log(2)),
-      logP: (x) => Math.log(-Math.expm1(-Math.exp(x))),
-      weight: (x) => Math.exp(x) * ratio(Math.exp(x)),
+      p: (x) => -Math.expm1(-Math.exp(x)),
       derive(x, k, n) {
         const m = Math.exp(x), right = ratio(m);
         const loglik = (k && k * Math.log(-Math.expm1(-m))) - (n - k && (n - k) * m);
@@ -240,11 +236,11 @@ cogniload.regression = (() => {
 
   /** Fit k correct of n answers: {status, names, coef, se, p, low, high, covariance, loglik, aic, accuracy, ...}. */
   function fit(design, k, n, link, z, start = null) {
-    const { names, x, middle, scale, cells } = design, base = { status: design.status, names, design, k, n, link };
+    const { names, x, middle, scale } = design, { p, derive } = LINKS[link], base = { status: design.status, names, design, k, n, link };
     if (base.status !== "ok") return base;
     let found = maximise(x, k, n, link, { start });
     if (found.status !== "ok" && start) found = maximise(x, k, n, link);
-    const lower = cholesky(gram(x, found.eta.map((eta, i) => n[i] * LINKS[link].weight(eta))));
+    const expected = (eta, i) => derive(eta, n[i] * p(eta), n[i])[2], lower = cholesky(gram(x, found.eta.map(expected)));
     if (found.status !== "ok" || !lower) return { ...base, status: found.status === "ok" ? "not converged" : found.status };
     // back to the columns as they are: row j of `back` makes coefficient j of those of the scaled columns
     const back = names.map((_, j) => names.map((__, i) => (j > 0 ? (i === j ? 1 / scale[j - 1] : 0) : i === 0 ? 1 : -middle[i - 1] / scale[i - 1])));
@@ -258,7 +254,7 @@ cogniload.regression = (() => {
     return {
       ...base, coef, se, covariance, loglik, factor, peak: found.loglik, start: found.b, answers: n.reduce((sum, one) => sum + one, 0),
       p: coef.map((b, j) => twoSided(b / se[j])), low: coef.map((b, j) => b - z * se[j]), high: coef.map((b, j) => b + z * se[j]),
-      aic: 2 * names.length - 2 * loglik, accuracy: cells.map((_, i) => Math.exp(LINKS[link].logP(found.eta[i]))),
+      aic: 2 * names.length - 2 * loglik, accuracy: Array.from(found.eta, p),
     };
   }
 

@@ -14,27 +14,23 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
-from scipy.stats import norm
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
-from cogniload_repro.published import INTERVAL_ALPHA
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
 from cogniload_repro.statistics.cell_tables import source_note
 
-#: Of each dimension of the grid: symbol, axis label, the same in plain letters, its name in words, unit.
+#: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {
-    "d": ("$d$", "Intrinsic difficulty $d$", "Intrinsic difficulty d", "intrinsic difficulty d", ""),
-    "N": ("$N$", "Task length $N$ (statements)", "Task length N (statements)", "task length N", ""),
-    "ratio_pct": (
-        r"$\rho$", r"Needle ratio $\rho$ (% needles)", "Needle ratio ρ (% needles)", "needle ratio rho", "%",
-    ),
-}  # fmt: skip
+    "d": ("$d$", "Intrinsic difficulty $d$", "intrinsic difficulty d", ""),
+    "N": ("$N$", "Task length $N$ (statements)", "task length N", ""),
+    "ratio_pct": (r"$\rho$", r"Needle ratio $\rho$ (% needles)", "needle ratio rho", "%"),
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,11 @@ class Panel:
     across: str
     at: str | None = None
     level: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The level that its cells have in common, with math; "" for all cells."""
+        return f"{AXES[self.at][0]} = {self.level}" if self.at else ""
 
 
 #: The figures as the paper arranges them: three panels side by side, or one large one with intervals.
@@ -65,18 +66,14 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models. ``marked`` is
     true where more than a tenth of the answers ran out of context, as far as that is known (`overflows.marked_levels`).
     """
-    even, marks = evenly_asked(cells), marked_levels(cells)
-    kept = even if panel.at is None else even[even[panel.at] == panel.level]
+    kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
     shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
     if banded:
-        band = spread_band(kept, "model", panel.across)
-        shown = shown.merge(band[["model", panel.across, "lowest", "highest"]], how="left")
-    if panel.at is None:
-        levels = marks.loc[marks["load"] == panel.across, ["model", "level"]]
-        own = pd.MultiIndex.from_frame(shown[["model", panel.across]])
-        return shown.assign(marked=own.isin(list(levels.itertuples(index=False, name=None))))
-    models = marks.loc[(marks["load"] == panel.at) & (marks["level"] == panel.level), "model"]
-    return shown.assign(marked=shown["model"].isin(models))
+        shown = shown.merge(spread_band(kept, "model", panel.across).drop(columns="mean"), how="left")
+    marks, load = marked_levels(cells), panel.at or panel.across
+    marked = pd.MultiIndex.from_frame(marks.loc[marks["load"] == load, ["model", "level"]])
+    here = shown[["model"]].assign(level=panel.level if panel.at else shown[panel.across])
+    return shown.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
 
 
 class PaperFigure:
@@ -117,13 +114,10 @@ class PaperFigure:
 
     # ---- in words ----
     def caption(self) -> str:
-        """Return what is plotted, the numbers of models and answers, and what the bars mean, as MyST Markdown.
-
-        Without the last full stop.
-        """
+        """Return what is plotted, of how much, and what the bars mean, as MyST Markdown without the last full stop."""
         models, answers = self._extent()
         axes = _join(dict.fromkeys(AXES[panel.across][0] for panel in self.panels))
-        at = _join(f"{AXES[panel.at][0]} = {panel.level}" for panel in self.panels if panel.at)
+        at = _join(panel.title for panel in self.panels if panel.at)
         sentences = [
             f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
             "Each point averages over all levels of the other parameters",
@@ -137,11 +131,7 @@ class PaperFigure:
         return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))
 
     def describe(self) -> str:
-        """Return a short description for readers who do not see the figure.
-
-        It gives the course of the median over models, the extremes at each panel's right end, and the origin of the
-        data. Numbers are accuracies between 0 and 1.
-        """
+        """Return the course of the median, the extremes at the right end and the origin, in words for all readers."""
         kind = "Line chart with 90% intervals" if len(self.panels) == 1 else f"{len(self.panels)} line charts"
         courses = map(self._describe_course, self.panels, self.accuracies)
         sentences = [f"{kind} of mean accuracy, {self._extent()[0]}.", *courses, f"{self.note}." if self.note else ""]
@@ -199,9 +189,9 @@ class PaperFigure:
     def data(self) -> dict[str, Any]:
         """Return the numbers of the picture for the page that draws it (``book/_scripts``, figures.js).
 
-        They are models (name, family, color, own, and score, by which the first few are chosen), z of the intervals,
-        panels, and words for the axes. A row of a panel has the place of its model, level, n, count, share, the ends of
-        its interval and of the range over the reconstructions; None where a number is not known.
+        They are models (name, family, color, own, and score, by which the first few are chosen) and panels. A row of a
+        panel has the place of its model, level, n, count, share, the ends of its interval and of the range over the
+        reconstructions; None where a number is not known.
         """
         sums = self.cells.groupby("model")[["correct", "total"]].sum()
         score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}
@@ -216,18 +206,14 @@ class PaperFigure:
                 [places[model], level, n, k, *(None if pd.isna(share) else round(share, 4) for share in shares)]
                 for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(index=False)
             ]
-            title = f"{AXES[panel.at][0].strip('$')} = {panel.level}".replace(r"\rho", "ρ") if panel.at else ""
-            fixed, label = {panel.at: panel.level} if panel.at else {}, AXES[panel.across][2]
-            panels.append({"across": panel.across, "label": label, "title": title, "rows": rows, "fixed": fixed})
-        words = {"up": "Mean accuracy", "counted": "Correct", "most": 1}
-        return {"models": models, "z": norm.ppf(1 - INTERVAL_ALPHA / 2), "panels": panels} | words
+            label = AXES[panel.across][1].replace(r"$\rho$", "ρ").replace("$", "")
+            told = {"across": panel.across, "label": label, "title": panel.title.replace("$", "")}
+            panels.append(told | {"rows": rows, "fixed": {panel.at: panel.level} if panel.at else {}})
+        return {"models": models, "panels": panels}
 
     # ---- drawn ----
     def draw(self, *, noted: bool = True) -> Figure:
-        """Return the picture: three panels with a legend by family, or one with 90% intervals and names at the lines.
-
-        With ``noted``, a line below it names reconstructed data and a partial grid.
-        """
+        """Return the picture; with ``noted``, a line below it names reconstructed data and a partial grid."""
         with mpl.rc_context(STYLE):
             figure = self._draw_large() if len(self.panels) == 1 else self._draw_row()
             if noted and self.note:
@@ -251,12 +237,10 @@ class PaperFigure:
         return figure
 
     def _draw_lines(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
-        if panel.at:
-            ax.set_title(f"{AXES[panel.at][0]} = {panel.level}")
-        self._set_levels(ax, panel, numeric=True)
+        ax.set_title(panel.title)
+        self._set_levels(ax, panel)
         if accuracy.empty:
-            where = f" at {AXES[panel.at][0]} = {panel.level}\n" if panel.at else " "
-            where = f"No cells{where}in this grid"
+            where = f"No cells at {panel.title}\nin this grid"
             ax.text(0.5, 0.5, where, transform=ax.transAxes, ha="center", va="center", color="0.35")
         for name, pen in self.pens.items():
             rows = accuracy[accuracy["model"] == name]
@@ -271,7 +255,7 @@ class PaperFigure:
         height = top + plot_in + bottom
         figure = Figure(figsize=(WIDTH_IN, height))
         ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
-        places = self._set_levels(ax, panel, numeric=False)
+        places = self._set_levels(ax, panel)
         for place in places.values():
             ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
         ends = {}
@@ -287,10 +271,10 @@ class PaperFigure:
         _label_ends(ax, ends, self.pens, _LINE_IN / plot_in)
         return figure
 
-    def _set_levels(self, ax: Axes, panel: Panel, *, numeric: bool) -> dict[int, int]:
-        """Lay out both axes; return the place of each level where they are equally spaced."""
+    def _set_levels(self, ax: Axes, panel: Panel) -> dict[int, int]:
+        """Lay out both axes; return the place of each level in a large panel, where they are equally spaced."""
         levels = sorted(self.cells[panel.across].unique())
-        if numeric:
+        if len(self.panels) > 1:
             if panel.across == "N":
                 ax.set_xscale("log")
                 ax.minorticks_off()
@@ -324,10 +308,7 @@ def _draw_course(ax: Axes, x, y, pen: Pen, marked, strength: float = 1.0) -> Non
 
 
 def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]:
-    """Return how far beside its level each model stands: models of like accuracy far from one another.
-
-    Ranks times the golden ratio, modulo one, put neighbours in rank far apart.
-    """
+    """Return how far beside its level each model stands; ranks times the golden ratio keep neighbours in rank apart."""
     ranked = accuracy.groupby("model")["accuracy"].mean().loc[list(drawn)].sort_values(kind="stable").index
     golden = (np.arange(len(ranked)) * (np.sqrt(5) - 1) / 2) % 1
     slots = np.argsort(np.argsort(golden)) + 0.5
@@ -364,13 +345,10 @@ def spread(targets: list[float], gap: float, low: float, high: float) -> np.ndar
 
 def _legend_columns(drawn: dict[str, Pen], count: int) -> list[list[tuple[str, list[str]]]]:
     """Share the families out to columns of about equal height, the largest family first."""
-    families = [
-        (family, [name for name, pen in drawn.items() if pen.family == family]) for family in (*FAMILY_COLORS, OTHERS)
-    ]
+    of = {family: [name for name, pen in drawn.items() if pen.family == family] for family in (*FAMILY_COLORS, OTHERS)}
     columns: list[list[tuple[str, list[str]]]] = [[] for _ in range(count)]
-    for family, names in sorted(families, key=lambda item: -len(item[1])):
-        if names:
-            min(columns, key=_legend_lines).append((family, names))
+    for family in sorted(filter(of.get, of), key=lambda one: -len(of[one])):
+        min(columns, key=_legend_lines).append((family, of[family]))
     return columns
 
 

@@ -28,6 +28,7 @@ from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
 #: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
 EVIDENCE = {
+    "": ("", "", ""),  # no data of models
     "published": ("success", "published", "Numbers published in the paper"),
     "identified": (
         "success",
@@ -120,15 +121,11 @@ class Page:
         self.facts(**load_claims().set_index("id")["value"])
 
     def badge(self, evidence: str) -> str:
-        """Return the badge of a figure or table as Markdown, with the name of a table that replaces the build's cells.
-
-        Empty where it shows no data of models.
-        """
+        """Return the badge of a figure or table as Markdown, with the name of a table that replaces the cells."""
         known = self._evidence(evidence)
-        if not known:
-            return ""
-        name = self.note if known not in ("published", "synthetic") and self.cells.attrs.get("cells") else ""
-        return " ".join(filter(None, [f"{{bdg-{EVIDENCE[known][0]}}}`{EVIDENCE[known][1]}`", markdown.escape(name)]))
+        color, words, _ = EVIDENCE[known]
+        name = self.note if known not in ("", "published", "synthetic") and self.cells.attrs.get("cells") else ""
+        return " ".join(filter(None, [words and f"{{bdg-{color}}}`{words}`", markdown.escape(name)]))
 
     def figure(
         self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
@@ -137,12 +134,15 @@ class Page:
 
         ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a figure in its place.
         """
-        png, svg = save_figure(figure.figure, self.build / "figures" / name, self._source(evidence))
+        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[self._evidence(evidence)][2])
         caption = f"{self.badge(evidence)} {caption}".strip()
         parts = [markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt), _list_downloads(png, svg)]
         shown = html.escape(markdown.unescape(caption))
         image = f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
-        parts += [_leave_data(name, data)] if data else []
+        if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
+            script = f'<script type="application/json">{write_json(data)}</script>'
+            place = f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
+            parts.append(f"```{{raw}} html\n{place}\n```")
         return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
 
     def table(
@@ -194,7 +194,7 @@ class Page:
 
     def paper_table(self, table: Table, *, evidence: str) -> Fragment:
         """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
-        files = table.save(self.build / "tables", self._source(evidence))
+        files = table.save(self.build / "tables", EVIDENCE[self._evidence(evidence)][2])
         caption = f"{self.badge(evidence)} Table {table.name.removeprefix('table')}, recomputed.".strip()
         return Fragment(f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}", table.frame.to_html(index=False))
 
@@ -248,20 +248,8 @@ class Page:
         partial = coverage(self.cells)[0] < len(PAPER_GRID)
         return "one reconstruction" if partial and evidence == "identified" else evidence
 
-    def _source(self, evidence: str) -> str:
-        """Return the line on the evidence in exported files; "" where there are no data of models."""
-        known = self._evidence(evidence)
-        return EVIDENCE[known][2] if known else ""
-
 
 def _list_downloads(*files: Path) -> str:
     """Return links to files of the build, named by their kind."""
     links = [f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files]
     return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"
-
-
-def _leave_data(name: str, data: Mapping[str, Any]) -> str:
-    """Return, as Markdown, the place below a picture where the page draws its interactive figure."""
-    script = f'<script type="application/json">{write_json(data)}</script>'
-    place = name.replace("_", "-")  # as the picture's label stands in the page
-    return f'```{{raw}} html\n<div class="figure-answers" data-figure="{place}">{script}</div>\n```'

@@ -14,6 +14,7 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES, order_models
 from cogniload_repro.presentation.style import pens
+from cogniload_repro.presentation.verdicts import WORDS
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
@@ -68,7 +69,7 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
         own_row = f"{format_name(one.model)} {level}" if one.table in _LEVELS else format_name(one.model)
         column = level if level and one.table not in _LEVELS else one.quantity.removesuffix(" stars")
         columns.setdefault(one.table, {})[column] = None
-        entry = [one.quantity, one.published, one.shown, one.kind, one.verdict, one.reason]
+        entry = [one.quantity, one.published, one.shown, one.kind, WORDS[one.verdict].lower(), one.reason]
         rows.setdefault(one.table, {}).setdefault(own_row, {}).setdefault(column, []).append(entry)
     return {"levels": _LEVELS, "columns": {table: list(names) for table, names in columns.items()}, "rows": rows}
 

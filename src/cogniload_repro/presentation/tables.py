@@ -27,16 +27,15 @@ from cogniload_repro.formats import (
     format_tokens,
     stars,
 )
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation import markdown
 from cogniload_repro.published import ALPHA, STAR_LEVELS, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
-_LEVELS = {name: sorted({getattr(cell, name) for cell in PAPER_GRID}) for name in ("d", "N", "ratio_pct")}
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
@@ -152,7 +151,7 @@ def table1() -> Table:
         ),
     }  # fmt: skip
     rows = [
-        (symbol, name, ", ".join(f"{level:g}" for level in _LEVELS[key]), definition, load)
+        (symbol, name, ", ".join(map("{:g}".format, sorted(GRID[key].unique()))), definition, load)
         for key, (symbol, name, definition, load) in definitions.items()
     ]
     columns = ["symbol", "name", "levels", "definition", "load"]
@@ -256,13 +255,9 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
         Task length.
     """
     rows = stats[stats["N"] == N]
-    levels = sorted(rows["d"].unique())
-    cells = {(row["model"], row["d"]): format_tokens(*(row[c] for c in _TOKENS)) for _, row in rows.iterrows()}
-    printed = [
-        (format_name(name), *(cells.get((name, level), NONE) for level in levels))
-        for name in order_models(rows["model"])
-    ]
-    columns = ["model", *(f"d={level}" for level in levels)]
+    texts = rows[["model", "d"]].assign(text=[format_tokens(*counts) for counts in rows[[*_TOKENS]].to_numpy(float)])
+    frame = texts.pivot_table("text", "model", "d", aggfunc="first").reindex(order_models(rows["model"])).fillna(NONE)
+    frame = frame.rename(columns="d={}".format).rename_axis(columns=None).rename(format_name).rename_axis("model")
     caption = (
         f"Tokens of prompts (P) and outputs (O) at $N = {N}$ by model and $d$: mean, and 90th percentile in "
         "brackets (? where unknown)."
@@ -270,7 +265,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     if rows.empty:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
-    return Table(name, caption, pd.DataFrame(printed, columns=columns, dtype="str"))
+    return Table(name, caption, frame.reset_index().astype("str"))
 
 
 def format_frame(
@@ -355,9 +350,7 @@ def _coefficients(results: pd.DataFrame) -> dict[str, str]:
 
 
 def _print_rows(
-    results: pd.DataFrame,
-    forms: Mapping[str, Callable[[float], str]],
-    starred: Mapping[str, str],
+    results: pd.DataFrame, forms: Mapping[str, Callable[[float], str]], starred: Mapping[str, str]
 ) -> pd.DataFrame:
     """Print one row per model, columns in their forms, some with the stars of a p-value in another column.
 

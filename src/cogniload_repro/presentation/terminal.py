@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import format_known, format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.fits import summarise_comparison
@@ -16,6 +16,7 @@ from cogniload_repro.statistics.regression import QUADRATIC
 #: Said in place of an accuracy where a model's puzzles were chosen by what they tell.
 NOT_AVERAGED = "puzzles were chosen by what they tell, so accuracy is not averaged"
 _MODELS_SHOWN = 40
+_POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
 _LEAST_P = 1e-300  # smaller ones would print as 0
 
 
@@ -44,13 +45,9 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
         if row.model in pooled.index:
             group = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
             share = f"{group.accuracy:.1f}% ({group.low:.1f} to {group.high:.1f}) of {answers[row.model]:,} correct"
-        points = f"ECL50 {_show(row.ecl50, '.1f')}, NT50 {_show(row.nt50, '.3f')}, ID50 {_show(row.id50, '.2f')}"
-        said[row.model] = f"{share}, {points}"
+        points = [f"{name.upper()} {format_known(getattr(row, name), form)}" for name, form in _POINTS.items()]
+        said[row.model] = ", ".join([share, *points])
     return _list_models(pooled["accuracy"], said)
-
-
-def _show(value: float, form: str) -> str:
-    return f"{value:{form}}" if np.isfinite(value) else "--"
 
 
 def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
@@ -145,4 +142,4 @@ def _block(row) -> Iterator[str]:
 
 
 def _numbers(status: str, df: int, *values: float) -> str:
-    return f"{df:3}" + "".join(f"{_show(value, '.2f'):>11}" for value in values) if status == "ok" else status
+    return f"{df:3}" + "".join(f"{format_known(value, '.2f'):>11}" for value in values) if status == "ok" else status

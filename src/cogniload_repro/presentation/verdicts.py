@@ -17,16 +17,13 @@ def title(table: str) -> str:
     return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
 
 
-def follows(checks: pd.DataFrame) -> pd.Series:
-    """Return whether each number follows from others that are checked too, as stars follow from a coefficient."""
-    stars = checks["quantity"].str.endswith("stars")
-    points = checks["quantity"].isin(["ecl50", "nt50", "id50"]) & (checks["table"] == "table2")
-    return stars | points | (checks["table"] == "prose")
-
-
 def summarise(checks: pd.DataFrame) -> str:
-    """Return in a sentence or two what the numbers say that were not used in the reconstruction, each counted once."""
-    own = checks[~follows(checks)]
+    """Return in a sentence or two what the numbers say that were not used in the reconstruction, each counted once.
+
+    Stars and capacity points follow from coefficients, which are counted already; prose repeats the tables.
+    """
+    points = checks["quantity"].isin(["ecl50", "nt50", "id50"]) & (checks["table"] == "table2")
+    own = checks[~(checks["quantity"].str.endswith("stars") | points | (checks["table"] == "prose"))]
     counted = own["condition"].str.endswith(", counted")
     groups = (
         ((own["kind"] == "derived") & own["table"].isin(["table2", "table3", "table6"]), "exact",
