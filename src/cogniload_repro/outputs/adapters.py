@@ -290,10 +290,7 @@ def _read_settings(body: Mapping) -> dict[str, object]:
 
 
 def _read_batch(line: Mapping) -> Found:
-    """Read a line of a batch's results: OpenAI's chat completions or responses, Anthropic's messages, Gemini's.
-
-    A line of Gemini's without a key has the prompt in its request.
-    """
+    """Read a line of results: OpenAI's completions or responses, Anthropic's, Gemini's (with a key or its request)."""
     response, result, request = (_mapping(line.get(key)) for key in ("response", "result", "request"))
     body = _mapping(response.get("body") or result.get("message")) or (response if "candidates" in response else {})
     key, error = line.get("custom_id", line.get("key")), line.get("error") or body.get("error")

@@ -64,7 +64,8 @@ def read_outputs(
             reason, detail, *model_asked = error.args
             detail = detail[:1000].encode("utf-8", "backslashreplace").decode()  # it may quote the source
             yield Rejected(layout.label(path), entry.row, reason, detail, *model_asked)
-    rows.check_renaming()
+    if rows.is_renamed and not rows.found_old:
+        raise ValueError(f"no row has the model {rows.model!r}, which was to be renamed {rows.new!r}")
 
 
 def _entries(layout: Layout, catalog: Catalog) -> Iterator[tuple[Path, Entry]]:
@@ -108,9 +109,9 @@ class _Rows:
     def __init__(self, layout: Layout, catalog: Catalog, model: str | None):
         self._texts, self._catalog, self._seen = layout.texts, catalog, defaultdict[str, set[int]](set)
         self._agree: dict[str, bool] = {}
-        self._model, self._is_renamed, self._new = (model or "").partition("=")
-        self._found_old = False
-        if self._is_renamed and not (self._model and self._new):
+        self.model, self.is_renamed, self.new = (model or "").partition("=")
+        self.found_old = False
+        if self.is_renamed and not (self.model and self.new):
             raise ValueError(f"the model is {model!r}; give a name for rows without one, or OLD=NEW")
 
     def check(self, entry: Entry) -> Output:
@@ -124,21 +125,16 @@ class _Rows:
             if fields["name"] is None:
                 remedy = "give its name, or put puzzles.jsonl next to it"
                 raise RowError(UNKNOWN_PUZZLE, f"no known puzzle has the text {prompt[:60]!r}...; {remedy}")
-        if self._is_renamed and fields.get("model") == self._model:
-            self._found_old, fields["model"] = True, self._new
-        elif self._model and not self._is_renamed:
-            fields.setdefault("model", self._model)
+        if self.is_renamed and fields.get("model") == self.model:
+            self.found_old, fields["model"] = True, self.new
+        elif self.model and not self.is_renamed:
+            fields.setdefault("model", self.model)
         output = _read_fields(fields)
         place = self._find_puzzle(output, prompt)
         if place in self._seen[output.model]:
             raise RowError(DUPLICATE, f"{output.model} has answered {output.name} already", output.model)
         self._seen[output.model].add(place)
         return output
-
-    def check_renaming(self) -> None:
-        """Raise ValueError if a model was to be renamed that no row has."""
-        if self._is_renamed and not self._found_old:
-            raise ValueError(f"no row has the model {self._model!r}, which was to be renamed {self._new!r}")
 
     def _find_puzzle(self, output: Output, prompt: object) -> int:
         """Return the puzzle's place in the catalog, if its file of text and the prompt in the row are its own."""
@@ -195,13 +191,7 @@ def _is_safe(name: str, *, slash: bool) -> bool:
 
 
 def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
-    """Return those of `SETTINGS` that a row has, as short text; a date is a day (ISO 8601), in UTC where it is a time.
-
-    Examples
-    --------
-    >>> take_settings({"date": 1724858089, "temperature": 0.6, "max_tokens": None})
-    {'date': '2024-08-28', 'temperature': '0.6'}
-    """
+    """Return those of `SETTINGS` that a row has, as short text; a date is a day (ISO 8601, of a time in UTC)."""
     stated = {name: fields.get(name) for name in SETTINGS}
     if stated["date"] is not None:
         stated["date"] = _read_day(stated["date"])

@@ -104,10 +104,7 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 
 
 def check_row(row: Mapping) -> dict:
-    """Return the columns of a puzzle not drawn here, if they agree with its name and with its text, which is solved.
-
-    Columns that follow from the name may be missing.
-    """
+    """Return a puzzle's columns, those filled in that follow from its name, if they agree with it and with the text."""
     parts = split_name(str(row.get("name")))
     named = {**parts._asdict(), "ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
     row = {**named, **{key: value for key, value in row.items() if value is not None}}

@@ -113,10 +113,7 @@ def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
-    """Write the cells table of all scores of a folder and return it; models whose puzzles were chosen are marked so.
-
-    The table has the weakest provenance of the scores: reconstructed, as soon as one model is.
-    """
+    """Write the cells of a folder's scores, of their weakest provenance; models with chosen puzzles are marked."""
     cells = read_summary(scores_dir, "cells")
     if (marked := cells["model"].isin(list(chosen))).any():
         cells["chosen"] = marked.astype("int64")

@@ -46,10 +46,7 @@ def count_moves(outputs_dir: str | Path, puzzles_path: str | Path, sample: int |
 
 
 def place_scores(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
-    """Return the folder for scores and cells under a reading; others than the build's chosen one stand beside its own.
-
-    A ValueError if there is no such reading.
-    """
+    """Return the folder for scores and cells under a reading; others than the build's chosen one lie beside its."""
     return as_place(build) if find_reading(name) == find_reading(chosen) else as_place(build) / "readings" / name
 
 
