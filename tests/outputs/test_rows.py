@@ -168,17 +168,14 @@ def test_settings_are_short_text(fields, told):
     assert take_settings(fields) == told
 
 
-def test_a_model_of_whose_answers_some_were_chosen_is_chosen():
-    """Whatever else it answered; evenly asked forms, and what is not told, are not."""
-    told = {"a": {"form": {"paper": 1400, "adaptive": 50}}, "b": {"form": {"mini": 180}}, "c": {"effort": {"low": 1}}}
-    sources = [{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]
-    assert find_chosen(sources) == {"a", "d"}
-
-
 def test_values_are_counted_by_model():
-    """A model may have been asked in several ways; very many numbers are a range."""
+    """A model may have been asked in several ways; very many numbers are a range; one with chosen puzzles is chosen."""
     told = {("a", "effort", "high"): 100}
     told |= {("a", "max_tokens", str(number)): 1 for number in range(100)}
     counts = sum_settings(told | {("a", "version", f"v{number}"): 1 for number in range(100)})
     assert (counts["a"]["effort"], counts["a"]["max_tokens"]) == ({"high": 100}, {"0 to 99": 100})
     assert (len(counts["a"]["version"]), list(counts)) == (20, ["a"])
+    told = {"a": {"form": {"paper": 1400, "adaptive": 50}}, "b": {"form": {"mini": 180}}, "c": {"effort": {"low": 1}}}
+    assert find_chosen([{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]) == {
+        "a", "d",
+    }  # fmt: skip

@@ -55,14 +55,6 @@ def test_every_cell_is_found_again_from_its_needles():
         assert nominal_ratio(cell.N, cell.needles) == cell.ratio_pct
 
 
-def test_a_puzzle_is_drawn_again_from_its_name():
-    """The row is that of the drawn puzzle, with every column of the table."""
-    row = draw_named(NAME)
-    assert row == puzzle_row(draw_puzzle(20, 1, 1, 770487), 5)
-    assert list(row) == PUZZLES.names
-    assert check_row(row) == row
-
-
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -98,9 +90,10 @@ def test_a_row_that_contradicts_itself_is_refused(changes):
 @pytest.mark.parametrize("edition", ["python", "elixir-1.14"])
 @pytest.mark.parametrize("request_", [(4, 10, 2, 123_456), (30, 7, 20, 123_457)])
 def test_the_true_domain_is_accepted_in_any_order(edition, request_):
-    """Every edition's own row passes, whether its text has all of the values or not."""
+    """Every edition's own row, drawn from its name too, passes, whether its text has all of the values or not."""
     row = puzzle_row(draw_puzzle(*request_, edition=edition))
-    assert check_row(row) == row
+    assert check_row(row) == row == draw_named(row["name"], resolve_edition(edition))
+    assert list(row) == PUZZLES.names
     assert check_row({**row, "domain": row["domain"][::-1]})["domain"] == row["domain"][::-1]
 
 
@@ -199,10 +192,6 @@ def test_what_cannot_be_drawn_fits_nothing():
     assert find_edition(["puzzle 7", "", "20_1_1_7_nothing", "20_99_1_770487_red"]) == []
     assert find_edition(["20_1_1_770487_red", "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
     assert choose_edition([]) == PORT
-    assert not is_drawn_by(resolve_edition("elixir"), "20_13_1_770487_red")
-
-
-def test_of_many_names_a_part_is_tried():
-    """Of more names than the sample a part spread over all of them is drawn again, by the port alone if it fits."""
     names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
-    assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]
+    assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]  # an even part, by the port alone if it fits
+    assert not is_drawn_by(resolve_edition("elixir"), "20_13_1_770487_red")

@@ -19,11 +19,7 @@ def test_ontology_is_the_printed_one_but_for_one_spelling():
         if printed != value
     ]
     assert changed == [("recent_listen", "reagea", "reaggea")]
-
-
-def test_categories_keep_the_order_of_the_draws():
-    """Sampling depends on the order of categories, which differs from the file's."""
-    assert CATEGORIES[:2] == ("location", "clothes_shirt")
+    assert CATEGORIES[:2] == ("location", "clothes_shirt")  # sampling depends on their order
     assert CATEGORIES[-4:] == ("recent_eat", "recent_watch", "recent_listen", "recent_read")
     assert tuple(ontology().values) == CATEGORIES != tuple(PRINTED["categories"])
 
@@ -32,7 +28,6 @@ def test_categories_keep_the_order_of_the_draws():
     ("change", "words"),
     [
         (lambda printed: printed.pop("people"), "people"),
-        (lambda printed: printed["categories"].pop("hair"), "hair"),
         (lambda printed: printed["categories"].update(hair="blue"), "different words"),
         (lambda printed: printed["categories"]["hair"].append("blue"), "different words"),
         (lambda printed: printed.update(people=[*range(20)]), "not the ontology"),

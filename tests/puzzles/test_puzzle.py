@@ -59,19 +59,14 @@ def test_drawn_puzzle_equals_the_one_read_from_its_text(cell):
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r", " \n"])
 def test_line_endings_do_not_matter(ending):
-    """CRLF, CR and trailing blanks give the same puzzle."""
+    """CRLF, CR and trailing blanks give the same puzzle; what stands before it is kept; a name needs an id."""
     text = EXAMPLES[0]["text"]
-    assert parse_puzzle(f"\n{text}\n".replace("\n", ending)).text == text
-
-
-def test_puzzle_without_instruction_is_solved():
-    """The solver needs the puzzle only; what stands before it is kept as it is."""
-    example = EXAMPLES[5]
-    bare = example["text"].removeprefix(INSTRUCTION).lstrip()
-    assert solve_text(bare) == example["solution"]
-    assert parse_puzzle(bare).text == bare
-    long = f"You are a solver.\n\nBe brief.\n\n{bare}"
-    assert parse_puzzle(long).text == long
+    bare = text.removeprefix(INSTRUCTION).lstrip()
+    for one in (text, bare, f"You are a solver.\n\nBe brief.\n\n{bare}"):
+        puzzle = parse_puzzle(f"\n{one}\n".replace("\n", ending))
+        assert (puzzle.text, puzzle.solution) == (one, EXAMPLES[0]["solution"])
+    with pytest.raises(ValueError, match="no id"):
+        puzzle.name  # noqa: B018
 
 
 def test_question_about_somebody_unknown_is_ambiguous():
@@ -83,12 +78,6 @@ def test_question_about_somebody_unknown_is_ambiguous():
     assert solve_text("\n".join(lines[:other] + lines[other + 1 :])) == example["solution"]
     with pytest.raises(AmbiguousPuzzleError, match=rf"{example['poi']}, which no initial line states"):
         solve_text("\n".join(lines[:own] + lines[own + 1 :]))
-
-
-def test_read_puzzle_without_id_has_no_name():
-    """A name needs the id, which a text does not hold."""
-    with pytest.raises(ValueError, match="no id"):
-        parse_puzzle(EXAMPLES[0]["text"]).name  # noqa: B018
 
 
 TEXT = """Solve it.
