@@ -176,6 +176,5 @@ def test_values_are_counted_by_model():
     assert (counts["a"]["effort"], counts["a"]["max_tokens"]) == ({"high": 100}, {"0 to 99": 100})
     assert (len(counts["a"]["version"]), list(counts)) == (20, ["a"])
     told = {"a": {"form": {"paper": 1400, "adaptive": 50}}, "b": {"form": {"mini": 180}}, "c": {"effort": {"low": 1}}}
-    assert find_chosen([{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]) == {
-        "a", "d",
-    }  # fmt: skip
+    sources = [{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]
+    assert find_chosen(sources) == {"a", "d"}

@@ -137,16 +137,15 @@ def test_no_row_stops_the_others(changes):
 
 
 def test_unreadable_rows_are_named_by_their_place(tmp_path):
-    """A line that is no JSON, not UTF-8 or no row is unparsable under its number; a name that comes twice is a mismatch."""
+    """A line that is no JSON, not UTF-8 or no row is unparsable under its number; a name that comes twice is told."""
     path = tmp_path / "puzzles.jsonl"
     good = json.dumps(ROW).encode()
     bad = [b"\xff{", good[:99], b"[1]", b"[" * 100_000, good.replace(b"Solve", b"S\xf6lve"), b'{"text": "\\ud800"}']
     other = json.dumps({**ROWS[1], "name": ROW["name"]}).encode()
     path.write_bytes(b"\n".join([*bad, b"", good, good, other]) + b"\n")
     found = list(verify_set(path))
-    assert [one.name for one in found] == [f"puzzles.jsonl, line {number}" for number in range(1, 7)] + [
-        ROW["name"]
-    ] * 3
+    lines = [f"puzzles.jsonl, line {number}" for number in range(1, 7)]
+    assert [one.name for one in found] == lines + [ROW["name"]] * 3
     assert [one.verdict for one in found] == ["unparsable"] * 6 + ["right", "mismatch", "mismatch"]
     assert all("a puzzle of this name came before" in one.detail for one in found[-2:])
     assert "not UTF-8" in found[4].detail
