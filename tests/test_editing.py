@@ -112,10 +112,8 @@ def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path):
     shown, papers = [], '(cells, "correct ~ d + log10_N + rho + I(rho**2)")'
     for line in (papers, '(cells, "correct ~ d + rho")'):
         notebook = nbformat.read(ROOT / "notebooks" / "05_glm.ipynb", as_version=4)
-        (cell,) = (
-            cell for cell in notebook.cells if '(cells, "correct ~ d + log10_N + rho + I(rho**2)")' in cell.source
-        )
-        cell.source = cell.source.replace('"correct ~ d + log10_N + rho + I(rho**2)"', line)
+        (cell,) = (cell for cell in notebook.cells if papers in cell.source)
+        cell.source = cell.source.replace(papers, line)
         copy = checkout / "notebooks-edited" / str(len(shown)) / "05_glm.ipynb"
         copy.parent.mkdir(parents=True)
         nbformat.write(notebook, copy)

@@ -35,6 +35,7 @@ def test_words_of_servers_are_kinds(word, kind):
           "◁think▷a", "<|begin_of_thought|>a", "<|channel|>analysis<|message|>a", "analysisWe need")),
         ("<think>a</think>b", "b"),
         ("a</think>b", "b"),
+        ("a</think>" + 3000 * "b", 3000 * "b"),
         ("<thinking>a</thinking>b", "b"),
         ("<thought>a</thought>b", "b"),
         ("<reasoning>a</reasoning>b", "b"),

@@ -77,8 +77,9 @@ def test_a_file_that_is_no_parquet_is_refused(tmp_path):
     """The message names the file; of a folder's files, only hidden parts of killed runs are removed."""
     (tmp_path / "page.parquet").write_text("<html>")
     (tmp_path / ".page.parquet.17.part").touch()
+    (tmp_path / "own.part").touch()
     remove_parts(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["page.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own.part", "page.parquet"]
     named = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
     with named, open_parquet(tmp_path / "page.parquet"):
         pass
