@@ -12,7 +12,6 @@ from harness import run, write_lines
 
 from cogniload_repro.companions.protocol import Query, list_queries
 from cogniload_repro.evaluation import requests
-from cogniload_repro.evaluation.requests import Sampling
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
@@ -59,10 +58,10 @@ def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
 def test_a_request_tells_the_model_the_query_and_nothing_else():
     """The name, which holds the solution, is no part of what is sent; limit, effort and temperature are if given."""
     query = Query("20_1_1_770487_red", "", "the puzzle")
-    line = requests.batch_request(query, "gpt-x", Sampling(max_tokens=99))
+    line = requests.batch_request(query, "gpt-x", {"max_tokens": 99})
     body = {"model": "gpt-x", "messages": [{"role": "user", "content": "the puzzle"}], "max_completion_tokens": 99}
     assert (line["custom_id"], line["body"]) == ("20_1_1_770487_red", body)
-    line = requests.batch_request(query, "gpt-x", Sampling("medium", 0.0, 99))
+    line = requests.batch_request(query, "gpt-x", {"effort": "medium", "temperature": 0.0, "max_tokens": 99})
     assert line["body"] == body | {"reasoning_effort": "medium", "temperature": 0.0}
 
 
@@ -70,12 +69,12 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
     """What is too much for one file goes on in the next, in order; files of an earlier, longer batch are gone."""
     monkeypatch.setattr(requests, "_MAX_REQUESTS", 2)
     queries = [Query(f"20_1_1_{number}_red", "", "?") for number in range(5)]
-    long = [path.read_text().splitlines() for path in requests.write_batches(tmp_path, queries, "m", Sampling())]
+    long = [path.read_text().splitlines() for path in requests.write_batches(tmp_path, queries, "m", {})]
     assert [len(lines) for lines in long] == [2, 2, 1]
     assert [json.loads(line)["custom_id"] for lines in long for line in lines] == [query.name for query in queries]
     monkeypatch.setattr(requests, "_MAX_REQUESTS", 50)
     monkeypatch.setattr(requests, "_FULL_BYTES", 400)
-    assert len(requests.write_batches(tmp_path, queries[:4], "m", Sampling())) == 2
+    assert len(requests.write_batches(tmp_path, queries[:4], "m", {})) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1.jsonl", "requests-2.jsonl"]
 
 
@@ -106,7 +105,9 @@ def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
 def task(tmp_path):
     """The folder of a task with rail fences."""
     write_set(tmp_path, "parquet", PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 2, 5))
-    return requests.write_harness(tmp_path, list_queries(tmp_path, "rail_fence"), Sampling("low", 0.6, 999))
+    return requests.write_harness(
+        tmp_path, list_queries(tmp_path, "rail_fence"), {"effort": "low", "temperature": 0.6, "max_tokens": 999}
+    )
 
 
 def load_module(task):

@@ -126,15 +126,15 @@ def puzzles(
         say("The task asks for temperature 0, the harness's default; --temperature sets another.")
 
 
-def _write_queries(
-    out: Path, kind: str, perturbation: str | None, overload: int, model: str, effort: str, **limits
-) -> list[Path]:
+def _write_queries(out: Path, kind: str, perturbation: str | None, overload: int, model: str, effort: str,
+                   temperature: float | None, max_tokens: int) -> list[Path]:  # fmt: skip
     """Write what to ask a model about the puzzles of a set, in the requested format."""
     from cogniload_repro.companions.protocol import list_queries, write_queries
     from cogniload_repro.evaluation import requests
 
     queries = list_queries(out, perturbation, overload)
-    sampling = requests.Sampling(None if effort == "unset" else effort, **limits)
+    asked = {"effort": effort, "temperature": temperature, "max_tokens": max_tokens}
+    sampling = {name: value for name, value in asked.items() if value not in ("unset", None)}
     if kind == "openai-batch":
         return requests.write_batches(out, queries, model, sampling)
     if kind in ("chat", "lm-eval"):

@@ -6,9 +6,9 @@ smaller than what the budget leaves, and may be the whole of it.
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,24 +23,16 @@ from cogniload_repro.storage import read_metadata, write_table
 _MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """How a model is to answer: reasoning effort and temperature, None for the server's default, and a token limit."""
-
-    effort: str | None = None
-    temperature: float | None = None
-    max_tokens: int = CONTEXT_TOKENS
-
-    def as_columns(self) -> dict[str, object]:
-        """Return what is set by the names of columns that an import reads back."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+#: How a model is to answer, under the names of columns that an import reads back: effort and temperature, unless they
+#: are the server's defaults, and max_tokens.
+Sampling = Mapping[str, Any]
 
 
 def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
     """Return the line of a batch that asks one query; under a condition its id begins with ``MODEL (CONDITION)/``."""
     names = {"max_tokens": "max_completion_tokens", "effort": "reasoning_effort", "temperature": "temperature"}
-    told = sampling.as_columns()
-    body = {"model": model, "messages": _messages(query)} | {names[one]: told[one] for one in names if one in told}
+    limits = {name: sampling[one] for one, name in names.items() if one in sampling}
+    body = {"model": model, "messages": _messages(query)} | limits
     custom_id = f"{model} ({query.condition})/{query.name}" if query.condition else query.name
     return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
@@ -59,11 +51,8 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, samp
 def write_chats(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
     """Write ``chat.jsonl``, one query per line, and return it; with model and response a line is a row of outputs."""
     path = Path(folder) / "chat.jsonl"
-    rows = (
-        {"name": query.name, "perturbation": query.condition, "messages": _messages(query)} | sampling.as_columns()
-        for query in queries
-    )
-    write_jsonl(path, rows)
+    facts = ({"name": one.name, "perturbation": one.condition, "messages": _messages(one)} for one in queries)
+    write_jsonl(path, (row | dict(sampling) for row in facts))
     return path
 
 
@@ -123,8 +112,9 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     """
     columns = ["name", "poi", "category", "gold", "domain"]
     puzzles = {row["name"]: row for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()}
-    temperature, effort = sampling.temperature or 0.0, {"reasoning_effort": sampling.effort} if sampling.effort else {}
-    settings = {"max_gen_toks": sampling.max_tokens, "temperature": temperature, "do_sample": temperature > 0} | effort
+    temperature = sampling.get("temperature") or 0.0
+    settings = {"max_gen_toks": sampling["max_tokens"], "temperature": temperature, "do_sample": temperature > 0}
+    settings |= {"reasoning_effort": sampling["effort"]} if "effort" in sampling else {}
     written = "\n".join(f"  {name}: {json.dumps(value)}" for name, value in settings.items())
     task = Path(folder) / _TASK
     lines = (puzzles[query.name] | {"perturbation": query.condition, "query": query.text} for query in queries)
