@@ -255,6 +255,8 @@ def test_a_click_changes_the_address_and_the_address_the_page(browser, html):
     after = _report(browser)
     assert after["fits"][0]["names"] == [*before["fits"][0]["names"], "d:rho"]
     words = browser.current_url.partition("#")[2]
+    browser.find_element(By.XPATH, "//div[@id='workbench']//label[.='probit']/input").click()
+    assert "family=probit" in browser.current_url
     assert _turn(browser, without=BUT_ONE)["fits"] == before["fits"]
     assert _follow(browser, words)["fits"] == after["fits"]
     assert "FORMULA='correct ~ d + log10_N + rho + I(rho**2) + d:rho'" in browser.find_element(By.ID, "workbench").text
@@ -288,6 +290,7 @@ def test_a_table_is_read(bench, text):
     assert {name: cell[name] for name in ("N", "d", "ratio_pct", "rho", "n", "k")} == {
         "N": 20, "d": 3, "ratio_pct": 50, "rho": 0.5, "n": 10, "k": 4,
     }  # fmt: skip
+    assert cell["ctx"] == (1 if "bucket" in text else None)
 
 
 @pytest.mark.parametrize(

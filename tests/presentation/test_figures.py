@@ -83,6 +83,8 @@ def test_overflows_are_marked():
     hollow = sum(len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white")
     shares = COMMITTED.groupby(["model", "N"])[["ctx", "total"]].sum().eval("ctx / total")
     assert hollow == (shares > 0.1).sum() > 5
+    shown = panel_accuracy(FIGURES["figure4"][2], COMMITTED, banded=True)  # at N = 250
+    assert set(shown.loc[shown["marked"], "model"]) == set(shares[shares > 0.1].xs(250, level="N").index)
     assert "Hollow points: more than 10%" in make("figure1", "reconstructed", committed=True).caption()
 
 

@@ -113,6 +113,8 @@ def test_token_tables_are_fixed_points():
         shown = table.frame.rename(columns=lambda column: column.removeprefix("d=")).set_index("model")
         printed = clean.loc[clean["N"] == N, "raw"]
         assert [shown.loc[model, str(d)] for model, d in printed.index] == printed.tolist()
+    stranger = published[published["model"] == "QwQ-32B"].assign(model="Aya")
+    assert tables.token_table(pd.concat([stranger, published]), 20).frame["model"].iloc[-1] == "Aya"
 
 
 def test_token_stats():

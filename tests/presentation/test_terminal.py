@@ -65,7 +65,9 @@ def test_the_printed_comparison_fits_a_terminal():
 
 def test_counts_are_ranges_where_not_identified():
     """A cubic in rho is better in more models of some reconstructions than of others."""
-    text = summarise(compare_each(CELLS, "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"))
+    each = compare_each(CELLS, "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)")
+    text, better = summarise(each), (each["daic"] < -2).groupby(each["reconstruction"]).sum()
     least, most = map(int, re.search(r"more than 2 in (\d+) to (\d+) \(median", text).groups())
+    assert (better.min(), better.max()) == (least, most)
     assert least < most <= 22
     assert text.endswith("ranges over 25 reconstructions.")
