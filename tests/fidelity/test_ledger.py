@@ -122,15 +122,6 @@ def test_rows_on_prompts_follow_their_table(fidelity):
     pd.testing.assert_frame_equal(compare(results_of(CELLS), pd.DataFrame(columns=COLUMNS)), fidelity)
 
 
-def test_one_changed_answer_shows():
-    """The comparison can fail: one wrong answer more changes Tables 4 to 6."""
-    own = CELLS[CELLS["model"] == "gpt-5-2025-08-07"].reset_index(drop=True)
-    own.loc[0, ["correct", "other"]] += [-1, 1]
-    verdicts = compare(results_of(own)).query("model == 'gpt-5-2025-08-07'").groupby("table")["verdict"].agg(set)
-    for table in ("table4", "table5", "table6"):
-        assert "differs" in verdicts[table] or "unit" in verdicts[table]
-
-
 @given(st.integers(-10_000, 10_000), st.integers(-5, 5))
 def test_verdicts_by_distance(hundredths, distance):
     """Exact is the same string; one unit is one of the last digit that either prints."""

@@ -46,11 +46,6 @@ def intervals():
     return capacity_intervals(CELLS)
 
 
-def finite_points(model):
-    """The capacity points that a model has."""
-    return [point for point in POINTS if np.isfinite(quadratics()[model].points[point])]
-
-
 def log_likelihood(quadratic, beta):
     """Bernoulli log-likelihood of coefficients, from scratch."""
     eta = quadratic.x @ beta
@@ -67,29 +62,22 @@ def test_estimates_are_the_printed_points():
 
 
 @pytest.mark.parametrize("model", CHOSEN)
-def test_standard_errors_are_those_of_numerical_derivatives(model):
-    """The delta method agrees with central differences through the formula of the capacity points."""
-    quadratic = quadratics()[model]
-    beta, means = quadratic.fit.coef, quadratic.means
-    for point in finite_points(model):
-        steps = 1e-6 * np.eye(5)
-        up, down = (many_points(beta + sign * steps, means)[point] for sign in (1, -1))
-        gradient = (up - down) / 2e-6
-        expected = np.sqrt(gradient @ quadratic.fit.covariance @ gradient)
-        assert standard_error(quadratic, point) == pytest.approx(expected, rel=1e-5)
+def test_points_have_the_errors_and_profiles_of_other_implementations(model):
+    """Standard errors are those of central differences, profiles those of scipy's constrained optimum.
 
-
-@pytest.mark.parametrize("model", CHOSEN)
-def test_profile_statistic_is_that_of_a_constrained_optimum(model):
-    """Scipy's optimum under the constraint that a point has a value loses the same likelihood."""
+    A profile is zero at the estimate, and the chi-square quantile at the finite ends of the interval.
+    """
     quadratic = quadratics()[model]
-    scale = 1 / quadratic.fit.se
-    for point in finite_points(model):
-        value = quadratic.points[point] + 1.5 * standard_error(quadratic, point)
-        at = place(point, value, quadratic.means)
+    beta, means, scale = quadratic.fit.coef, quadratic.means, 1 / quadratic.fit.se
+    for point in [point for point in POINTS if np.isfinite(quadratic.points[point])]:
+        up, down = (many_points(beta + sign * 1e-6 * np.eye(5), means)[point] for sign in (1, -1))
+        gradient, se = (up - down) / 2e-6, standard_error(quadratic, point)
+        assert se == pytest.approx(np.sqrt(gradient @ quadratic.fit.covariance @ gradient), rel=1e-5)
+        value = quadratic.points[point] + 1.5 * se
+        at = place(point, value, means)
         found = minimize(
             lambda z: -log_likelihood(quadratic, z / scale),
-            quadratic.fit.coef * scale,
+            beta * scale,
             jac=lambda z: (
                 -(quadratic.x.T @ (quadratic.k - quadratic.n / (1 + np.exp(-quadratic.x @ (z / scale))))) / scale
             ),
@@ -99,13 +87,6 @@ def test_profile_statistic_is_that_of_a_constrained_optimum(model):
         )
         expected = 2 * (quadratic.fit.loglik + found.fun)
         assert profile_statistic(quadratic, point, value) == pytest.approx(expected, abs=1e-3)
-
-
-@pytest.mark.parametrize("model", CHOSEN)
-def test_profile_ends_lose_just_the_quantile(model):
-    """At a finite end the likelihood ratio equals the chi-square quantile; at the estimate it is zero."""
-    quadratic = quadratics()[model]
-    for point in finite_points(model):
         assert profile_statistic(quadratic, point, quadratic.points[point]) == pytest.approx(0, abs=1e-6)
         for end in filter(np.isfinite, profile_interval(quadratic, point)):
             assert profile_statistic(quadratic, point, end) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)
@@ -188,13 +169,9 @@ def test_holm_is_that_of_statsmodels(p):
     assert correct_holm(p) == pytest.approx(multipletests(p, method="holm")[1])
 
 
-def test_unknown_values_do_not_count():
-    """A test that could not be made neither is corrected nor makes the others stricter."""
+def test_unknown_values_and_other_families_do_not_count():
+    """A test that could not be made, or belongs to another family, does not make the others stricter."""
     assert correct_holm([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)
     assert len(correct_holm([])) == 0
-
-
-def test_families_are_corrected_apart():
-    """A p-value is corrected for its own family, wherever its rows stand."""
     table = pd.DataFrame({"term": ["a", "b", "a"], "p": [0.02, 0.02, 0.5]})
     assert correct_within(table, ["term"]) == pytest.approx([0.04, 0.02, 0.5])
