@@ -97,9 +97,10 @@ _END = re.compile(r"\n<Problem A: first (0|[1-9][0-9]*) (?:words|symbols)>\Z")
 def _interleave_lines(*statements: str) -> str:
     """Alternate segments of 60 symbols, each on a line after its problem's tag."""
     segments = []
-    for tag, statement in zip(_TAGS, map(_flatten, statements), strict=True):
-        ends = range(0, len(statement) + 1, _SEGMENT_SYMBOLS)
-        segments.append([tag + statement[start : start + _SEGMENT_SYMBOLS] for start in ends])
+    for tag, statement in zip(_TAGS, statements, strict=True):
+        flat = statement.replace("\n", _LINE_BREAK)
+        starts = range(0, len(flat) + 1, _SEGMENT_SYMBOLS)
+        segments.append([tag + flat[start : start + _SEGMENT_SYMBOLS] for start in starts])
     return "\n".join(_take_turns(*segments))
 
 
@@ -113,7 +114,7 @@ def _restore_lines(text: str) -> str:
             f"lines must begin with {_TAGS[0]!r} and {_TAGS[1]!r} in turn, and problem A ends in one of fewer than "
             f"{_SEGMENT_SYMBOLS} symbols; give all lines, whole"
         )
-    return _unflatten("".join(segments[: end + 1]))
+    return "".join(segments[: end + 1]).replace(_LINE_BREAK, "\n")
 
 
 def _interleave(text: str, other: str, joint: str, unit: str) -> str:
@@ -193,7 +194,7 @@ def _vertical_snake(rows: int, columns: int) -> list[tuple[int, int]]:
 
 def _write_grid(text: str, path: Path, shape: Callable[[int], tuple[int, int]]) -> str:
     """Write a text along the path through a grid whose shape its length decides; fill the path, and put dots beside."""
-    text = _flatten(text)
+    text = text.replace("\n", _LINE_BREAK)
     rows, columns = shape(len(text))
     places = path(rows, columns)
     lines = [["."] * columns for _ in range(rows)]
@@ -215,15 +216,7 @@ def _read_grid(grid: str, path: Path, least: int = 1, *, filled: bool = True) ->
             f"the text is no grid of this kind: {least} rows or more of one length between the lines {_START!r} and "
             f"{_STOP!r}, dots beside the text, and a dot or a space at its end; give the whole grid, with its spaces"
         )
-    return _unflatten(text.rstrip(text[-1]) if filled else text)
-
-
-def _flatten(text: str) -> str:
-    return text.replace("\n", _LINE_BREAK)
-
-
-def _unflatten(flat: str) -> str:
-    return flat.replace(_LINE_BREAK, "\n")
+    return (text.rstrip(text[-1]) if filled else text).replace(_LINE_BREAK, "\n")
 
 
 class Perturbation(NamedTuple):

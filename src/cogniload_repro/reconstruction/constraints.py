@@ -118,6 +118,7 @@ STRONGEST = ("gpt-5-2025-08-07", "o3-2025-04-16")
 CURVES = {end: f"N=100, strongest models, {end} over rho" for end in ("lowest", "highest")}
 
 
+@cache
 def prose_along_rho(model: str) -> pd.DataFrame:
     """Return the claims that state a model's accuracy at a place along rho, or compare the two ends (at one d too)."""
     claims = _claims()

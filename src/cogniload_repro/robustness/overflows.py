@@ -79,8 +79,10 @@ def finished_accuracy(
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
         tables = _Tables(own, exact=_counts_are_real(cells, model))
+        d = tables.difficulties
+        named = difficulties or {f"{level}": [level] for level in d} | ({f"{d[1]}+": d[1:]} if len(d) > 2 else {})
         for N in sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths)):
-            for name, levels in (difficulties or _difficulties(own)).items():
+            for name, levels in named.items():
                 inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(levels)))
                 if tables.total[inside].sum():
                     rows.append((model, N, name, *tables.finished(inside)))
@@ -121,11 +123,6 @@ def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
         table[ecl50] = 10.0 ** table[ecl50].astype(float)
     table.loc[table["beta_N_high"] >= 0, "ecl50_high"] = np.inf
     return table
-
-
-def _difficulties(own: pd.DataFrame) -> dict[str, list[int]]:
-    levels = sorted(own["d"].unique())
-    return {f"{level}": [level] for level in levels} | ({f"{levels[1]}+": levels[1:]} if len(levels) > 2 else {})
 
 
 def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:

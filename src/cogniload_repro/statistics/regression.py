@@ -88,35 +88,27 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> list[Fit]:
     """Fit the same regression to many tables of counts (tables, rows) of the same cells, all with answers."""
-    tables = list(zip(correct, total, strict=True))
     if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
-        x, none = np.zeros((len(cells), 1)), np.array([np.nan])
-        return [_describe(x, k, n, none, f"no {unknown[0]}", ("",), family) for k, n in tables]
-    design, spec = build_design(cells, formula)
-    x, terms = design.to_numpy(), tuple(design.columns)
-    statuses = np.array([_obstacle(x, k, n) for k, n in tables], dtype=object)
-    exists, betas = statuses == "ok", np.full((len(tables), len(terms)), np.nan)
+        design, spec = pd.DataFrame({"": np.zeros(len(cells))}), None
+        statuses = np.full(len(correct), f"no {unknown[0]}", dtype=object)
+    else:
+        design, spec = build_design(cells, formula)
+        tables = zip(correct, total, strict=True)
+        statuses = np.array([_obstacle(design.to_numpy(), k, n) for k, n in tables], dtype=object)
+    exists, betas = statuses == "ok", np.full((len(correct), design.shape[1]), np.nan)
     if exists.any():
-        betas[exists] = maximise_counts(x, total[exists], correct[exists], family)[0]
+        betas[exists] = maximise_counts(design.to_numpy(), total[exists], correct[exists], family)[0]
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
-    return [
-        _describe(x, k, n, beta, status, terms, family, spec)
-        for (k, n), beta, status in zip(tables, betas, statuses, strict=True)
-    ]
+    rows = zip(correct, total, betas, statuses, strict=True)
+    return [_describe(design, spec, family, *row) for row in rows]
 
 
 def _describe(
-    x: np.ndarray,
-    k: np.ndarray,
-    n: np.ndarray,
-    beta: np.ndarray,
-    status: str,
-    terms: tuple[str, ...],
-    family: str,
-    spec: formulaic.ModelSpec | None = None,
+    design: pd.DataFrame, spec: object, family: str, k: np.ndarray, n: np.ndarray, beta: np.ndarray, status: str
 ) -> Fit:
     """Return a fit with its likelihood, and standard errors and tests by the expected information."""
-    eta, link = x @ beta, FAMILIES[family]
+    x, terms, link = design.to_numpy(), tuple(design.columns), FAMILIES[family]
+    eta = x @ beta
     loglik = float(k[k > 0] @ link.log_p(eta[k > 0]) + (n - k)[k < n] @ link.log_q(eta[k < n]))
     weights = n * np.exp(2 * link.log_slope(eta) - link.log_p(eta) - link.log_q(eta))
     information = x.T @ (x * weights[:, None])
