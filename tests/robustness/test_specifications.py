@@ -159,6 +159,13 @@ def test_token_specification_needs_tokens():
     assert unknown["status"].tolist() == ["no prompt_mean"]
 
 
+def test_models_with_other_shares_are_fitted_to_their_own():
+    """A model with the same nominal ratios but other shares of needles shares no design."""
+    own = QWQ.assign(model="own", rho=QWQ["rho"] ** 2)
+    table = fit_specifications(pd.concat([QWQ, own]), SPECIFICATIONS[:1]).set_index("model")["loglik"]
+    assert table.tolist() == pytest.approx([fit_glm(QWQ).loglik, fit_glm(own).loglik])
+
+
 def test_richer_identified_fits_are_never_less_likely():
     """Every identified specification is nested in the one with all identified terms."""
     table = fits().pivot_table("loglik", "model", "specification")
