@@ -31,6 +31,7 @@ def run(name, monkeypatch, **parameters):
     """Run a notebook's code in this process; return what it keeps for its sentences."""
     kept, space = {}, {}
     monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
+    monkeypatch.setattr(page, "save_figure", lambda figure, stem, source: (Path(f"{stem}.png"), Path(f"{stem}.svg")))
     for code in read(name, "code").values():
         exec(code, space)  # our own notebook
         space |= parameters

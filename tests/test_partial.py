@@ -52,18 +52,12 @@ def run(*arguments):
 
 
 def rebuild(folder, rows):
-    """Import, score and fit a source; return the results."""
+    """Import, score and fit a source; return the results and the comparison with the paper."""
     source, build = write(folder, rows), folder / "build"
     run("download-outputs", "--source", source, "--build", build)
     run("score", "--build", build, "--jobs", 1)
     run("fit", "--build", build)
-    return load_results(build)
-
-
-def compare(build):
-    """Return the comparison of a build with the paper."""
-    run("compare", "--build", build)
-    return pd.read_parquet(build / "fidelity.parquet")
+    return load_results(build), pd.read_parquet(build / "fidelity.parquet")
 
 
 def has_numbers(frame):
@@ -78,7 +72,7 @@ def compared(checks, *names):
 
 def test_one_own_model_on_two_cells(tmp_path):
     """Counts are shown, every fit says why there is none, and nothing is compared with the paper."""
-    results = rebuild(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 4, tokens=False))
+    results, checks = rebuild(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 4, tokens=False))
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == ["not identified"]
@@ -89,17 +83,16 @@ def test_one_own_model_on_two_cells(tmp_path):
     absent = tables.token_table(results.tokens, 250)
     assert (absent.frame.empty, absent.caption.endswith("There are no answers at this length.")) == (True, True)
     assert source_note(results.cells, results.provenance) == "Partial grid: 2 of the paper's 140 cells"
-    assert compared(compare(tmp_path / "build"), *(f"table{number}" for number in range(2, 11))).empty
+    assert compared(checks, *(f"table{number}" for number in range(2, 11))).empty
 
 
 def test_a_model_of_the_paper_on_half_of_the_grid(tmp_path):
     """Its fits are its own, and no number over the whole grid is compared with the paper's."""
     rows = answers(O3, cells_of([20, 50], [1, 3, 5, 7, 10], [5, 10, 25, 50, 75, 90, 95]), 2)
-    results = rebuild(tmp_path, rows)
+    results, checks = rebuild(tmp_path, rows)
     assert results.glm["status"].tolist() == ["ok"]
     assert results.glm["total"].tolist() == [140]
     assert source_note(results.cells, results.provenance) == "Partial grid: 70 of the paper's 140 cells"
-    checks = compare(tmp_path / "build")
     assert compared(checks, "table2", "table3", "table4", "table6", "table9", "table10").empty
     assert set(compared(checks, "table5", "table7", "table8")["model"]) <= {O3}
     assert tables.table5(results.cells).frame["N"].tolist() == ["20", "50"]
@@ -108,7 +101,7 @@ def test_a_model_of_the_paper_on_half_of_the_grid(tmp_path):
 def test_a_model_that_is_always_right_has_no_fit(tmp_path):
     """Perfect separation is a status, not coefficients in the hundreds."""
     cells = [cell for cell in PAPER_GRID if cell.N < 100 or cell.ratio_pct == 50]
-    results = rebuild(tmp_path, answers("perfect", cells, 1, right=2))
+    results, _ = rebuild(tmp_path, answers("perfect", cells, 1, right=2))
     assert results.glm["status"].tolist() == ["separation"]
     assert not has_numbers(results.glm)
     assert set(tables.table5(results.cells).frame["acc_pct"]) == {"100"}
@@ -117,7 +110,7 @@ def test_a_model_that_is_always_right_has_no_fit(tmp_path):
 def test_unequal_counts_are_weighed_as_they_are(tmp_path):
     """A cell counts with its own number of answers, not as one point among others."""
     cells = cells_of([20, 50], [1, 3, 5], [5, 50, 95])
-    results = rebuild(tmp_path, answers("mine", cells, lambda cell: 1 + cell.d))
+    results, _ = rebuild(tmp_path, answers("mine", cells, lambda cell: 1 + cell.d))
     assert results.cells["total"].tolist() == [1 + d for d in results.cells["d"]]
     assert results.glm[["total", "status"]].values.tolist() == [[6 * (2 + 4 + 6), "ok"]]
     assert tables.table4(results.cells).frame["samples"].tolist() == ["12", "24", "36"]
@@ -134,7 +127,7 @@ def test_an_own_model_beside_the_papers(tmp_path):
     assert "6 responses of 1 model, 0 rows rejected" in added.stdout.splitlines()
     run("score", "--build", build, "--jobs", 1)
     run("fit", "--build", build)
-    results, checks = load_results(build), compare(build)
+    results, checks = load_results(build), pd.read_parquet(build / "fidelity.parquet")
     assert list(results.glm["model"])[-2:] == ["o4-mini-2025-04-16", "me/mine"]
     assert len(results.glm) == len(load_table("table2")) + 1
     assert read_metadata(build / "outputs/me%2Fmine.parquet")["provenance"] == "imported"
