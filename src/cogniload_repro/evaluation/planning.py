@@ -190,16 +190,14 @@ def count_needed(width: float) -> pd.DataFrame:
     gain = pd.read_csv(DESIGNS).set_index(["design", "truth"]).loc[("adaptive", "logistic")]
     short = np.array([read_short()[cell] for cell in PAPER_GRID])
     even, same = np.ones(len(CELLS)), pd.Series(1.0, gain.index)
-    frames = []
+    frames = {}
     for form, design, ratios in (("grid", even, same), ("short", short, same), ("adaptive", even, gain)):
         share = design / design.sum()
         puzzles = np.ceil((2 * _Z / width) ** 2 * variances(curves, share)[:, 0] / ratios["gain_ecl50"])
         prompt, response = prompts @ share * ratios["prompt_ratio"], responses @ share * ratios["response_ratio"]
         counts = {"puzzles": puzzles, "prompt_tokens": puzzles * prompt, "response_tokens": puzzles * response}
-        frames.append(pd.DataFrame({"form": form, "model": NAMES} | counts))
-    whole = pd.concat(frames, ignore_index=True)
-    columns = ["puzzles", "prompt_tokens", "response_tokens"]
-    return whole.assign(**np.ceil(whole[columns]).astype("int64"))
+        frames[form] = np.ceil(pd.DataFrame(counts, pd.Index(NAMES, name="model"))).astype("int64")
+    return pd.concat(frames, names=["form"]).reset_index()
 
 
 def separate(first: str, second: str) -> pd.DataFrame:
