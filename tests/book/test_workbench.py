@@ -17,7 +17,7 @@ from cogniload_repro.presentation.page_data import workbench_data, write_script
 from cogniload_repro.presentation.terminal import summarise
 from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.scoring.verdict import BUCKETS
-from cogniload_repro.statistics.fits import compare_each, interactions_table
+from cogniload_repro.statistics.fits import compare_each
 from cogniload_repro.statistics.reconstructions import committed_counts
 from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC, fit_glm
 
@@ -200,9 +200,10 @@ def test_the_papers_sentences_have_the_papers_tests(bench, data):
     found = _turn(bench)
     assert bench.find_elements(By.CSS_SELECTOR, "#workbench .verdict.changed") == []
     counts = dict(zip([one["text"] for one in data["questions"]], found["base"], strict=True))
-    printed = interactions_table(CELLS).set_index("model")
-    clear = (printed["p_dN"] < 0.01) & (printed["beta_dN"] < 0)
-    assert set(counts["d x N is negative (p < 0.01)"]) == set(printed.index[clear])
+    whole, without = (cl.fit(CELLS, formula) for formula in (INTERACTIONS, f"{INTERACTIONS} - d:log10_N"))
+    products = whole[whole["term"] == "d:log10_N"].set_index("model")
+    clear = 2 * (products["loglik"] - without.groupby("model")["loglik"].first()) > 6.634897
+    assert set(counts["d x N is negative (p < 0.01)"]) == set(products.index[clear & (products["coef"] < 0)])
     found = _turn(bench, formula=INTERACTIONS)
     for question, base, answers in zip(data["questions"], found["base"], found["answers"], strict=True):
         assert ":" not in question["terms"][0] or answers[0] == base

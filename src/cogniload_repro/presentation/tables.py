@@ -17,6 +17,7 @@ from cogniload_repro.formats import (
     format_count,
     format_ecl50,
     format_interval,
+    format_known,
     format_name,
     format_number,
     format_p,
@@ -271,17 +272,11 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
 def format_frame(
     frame: pd.DataFrame, columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
 ) -> pd.DataFrame:
-    """Return columns of a frame as text, in the order of the mapping.
+    """Return columns of a frame as text, in the order of the mapping; unknown numbers are "--".
 
-    Parameters
-    ----------
-    frame : DataFrame
-    columns : mapping
-        From a column, or several whose values go into one text, to heading and form: a function of the values; the
-        decimals of a number, or of the two ends of a range; or a format such as ".2g". Unknown numbers are "--".
+    The mapping leads from a column, or several whose values go into one text, to heading and form: a function of the
+    values; the decimals of a number, or of the two ends of a range; or a format such as ".2g".
 
-    Examples
-    --------
     >>> frame = pd.DataFrame({"model": ["QwQ-32B"], "low": [44.9], "high": [51.2], "p": [float("nan")]})
     >>> format_frame(frame, {"model": ("Model", str), ("low", "high"): ("95% interval", 1), "p": ("p", ".2g")})
          Model  95% interval   p
@@ -305,17 +300,9 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
 def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return the terms that a regression adds to the paper's, one row per model and term, as text.
 
-    Parameters
-    ----------
-    fits, compared : DataFrame
-        As `fits.fit` and `fits.compare_fits` return them.
-
-    Returns
-    -------
-    DataFrame
-        Model, Term, Coefficient (with the stars of the Wald test), Interval (95%), ΔAIC and p (LR), both against the
-        paper's. Where not identified: the median coefficient over reconstructions, and ranges. A fit that failed shows
-        its status. A regression without added terms has one row per model.
+    From `fits.fit` and `fits.compare_fits`: Model, Term, Coefficient (with the stars of the Wald test), Interval (95%),
+    ΔAIC and p (LR), both against the paper's. Where not identified: the median coefficient over reconstructions, and
+    ranges. A fit that failed shows its status; a regression without added terms has one row per model.
     """
     criteria = compared.set_index("model")
     rows = []
@@ -338,7 +325,7 @@ def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
 def _over_tables(row: pd.Series, name: str, form: str) -> str:
     """Return a number, or its range over reconstructions where it is not identified."""
     if row["identified"]:
-        return NONE if pd.isna(row[name]) else format(row[name], form)
+        return format_known(row[name], form)
     least, most = row[f"{name}_min"], row[f"{name}_max"]
     return NONE if pd.isna(least) else f"{least:{form}} to {most:{form}}"
 
