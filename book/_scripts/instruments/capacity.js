@@ -37,21 +37,17 @@ cogniload.capacity = (() => {
     };
   }
 
-  /** The linear predictor along a load, less that of one half. */
-  function linearPredictor({ coef, link, design }, point) {
-    const curve = designCurve(design, point), [constant, ...slopes] = coef;
-    return (at) => constant - LINKS[link].half + dot(slopes, curve(at));
-  }
-
   /** Where fitted accuracy passes one half: the largest ratio, or the fall nearest to the usual loads; NaN for none. */
   function findPoint(fit, point) {
     const { load, scan: [from, to], usual } = POINTS[point];
     if (fit.status !== "ok") return NaN;
     const own = fit.design.columns.flatMap(({ factors }) => factors).filter((factor) => isOf(factor, load));
     if (!own.length || own.some(({ levels }) => levels)) return NaN;
-    const height = linearPredictor(fit, point), straight = findLine(height, [from, to]);
+    // the linear predictor along the load, less that of one half
+    const curve = designCurve(fit.design, point), [intercept, ...slopes] = fit.coef;
+    const height = (at) => intercept - LINKS[fit.link].half + dot(slopes, curve(at)), straight = findLine(height, [from, to]);
     if (straight) {
-      const [constant, slope] = straight, root = -constant / slope, curve = designCurve(fit.design, point), [start, end] = [curve(from), curve(to)];
+      const [constant, slope] = straight, root = -constant / slope, [start, end] = [curve(from), curve(to)];
       const [rise, se] = combine(fit, [0, ...end.map((one, j) => one - start[j])]);
       if (Math.abs(rise) <= NO_SLOPE * se) return NaN;
       return (point === "nt50" ? root >= 0 && root <= 1 : slope < 0) ? root : NaN;

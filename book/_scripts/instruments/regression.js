@@ -44,7 +44,7 @@ cogniload.regression = (() => {
     : z > -2.5 ? Math.log(upperTail(-z))
     : -0.5 * z * z - Math.log(ROOT_2PI) - Math.log(mills(-z));
 
-  /** Density over P(Z <= z): the derivative of the logarithm of that probability. */
+  /** Density over P(Z <= z): the derivative of that logarithm. */
   const hazard = (z) => (z > -2.5 ? density(z) / normal(z) : mills(-z));
 
   /** Two-sided p-value of a standard normal statistic. */
