@@ -232,7 +232,7 @@ _ROW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(_ROW, min_size=20, max_size=20))
 def test_no_claim_raises(rows):
     """Whatever a claims file says, every row comes back with a verdict."""

