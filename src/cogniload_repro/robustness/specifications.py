@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import maximise_all, maximise_counts
-from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
+from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, reconstructed_models
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables, is_identified
 
 #: So much lower an AIC or BIC must be to speak for a regression.
@@ -61,7 +61,6 @@ SPECIFICATIONS = (
     Specification("probit", QUADRATIC, "probit"),
     Specification("cloglog", QUADRATIC, "cloglog"),
 )
-_AS_GIVEN = -1  # in place of the number of a reconstruction
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
@@ -164,14 +163,14 @@ def compare_specifications(
     """
     specifications = tuple(specifications)
     identified = dict(zip([one.name for one in specifications], are_identified(cells, specifications), strict=True))
-    fits = fit_specifications(cells.assign(reconstruction=_AS_GIVEN), specifications)
+    fits = fit_specifications(cells.assign(reconstruction=GIVEN), specifications)
     if open_ones := [one for one in specifications if not identified[one.name]]:
         tables = over_reconstructions(cells, lambda table: table)
         fits = pd.concat([fits, fit_specifications(tables, dict.fromkeys([specifications[0], *open_ones]))])
     limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]].astype(float)
     in_statements = [one.name for one in specifications if one.length == "N"]
     each = _compare_each(fits, specifications[0].name, in_statements, limits)
-    given = each.index.get_level_values("reconstruction") == _AS_GIVEN
+    given = each.index.get_level_values("reconstruction") == GIVEN
     fixed = each.index.get_level_values("specification").map(identified).to_numpy(bool)
     over = each[given == fixed].groupby("specification", sort=False)[_COUNTED]
     parts = [over.median(), over.min().add_suffix("_min"), over.max().add_suffix("_max")]

@@ -8,7 +8,7 @@ from cogniload_repro.formats import stars
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
-from cogniload_repro.statistics.reconstructions import as_one_table, committed_counts, reconstructed_models
+from cogniload_repro.statistics.reconstructions import GIVEN, as_given, committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import (
     INTERACTIONS,
     LINEAR,
@@ -175,14 +175,14 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
     check_family(family)
     known = name_covariates(formula)
-    single = "reconstruction" in cells.attrs
-    models = set(reconstructed_models(cells))
+    one_table = cells.attrs.get("reconstruction")
+    models = set() if one_table == GIVEN else set(reconstructed_models(cells))
     rows = []
     for model, group in cells.groupby("model", sort=False, observed=True):
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
         identified = model not in models or not complete or is_identified(covered, formula, family)
-        if identified or single:
+        if identified or one_table is not None:
             fits = [fit_glm(group, formula, family)]
         else:
             counts, total = committed_counts(covered), covered["total"].to_numpy(float)
@@ -342,9 +342,8 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`schemas.GLM`): the quadratic fit of every model."""
-    cells = as_one_table(cells)
+    cells = as_given(cells)
     fits = fit(cells, QUADRATIC)
-    fits["p"] = fits["p"].fillna(fits["p_min"])  # of one table, identified or not
     criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
     points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
     return spread_terms(fits).merge(points, on="model").merge(criteria, on="model")
@@ -352,22 +351,22 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 3 (`schemas.INTERACTIONS`), with the p-values of likelihood-ratio tests of dropping each product."""
-    cells = as_one_table(cells)
+    cells = as_given(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
         compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCTS
     )
-    products = full.merge(tests[["model", "term", "lr_p", "lr_p_min"]], on=["model", "term"])
-    return spread_terms(products.assign(p=products["lr_p"].fillna(products["lr_p_min"])))
+    products = full.merge(tests[["model", "term", "lr_p"]], on=["model", "term"])
+    return spread_terms(products.assign(p=products["lr_p"]))
 
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the likelihood-ratio p-value."""
-    compared = compare_fits(as_one_table(cells), LINEAR, against=QUADRATIC)
+    compared = compare_fits(as_given(cells), LINEAR, against=QUADRATIC)
     return pd.DataFrame(
         {
             "model": compared["model"],
-            "p_lr": compared["lr_p"].fillna(compared["lr_p_min"]),
+            "p_lr": compared["lr_p"],
             "aic_linear": compared["aic"],
             "aic_quadratic": compared["against_aic"],
             "status": compared["against_status"].where(compared["status"] == "ok", compared["status"]),

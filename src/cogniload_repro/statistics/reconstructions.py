@@ -16,6 +16,8 @@ from cogniload_repro.storage import RECONSTRUCTED
 #: The committed tables; the first was drawn around a smooth response, the others depart from it as the data do.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
 KEYS = ["model", "N", "d", "ratio_pct"]
+#: In place of a table's number: counts as they are given.
+GIVEN = -1
 _CORRECT = Column("whole", low=0)
 _SCHEMA = Schema(
     {name: CELLS.columns[name] for name in KEYS} | {"r0": _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
@@ -53,10 +55,10 @@ def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame]
     return stacked
 
 
-def as_one_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells marked as one table of counts, so that regressions are fitted to it alone."""
+def as_given(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells marked so that regressions are fitted to these counts alone, identified or not."""
     table = cells.copy(deep=False)
-    table.attrs = dict(cells.attrs) | {"reconstruction": cells.attrs.get("reconstruction", "typical")}
+    table.attrs = dict(cells.attrs) | {"reconstruction": GIVEN}
     return table
 
 
