@@ -12,7 +12,6 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import (
     INSTRUCTION,
     AmbiguousPuzzleError,
-    Statement,
     parse_puzzle,
     solve_text,
 )
@@ -88,15 +87,6 @@ Bob is located at the bar and has blue colored hair.
 2. The people located in the bar and having red hair color their hair to pink
 
 What is the final hair color of Ann?"""
-
-
-def test_a_text_gives_all_parts():
-    """A text is read into instruction, initial lines, statements and question, and solved."""
-    puzzle = parse_puzzle(TEXT)
-    assert puzzle.instruction == "Solve it."
-    assert puzzle.initial_states["Bob"] == {"location": "bar", "hair": "blue"}
-    assert puzzle.statements[1] == Statement((("location", "bar"), ("hair", "red")), (("hair", "pink"),))
-    assert (puzzle.poi, puzzle.category, puzzle.solution, puzzle.needles) == ("Ann", "hair", "pink", 2)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_jsonl, write_parquet, write_set
 from cogniload_repro.puzzles.verify import PUZZLE_VERDICTS, verify_puzzle, verify_set
 
@@ -119,6 +120,9 @@ def test_puzzles_of_another_generator_can_be_verified():
     assert verify_puzzle(foreign, redraw=False).verdict == "right"
     assert verify_puzzle({"puzzle": TEXT, "solution": OTHER, "N": "40"}).detail.startswith("gold is")
     assert verify_puzzle({"puzzle": TEXT, "solution": ROW["gold"], "N": "40"}).verdict == "right"
+    lines = "Ann has red colored hair.\n1. The people having blue hair color their hair to pink"
+    idle = f"{INSTRUCTION}\n\n{lines}\n\nWhat is the final hair color of Ann?"
+    assert verify_puzzle({"puzzle": idle, "solution": "red"}).detail == "statement 1 applies to nobody"
 
 
 @given(
