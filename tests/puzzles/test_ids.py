@@ -77,6 +77,7 @@ def test_spawned_ids_depend_on_their_own_cell_only():
     assert list(spawn_ids([third, other], 3, 9)) == ids[6:] + ids[3:6]
     assert len({*ids, *spawn_ids([one, other, third], 3, 10)}) == 18
     assert max(ids) < 2**52
+    assert ids[3:5] == [103_214_185_104_098, 326_574_298_023_698]  # sets that were drawn stay as they are
 
 
 def test_scheme_is_chosen_by_name():

@@ -17,7 +17,7 @@ def test_a_value_is_found_after_a_boundary():
     assert before == set(BOUNDARIES) == set(' ["*_{(')
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.sampled_from([*VALUES, ""]), SENTENCES)
 def test_mention_equals_the_literal_check(value, sentence):
     """The fast search says what CheckCorrectAnswer says, and the span it gives is a spelling of the value."""
@@ -29,7 +29,7 @@ def test_mention_equals_the_literal_check(value, sentence):
         assert sentence[slice(*span)] in SPELLINGS.get(value, (value,))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(SENTENCES.map(str.lower), st.lists(st.sampled_from(VALUES), unique=True), st.sampled_from(VALUES), st.booleans())
 @example("at the campground", ["campground", "camp"], "camp", True)
 @example("the living room", ["bar", "livingroom"], "livingroom", False)

@@ -190,7 +190,7 @@ def test_scores_carry_their_counts(large, monkeypatch):
     many = pd.read_parquet(large / "whole/c.parquet")
     assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90
     assert read_metadata(large / "whole/c.parquet").items() >= IMPORTED.items()
-    monkeypatch.setattr(scores, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(scores, "_BATCH_BYTES", 500)
     score_all(large, "one")
     pd.testing.assert_frame_equal(many, pd.read_parquet(large / "one/c.parquet"))
     monkeypatch.undo()

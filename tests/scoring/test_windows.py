@@ -73,7 +73,7 @@ def reference_windows(response, poi, category):
     return Windows([*[""], *valid][-1], [*[""], *named][-1], reference_take_last_sentence(lines[-1]))
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(
     lines=st.lists(st.sampled_from(LINES)),
     poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a", "", "Ian\nhair"]),
