@@ -58,25 +58,10 @@ _STRICT = ("-W", "-n", "--keep-going")
 def stage_book(
     build_dir: str | Path, sources: str | Path = _SOURCES, leave_out: Collection[str] = (), notice: str = ""
 ) -> Path:
-    """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there.
+    """Copy pages, executed notebooks, figures and tables into ``BUILD/book``, replacing what was there but the HTML.
 
-    An HTML book that stands in ``BUILD/book/_build`` stays until `build_book` replaces it.
-
-    Parameters
-    ----------
-    build_dir : path
-        The build folder with ``notebooks/``, ``figures/`` and ``tables/``.
-    sources : path
-        The book's own pages with ``_config.yml`` and ``_toc.yml``; by default those of the checkout.
-    leave_out : collection of str
-        Pages of the table of contents that this book does without.
-    notice : str
-        What every page says at its top, any text; nothing by default.
-
-    Raises
-    ------
-    ValueError
-        If the sources are not there, or a page of the table of contents has not been made yet.
+    ``leave_out`` are pages of the table of contents that this book does without; ``notice``, any text, stands at the
+    top of every page. Missing sources, or a page that has not been made yet, are a ValueError.
     """
     build, sources = Path(build_dir), Path(sources)
     if not (sources / "_toc.yml").is_file():
@@ -123,20 +108,10 @@ def start_builder() -> Iterator[subprocess.Popen]:
 
 
 def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -> Path:
-    """Build the HTML of the staged book and return its ``index.html``, in ``BUILD/book/_build/html``.
+    """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
-    Parameters
-    ----------
-    build_dir : path
-        The build folder in which `stage_book` has been at work.
-    builder : Popen, optional
-        From `start_builder`, where one waits already; it builds one book.
-
-    Raises
-    ------
-    ValueError
-        If nothing is staged, or if a page cannot be built without a warning; the text quotes each warning, and the
-        old book is left alone.
+    A builder of `start_builder` builds one book. Where a page cannot be built without a warning, a ValueError quotes
+    each warning, and the old book is left alone.
     """
     staged = Path(build_dir) / "book"
     if not (staged / "_config.yml").is_file():

@@ -22,27 +22,12 @@ _INJECTED = "injected-parameters"
 
 
 def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str, object]) -> Path:
-    """Execute a copy of a notebook with parameters and write it without times or machine paths.
+    """Execute a copy of a notebook with new values for its ``parameters`` cell; write it without times or paths.
 
     Two runs with the same inputs write the same bytes. The kernel starts in the notebook's own folder, and parameters
     that are ``Path`` objects reach it relative to that folder. papermill changes the working directory of the process
-    while it runs: parallel notebooks need one process each.
-
-    Parameters
-    ----------
-    source : path
-        A notebook with exactly one cell tagged ``parameters``.
-    target : path
-        Where the executed copy goes, replaced as a whole. A failed run leaves it alone and keeps the copy with the
-        traceback beside it, as ``<name>.failed.ipynb``.
-    parameters : mapping of str to str, number, bool, None, list, dict or Path
-        New values for variables that the ``parameters`` cell sets.
-
-    Raises
-    ------
-    ValueError
-        For a file that is no such notebook, an unknown parameter, or a cell that fails: the text names the notebook,
-        the cell, the error and the remedy.
+    while it runs: parallel notebooks need one process each. A ValueError names notebook, cell, error and remedy; a
+    failed run leaves the target alone and keeps the copy with the traceback beside it, as ``<name>.failed.ipynb``.
     """
     source, target = Path(source).resolve(), Path(target).resolve()
     notebook = _read(source)
