@@ -15,6 +15,8 @@ from multiprocessing.connection import wait
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from tqdm import tqdm
+
 from cogniload_repro import __version__
 
 #: Seconds without a scheduler that answers, or without a worker that works, after which a cluster is given up.
@@ -22,6 +24,7 @@ PATIENCE_S = 60.0
 _ANSWER_S, _LOOK_S = 10.0, 1.0
 _ASK_VERSION = "__import__('cogniload_repro').__version__"  # a function of ours could not be sent where it is missing
 
+tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
 T = TypeVar("T")
 
 
