@@ -95,6 +95,13 @@ def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Itera
             yield file
 
 
+def read_texts(path: str | Path) -> Iterator[str]:
+    """Yield the texts of a puzzles table, by far the largest of what it holds, some hundred in memory at a time."""
+    with open_parquet(path) as file:
+        for batch in file.iter_batches(500, columns=["text"]):
+            yield from batch["text"].to_pylist()
+
+
 def stamp(place: str | Path) -> str:
     """Return what identifies a file's content: its digest; in a store, its tag or its size and time."""
     place = as_place(place)

@@ -13,7 +13,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from cogniload_repro.prompts.tokenizers import find_tokenizers, load_tokenizer, present_tokenizers
-from cogniload_repro.storage import DATA, read_metadata, write_table
+from cogniload_repro.storage import DATA, read_metadata, read_texts, write_table
 
 #: Columns of the table of counts that are not counts.
 KEYS = ["name", "N", "d", "ratio_pct"]
@@ -81,9 +81,8 @@ def write_prompt_counts(
 
     Counts of the same texts by the same tokenizer are kept, of an earlier run or of `COMMITTED`, unless ``again``.
     """
-    puzzles = pd.read_parquet(puzzles_path, columns=[*KEYS, "text"])
     texts = hashlib.sha256()
-    for number, text in enumerate(puzzles["text"]):  # with a null character between them, never as a whole
+    for number, text in enumerate(read_texts(puzzles_path)):  # with a null character between them, never as a whole
         texts.update(("\0" * (number > 0) + text).encode("utf-8"))
     digest = texts.hexdigest()
     sums = {file.name: file.sha256 for file in find_tokenizers()}
@@ -94,7 +93,8 @@ def write_prompt_counts(
             old = pd.read_parquet(place)
             kept |= {n: old[n].to_numpy() for n, own in json.loads(about["tokenizers"]).items() if sums.get(n) == own}
     present = present_tokenizers(folder)
-    new = count_prompts(puzzles, {name: load_tokenizer(name, folder) for name in present if name not in kept})
+    todo = {name: load_tokenizer(name, folder) for name in present if name not in kept}
+    new = count_prompts(pd.read_parquet(puzzles_path, columns=[*KEYS, "text"] if todo else KEYS), todo)
     names = [name for name in sums if name in kept or name in present]
     counts = new.assign(**kept)[[*KEYS, *names]]
     metadata = {"provenance": read_metadata(puzzles_path)["provenance"], "texts": digest}

@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
@@ -27,7 +25,7 @@ from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import score_response
-from cogniload_repro.storage import partition_path, remove_parts, write_table
+from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
 
 #: Bucket of the scorer for each error column of the cells table.
 _WRONG = {column: bucket for bucket, column in BUCKET_COLUMNS.items() if column in ERRORS}
@@ -137,10 +135,8 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
 
 @lru_cache(maxsize=1)
 def _read_puzzles(path: Path) -> pd.DataFrame:
-    """Read the puzzles once a process, and of their texts, the largest thing here, the lengths."""
-    table = pq.read_table(path, columns=[*_PUZZLE_COLUMNS, "text"])
-    characters = pc.utf8_length(table["text"])
-    return table.drop_columns("text").append_column("characters", characters).to_pandas()
+    """Read the puzzles once a process, and of their texts the lengths."""
+    return pd.read_parquet(path, columns=_PUZZLE_COLUMNS).assign(characters=list(map(len, read_texts(path))))
 
 
 def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
