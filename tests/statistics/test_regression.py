@@ -17,7 +17,7 @@ from cogniload_repro.statistics.capacity import grid_means
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import committed_counts
 from cogniload_repro.statistics.regression import (
-    FIXED,
+    FIXED_COLUMNS,
     INTERACTIONS,
     LINEAR,
     QUADRATIC,
@@ -303,13 +303,13 @@ def test_other_links_and_missing_cells_are_not_identified():
     assert not is_identified(QWQ, formula, "probit")
     assert not is_identified(QWQ[QWQ["N"] > 20], formula)
     assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
-    assert in_span(FIXED @ np.random.default_rng(1).normal(size=(FIXED.shape[1], 3)))
+    assert in_span(FIXED_COLUMNS @ np.random.default_rng(1).normal(size=(FIXED_COLUMNS.shape[1], 3)))
     assert not in_span(np.eye(140)[:, :1])
 
 
 def test_fixed_sums_are_fixed():
     """Sums by level of d and N are equal in all committed tables, those of the other columns within their windows."""
     for _, own in cl.load_cells().groupby("model"):
-        sums = committed_counts(own) @ FIXED
+        sums = committed_counts(own) @ FIXED_COLUMNS
         assert (np.ptp(sums[:, :9], axis=0) == 0).all()
         assert (np.ptp(sums[:, 9], axis=0) < 1e-9).all()  # 500 times the sum of rho is a whole number

@@ -24,8 +24,8 @@ from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, find_manifest, r
 from cogniload_repro.storage import DATA
 
 #: Forms with fixed puzzles; the adaptive form chooses its puzzles from the answers so far.
-FIXED = ("paper", "mini", "short")
-FORMS = (*FIXED, "adaptive")
+FIXED_FORMS = ("paper", "mini", "short")
+FORMS = (*FIXED_FORMS, "adaptive")
 ROUNDING = PAPER_GRID[0].rounding
 SHORT_FORM = DATA / "evaluation" / "short_form.csv"
 
@@ -42,7 +42,7 @@ def plan_form(form: str, per_cell: int = 10, rounding: str = ROUNDING, grid: str
     """Return how many puzzles of each cell a fixed form asks, in grid order; a `grid` replaces its cells."""
     if grid is None and form == "short":
         return {Cell(cell.N, cell.ratio_pct, cell.d, rounding): count for cell, count in read_short().items()}
-    if grid is None and form not in FIXED:
+    if grid is None and form not in FIXED_FORMS:
         raise ValueError(f"form is {form!r}; choose one of: {', '.join(FORMS)}")
     return dict.fromkeys(grid_cells(grid or form, rounding), check_count("per_cell", per_cell, 1))
 

@@ -10,11 +10,11 @@ from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import POWER, correct_within
-from cogniload_repro.statistics.fits import PRODUCTS
+from cogniload_repro.statistics.fits import PRODUCT_TERMS
 from cogniload_repro.statistics.regression import INTERACTIONS, SYMBOLS, fit_glm
 
 #: Products of loads by the names of Table 3, and the load at whose levels a product of two is a simple slope.
-TERMS = {SYMBOLS[term]: term for term in PRODUCTS}
+TERMS = {SYMBOLS[term]: term for term in PRODUCT_TERMS}
 THIRD = {"dN": "rho", "drho": "N", "Nrho": "d"}
 #: Where Table 3 tests a product of two loads: the third load at zero, which for log10 N is N = 1.
 ORIGIN = {"rho": 0.0, "N": 1.0, "d": 0.0}

@@ -23,7 +23,7 @@ from cogniload_repro.statistics.regression import (
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
-PRODUCTS = tuple(term for term in SYMBOLS if ":" in term)
+PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
 _KINDS = {"coef": "beta", "se": "se", "p": "p"}
 _OF_MODEL = ["total", "loglik", "aic", "bic", "status"]
 
@@ -354,7 +354,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     cells = as_given(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
-        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCTS
+        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCT_TERMS
     )
     products = full.merge(tests[["model", "term", "lr_p"]], on=["model", "term"])
     return spread_terms(products.assign(p=products["lr_p"]))

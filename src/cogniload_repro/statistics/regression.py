@@ -32,7 +32,7 @@ SYMBOLS = {
 
 _PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
-FIXED = np.column_stack(
+FIXED_COLUMNS = np.column_stack(
     [*(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())), X[:, 3:5]]
     + [X[:, column] for column in PRODUCTS.values()]
 ).astype(float)
@@ -170,4 +170,4 @@ def in_span(columns: np.ndarray) -> bool:
     """Return whether columns over the 140 cells are combinations of those whose sums the paper fixes."""
     scale = np.abs(columns).max(axis=0)
     columns = columns / np.where(scale > 0, scale, 1)
-    return bool(np.abs(columns - FIXED @ np.linalg.lstsq(FIXED, columns, rcond=None)[0]).max() < 1e-8)
+    return bool(np.abs(columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]).max() < 1e-8)
