@@ -121,10 +121,16 @@ CURVES = {end: f"N=100, strongest models, {end} over rho" for end in ("lowest", 
 @cache
 def prose_along_rho(model: str) -> pd.DataFrame:
     """Return the claims that state a model's accuracy at a place along rho, or compare the two ends (at one d too)."""
+    claims = _claims_along_rho()
+    return claims[claims["model"] == model]
+
+
+@cache
+def _claims_along_rho() -> pd.DataFrame:
     claims = _claims()
     ends = claims["condition"].str.removeprefix(ENDS).str.fullmatch(r"( at d=\d+)?")
     stated = claims["condition"].isin(PROSE_RATIOS) | ends
-    return claims[stated & claims["quantity"].str.startswith("accuracy") & (claims["model"] == model)]
+    return claims[stated & claims["quantity"].str.startswith("accuracy")]
 
 
 def prose_windows(model: str, n: np.ndarray) -> list[Window]:
