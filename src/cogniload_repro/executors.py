@@ -19,6 +19,8 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 
+#: Whether processes are forked safely on this system.
+CAN_FORK = sys.platform == "linux"
 #: Seconds without a scheduler that answers, or without a worker that works, after which a cluster is given up.
 PATIENCE_S = 60.0
 _ANSWER_S, _LOOK_S = 10.0, 1.0
@@ -38,8 +40,8 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     """
     try:
         # a fork has what this process has imported; beside other threads it might never start
-        forked = sys.platform == "linux" and threading.active_count() == 1
-        context: Any = multiprocessing.get_context("fork" if forked else "spawn")
+        alone = threading.active_count() == 1
+        context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
         processes = ProcessPoolExecutor(jobs, context, _follow_parent) if not scheduler else None
         with processes or _open_cluster(str(scheduler)) as executor:
             yield executor

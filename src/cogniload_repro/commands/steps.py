@@ -280,13 +280,14 @@ def _tidy(folder: Path) -> None:
 def _run(arguments: list[str], more: bool) -> None:
     """Run a step as a process of its own, which gets the signals that would end this one alone; raise its exit code.
 
-    Where processes are forked safely, the steps share what this one has imported, unless there are no ``more``.
+    Forked steps share what this process has imported; it imports before a step that ``more`` steps follow.
     """
-    from cogniload_repro.presentation import kernels
+    from cogniload_repro.executors import CAN_FORK
+    from cogniload_repro.presentation.kernels import import_libraries  # which takes a moment itself
 
-    if more and kernels.AVAILABLE:
-        kernels.import_libraries()
-    context: Any = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
+    if more and CAN_FORK:
+        import_libraries()
+    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     process = context.Process(target=_become, args=(arguments,))
     process.start()
     before = {one: signal.signal(one, lambda number, frame: os.kill(process.pid, number))

@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from cogniload_repro.executors import CAN_FORK
 from cogniload_repro.files import describe_error
 from cogniload_repro.presentation import kernels
 
@@ -64,10 +65,10 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
     Yields each as soon as it is done, with the seconds it took. After a failure none is started; when those that run
     beside it have ended, a ValueError has what each says.
     """
-    if kernels.AVAILABLE and len(runs) > 1:
+    if CAN_FORK and len(runs) > 1:
         kernels.import_libraries()
         importlib.import_module(_RUNNER)
-    context: Any = multiprocessing.get_context("fork" if kernels.AVAILABLE else "spawn")
+    context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     waiting = list(reversed(runs))
     running: dict[Any, tuple[Run, Any, float]] = {}
     failures: list[str] = []
@@ -99,7 +100,7 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
 def _run_and_tell(run: Run, sender: Connection) -> None:
     """Run a notebook in this process, and say how it ended: None, or what went wrong."""
     try:
-        with kernels.forked_kernel() if kernels.AVAILABLE else nullcontext():
+        with kernels.forked_kernel() if CAN_FORK else nullcontext():
             importlib.import_module(_RUNNER).run_notebook(run.source, run.target, run.parameters)
     except (ValueError, OSError) as error:
         sender.send(describe_error(error))

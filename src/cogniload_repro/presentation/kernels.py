@@ -19,11 +19,10 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 #: What nearly every chapter imports, slowest first.
 LIBRARIES = ("cogniload_repro.presentation.page", "seaborn", "ipykernel.kernelapp")
-AVAILABLE = sys.platform == "linux"
 
 
 def import_libraries() -> None:
-    """Import what forks then share, and let their garbage collectors pass over it: a fifth of the time of a chapter."""
+    """Import what forks then share, and keep their garbage collectors from going through it again and again."""
     for name in LIBRARIES:
         importlib.import_module(name)
     gc.freeze()
