@@ -11,8 +11,7 @@ JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, MAX_REJECTED, SCORER, FORMULA, FAMILY and CELLS, when given, are checked and kept in the build folder for later
-# calls; an empty one goes back to the default (their former names READING and DATA still work). MODEL names a model to
-# add or to remove.
+# calls; an empty one goes back to the default. MODEL names a model to add or to remove.
 
 # ---- checked as they stand, before make expands them or a shell reads them ---------------------------------------------
 digits = $(subst 9,,$(subst 8,,$(subst 7,,$(subst 6,,$(subst 5,,$(1))))))
@@ -30,14 +29,14 @@ unsafe := ; & | < > ' " ` * ? \ $$ ! ~ { } ( ) [ ] \# : %
 ifneq ($(word 2,$(value VENV))$(strip $(foreach sign,$(unsafe),$(findstring $(sign),$(value VENV)))),)
 $(error VENV is '$(value VENV)'; choose a folder without blanks and signs of the shell in its name)
 endif
-$(foreach name,source max_rejected scorer reading formula family cells data model grid jobs venv,\
+$(foreach name,source max_rejected scorer formula family cells model grid jobs venv,\
 	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
 # a reader's text goes to the command in the environment, as it stands: make does not expand it, no shell reads it
-CHOICES := SOURCE MAX_REJECTED SCORER READING FORMULA FAMILY CELLS DATA MODEL
+CHOICES := SOURCE MAX_REJECTED SCORER FORMULA FAMILY CELLS MODEL
 $(foreach name,$(CHOICES),$(if $(filter undefined default,$(origin $(name))),,\
 	$(eval export COGNILOAD_CHOSEN_$(name) := $$(value $(name)))))
 unexport $(CHOICES)

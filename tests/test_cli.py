@@ -53,7 +53,7 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     fit = ("fit", "--build", fitted)
     assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
     assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
-    assert_refused([*fit, "--data", "nowhere.csv"], "nowhere.csv")
+    assert_refused([*fit, "--cells", "nowhere.csv"], "nowhere.csv")
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
     assert "QwQ-32B: not identified" in said
@@ -62,7 +62,7 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     columns = pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]].to_numpy().tolist()
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
     pd.read_parquet(fitted / "cells.parquet").head(140).to_csv(fitted / "own.csv", index=False)
-    said = run(*fit, "--compare", "--data", fitted / "own.csv", "--formula", "correct ~ d * rho").stdout
+    said = run(*fit, "--compare", "--cells", fitted / "own.csv", "--formula", "correct ~ d * rho").stdout
     assert "Counts of own.csv, whose origin is not recorded" in said
     assert all(word in said for word in ("logLik", "AIC", "BIC", "difference", "yours", "paper"))
     assert max(map(len, said.splitlines())) <= 100

@@ -55,7 +55,7 @@ def checkout(tmp_path_factory) -> Path:
         (folder / name).symlink_to(ROOT / name)
     if (ROOT / "data" / "build-mini").exists():
         shutil.copytree(ROOT / "data" / "build-mini", folder / "data" / "build-mini")
-    make(folder, "reproduce", "SOURCE=", "FORMULA=", "FAMILY=", "DATA=")
+    make(folder, "reproduce", "SOURCE=", "FORMULA=", "FAMILY=", "CELLS=")
     return folder
 
 

@@ -1,22 +1,16 @@
 """Cells of the puzzle grid: N statements, nominal needle ratio, intrinsic difficulty d."""
 
-import logging
 import math
 import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from numbers import Real
 from typing import Any
 
-_LOG = logging.getLogger(__name__)
-
 ROUNDINGS = ("half-up", "half-even")
-#: Former names, accepted for one release.
-OLD_ROUNDINGS = {"paper": "half-up", "port": "half-even"}
 
 #: A puzzle of more statements takes too long to be drawn, and has no name.
 MAX_STATEMENTS = 1_000_000
@@ -41,7 +35,6 @@ class Cell:
         if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not 0 <= ratio_pct <= 100:
             raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
         object.__setattr__(self, "ratio_pct", int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct))
-        object.__setattr__(self, "rounding", renamed("rounding", self.rounding, OLD_ROUNDINGS))
         if self.rounding not in ROUNDINGS:
             raise ValueError(f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
 
@@ -59,19 +52,6 @@ class Cell:
     def rho(self) -> float:
         """Actual share of needles, a fraction: the covariate of the regressions."""
         return self.needles / self.N
-
-
-def renamed(option: str, value: Any, new_names: dict[str, str]) -> Any:
-    """Return the present name of an option's value; a former one is accepted for one release, with a notice."""
-    new = new_names.get(value, value) if isinstance(value, str) else value
-    if new != value:
-        _notice(option, value, new)
-    return new
-
-
-@cache
-def _notice(option: str, old: str, new: str) -> None:
-    _LOG.warning("%s %s is now called %s; the former name goes with the next release.", option, old, new)
 
 
 def check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -92,7 +72,7 @@ def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
     ``half-up`` is what the published regressions need; a ratio counts as the decimal number that it prints as.
     ``half-even`` rounds in floating point, as the authors' Python code does.
     """
-    if renamed("rounding", rounding, OLD_ROUNDINGS) == "half-even":
+    if rounding == "half-even":
         nearest = round(N * ratio_pct / 100)
     else:
         nearest = math.floor(N * Fraction(str(ratio_pct)) / 100 + Fraction(1, 2))

@@ -80,7 +80,7 @@ class Column(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """Columns by name, the key, rules (a complaint about the rows for which a test is false), and former names.
+    """Columns by name, the key and rules (a complaint about the rows for which a test is false).
 
     Other columns hold ``others``; with None there are none.
     """
@@ -89,7 +89,6 @@ class Schema(NamedTuple):
     key: tuple[str, ...] = ()
     rules: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {}
     others: Column | None = Column("anything")
-    former: Mapping[str, str] = {}
 
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
@@ -128,7 +127,6 @@ CELLS = Schema(
         ),
         "has rho and ratio_pct that contradict each other": _is_ratio,
     },
-    former={"n": "total"},  # SQL does not tell n from N
 )
 
 
@@ -204,8 +202,6 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
     A ValueError names absent columns, or every fault with its row (from 1, without the header), model, value and rule;
     ``place`` is what the table is called in it, ``remedy`` what to do.
     """
-    former = {old: new for old, new in schema.former.items() if old in frame and new not in frame}
-    frame = frame.rename(columns=former)
     if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
         raise ValueError(f"{place} has no column {', '.join(absent)}; {remedy}")
     if schema.others is None and (others := [str(name) for name in frame if name not in schema.columns]):

@@ -44,14 +44,6 @@ def test_paths_mean_the_same_from_every_folder(tmp_path, monkeypatch):
     assert (tmp_path / "build" / "choices.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_former_names_are_accepted(tmp_path, capsys):
-    """READING and DATA are SCORER and CELLS in what is given, with a notice."""
-    keep_choices(tmp_path, {"reading": "prose", "data": TABLE})
-    notices = capsys.readouterr().err
-    assert all(words in notices for words in ("READING= is now called SCORER=", "DATA= is now called CELLS="))
-    assert read_choices(tmp_path) == Choices(scorer="prose", cells=TABLE)
-
-
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"sources": [{"address": 1}]}', '{"sources": []}'])
 def test_a_damaged_file_is_named(tmp_path, content):
     """Nothing is guessed: the sentence names the file."""

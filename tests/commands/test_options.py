@@ -14,7 +14,7 @@ from cogniload_repro.statistics.regression import FAMILIES
 @pytest.mark.parametrize(
     ("command", "option", "names"),
     [
-        ("score", "reading", READINGS),
+        ("score", "scorer", READINGS),
         ("fit", "family", FAMILIES),
         ("puzzles", "edition", editions.NAMES),
         ("puzzles", "perturbation", [BASELINE, *PERTURBATIONS]),

@@ -15,7 +15,7 @@ import pytest
 from harness import run, write_lines
 
 from cogniload_repro.commands import steps
-from cogniload_repro.commands.choices import FORMER, OPTIONS, Choices, Source, read_choices, write_choices
+from cogniload_repro.commands.choices import OPTIONS, Choices, Source, read_choices, write_choices
 from cogniload_repro.commands.steps import MANIFEST_FILE, Build, bring_up_to_date, describe_outputs
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -47,7 +47,7 @@ def checkout(tmp_path):
 
 def make(folder, *arguments, timeout=600):
     """Run make there, with this Python and none of the outer make's variables."""
-    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MODEL", *map(str.upper, (*OPTIONS, *FORMER))}
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MODEL", *map(str.upper, OPTIONS)}
     return subprocess.run(
         ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", "JOBS=1", *arguments],
         cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
@@ -81,7 +81,7 @@ def test_make_evaluates_nothing_and_stops_before_anything_is_removed(checkout):
     build = checkout / "data" / "build-mini"
     (build / "outputs").mkdir(parents=True)
     (build / "outputs" / "kept.parquet").write_bytes(b"x")
-    given = ["FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`", "DATA=$(shell touch OWNED)"]
+    given = ["FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`", "CELLS=$(shell touch OWNED)"]
     done = make(checkout, "reproduce", *given)
     assert (done.returncode, "Error:" in done.stderr, "cannot be read" in done.stderr) == (2, True, True)
     assert sorted(file.name for file in build.rglob("*") if file.is_file()) == [".lock", "kept.parquet"]
@@ -125,7 +125,7 @@ def test_a_readers_table_is_fitted_again_when_its_content_has_changed(checkout):
     table = checkout / ";touch$${IFS}OWNED;#.csv"
     cells = pd.read_csv(ROOT / "data/reconstructed/cells.csv").query("model == 'QwQ-32B'")
     cells.to_csv(table, index=False)
-    assert "QwQ-32B" in said(make(checkout, "fit", f"DATA={table.name}"))
+    assert "QwQ-32B" in said(make(checkout, "fit", f"CELLS={table.name}"))
     first = (checkout / "data/build-mini/regression.csv").read_bytes()
     cells.query("N <= 50").to_csv(table, index=False)
     said(make(checkout, "fit"))

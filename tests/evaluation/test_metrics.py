@@ -31,7 +31,7 @@ def test_a_paper_s_model_has_the_paper_s_numbers(judged):
     cells = load_cells(models=["Phi-4-reasoning"])
     found = metrics.measure(judged)
     assert found["accuracy"] == cells["correct"].sum() / cells["total"].sum()
-    for row in capacity_intervals(cells, replicates=0).itertuples():
+    for row in capacity_intervals(cells).itertuples():
         for end, number in (("", row.estimate), ("_low", row.profile_low), ("_high", row.profile_high)):
             if np.isfinite(number):
                 assert found[row.point + end] == pytest.approx(number)
@@ -62,7 +62,7 @@ def test_a_log_and_the_book_evaluate_points_at_the_same_means(judged, chosen):
     some = [one for one in judged if one["N"] in (20, 50)]
     cells = load_cells(models=["Phi-4-reasoning"])
     near = cells[cells["N"] <= 50].assign(model="mine", chosen=int(chosen))
-    book = capacity_intervals(near, replicates=0).set_index("point")["estimate"]
+    book = capacity_intervals(near).set_index("point")["estimate"]
     found = metrics.measure(some, chosen)
     assert found["id50"] == pytest.approx(book["id50"])
     assert found["ecl50"] == pytest.approx(book["ecl50"])

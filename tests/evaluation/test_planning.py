@@ -200,7 +200,7 @@ def test_the_command_prints_whole_puzzles_and_tokens_and_a_cost_only_with_prices
     assert rows[0] == ["form", "puzzles", "prompt_tokens", "response_tokens"]
     found = [[int(word.replace(",", "")) for word in row[1:]] for row in rows[1:]]
     assert found == needed.iloc[:, 2:].to_numpy().tolist()
-    priced = run("plan", "--price-out", 10, "--apart", "o3-2025-04-16", "QwQ-32B")
+    priced = run("plan", "--price-out", 10, "--distinguish", "o3-2025-04-16", "QwQ-32B")
     assert "cost" in priced.output
     assert "Cells that best distinguish o3-2025-04-16 and QwQ-32B" in priced.output
 

@@ -1,17 +1,11 @@
 import pytest
 
-from cogniload_repro.grid import Cell, _notice
 from cogniload_repro.puzzles.editions import EDITIONS, NAMES, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 
 
-def test_names_stand_for_editions(caplog):
-    """`elixir` is the last version; each has its usual order of keys; former names are accepted with a notice."""
-    _notice.cache_clear()
-    assert resolve_edition("port") == PORT
-    assert resolve_edition("elixir", "term") == resolve_edition("elixir", "alphabetical")
-    assert Cell(50, 5, 1, "port") == Cell(50, 5, 1, "half-even")
-    assert "edition port is now called python" in caplog.text
+def test_names_stand_for_editions():
+    """`elixir` is the last version; each has its usual order of keys."""
     assert resolve_edition("elixir") == resolve_edition("elixir-1.17") == resolve_edition("elixir", "ontology")
     assert [str(resolve_edition(name)) for name in NAMES] == [*NAMES[:-1], "elixir-1.17"]
     assert str(resolve_edition("elixir-1.17", "alphabetical")) == "elixir-1.17 with key order alphabetical"

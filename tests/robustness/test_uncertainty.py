@@ -146,13 +146,6 @@ def test_trough_interval_is_that_of_a_shifted_parabola():
         assert loss == pytest.approx(chi2.ppf(0.95, 1), abs=1e-4)
 
 
-def test_bootstrap_replicates_are_announced_as_gone():
-    """The old parameter is accepted for one release, and changes nothing."""
-    cells = CELLS[CELLS["model"] == "QwQ-32B"]
-    with pytest.warns(FutureWarning, match="replicates"):
-        assert capacity_intervals(cells, replicates=10).equals(capacity_intervals(cells))
-
-
 def test_intervals_of_a_part_of_the_grid_are_not_identified():
     """Reconstructed counts without a level are flagged; the whole grid, and counts of one's own, are not."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]

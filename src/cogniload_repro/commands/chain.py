@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--scorer",
-    "--reading",
-    "reading",
     help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D (default); prose: its text; late_drop, "
     "cut_windows, last_mention: one difference each; answer_only: ignore the reasoning (not the paper's rule). Without "
     "it, the one chosen for the build (SCORER=); scores of another are kept beside these, in readings/NAME.",
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
 )
 @JOBS
-def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> None:
+def score(scorer: str | None, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.outputs.rows import find_chosen
@@ -40,15 +38,15 @@ def score(reading: str | None, scheduler: str | None, build: str, jobs: int) -> 
     outputs = as_place(build)
     local = outputs if isinstance(outputs, Path) else None  # a store has no choices and no locks
     usual = (local and read_choices(local).scorer) or PAPERS_SCORER
-    place = readings.place_scores(outputs, reading := reading or usual, usual)
-    rule = verdict.find_reading(reading)
+    place = readings.place_scores(outputs, scorer := scorer or usual, usual)
+    rule = verdict.find_reading(scorer)
     with locked(local) if local and local.is_dir() else nullcontext():
         with open_executor(jobs, scheduler) as executor:
             scores.score_dataset(outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, rule)
         chosen = find_chosen(read_sources(local)) if local else set()
         frame = cells.write_cells(place / "scores", place / "cells.parquet", chosen)
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
-    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {reading}" if reading != PAPERS_SCORER else ""))
+    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != PAPERS_SCORER else ""))
     say(print_scores(cells.read_summary(place / "scores", "endings"), chosen))
     if local:
         _say_rejected(local)

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cogniload_repro.commands.options import say
 from cogniload_repro.escapes import without_secrets
 from cogniload_repro.files import write_whole
 
@@ -15,9 +14,8 @@ RECONSTRUCTED = "reconstructed"
 #: File of the choices in a build folder; addresses may have passwords in them, so that it is its owner's alone.
 CHOICES_FILE = "choices.json"
 _KEPT = ("scorer", "formula", "family", "cells")
-#: Options of make that are kept, and their former names, which are accepted until the next release.
+#: Options of make that are kept.
 OPTIONS = ("source", "max_rejected", *_KEPT)
-FORMER = {"reading": "scorer", "data": "cells"}
 #: How make hands options on: in the environment, where nothing expands them.
 _HANDED_ON = "COGNILOAD_CHOSEN_"
 #: The scorer that is the paper's: the pseudocode of Appendix D.
@@ -71,7 +69,7 @@ class Choices:
 
 def load_given_options(*others: str) -> dict[str, str]:
     """Return what make hands on of `OPTIONS` and others, and take it out of the environment."""
-    names = {_HANDED_ON + name.upper(): name for name in (*FORMER, *OPTIONS, *others)}
+    names = {_HANDED_ON + name.upper(): name for name in (*OPTIONS, *others)}
     return {name: os.environ.pop(variable) for variable, name in names.items() if variable in os.environ}
 
 
@@ -99,10 +97,7 @@ def keep_choices(build: str | Path, given: Mapping[str, str], **options: str | N
 
     An empty value goes back to the default; after a ValueError nothing has changed.
     """
-    for old in FORMER.keys() & given.keys():
-        notice = f"{old.upper()}= is now called {FORMER[old].upper()}=; the old name works for one release"
-        say(notice, err=True)
-    given = {FORMER.get(name, name): value.strip() for name, value in given.items()}
+    given = {name: value.strip() for name, value in given.items()}
     if unknown := sorted(set(given) - set(OPTIONS)):
         raise ValueError(f"unknown option {', '.join(unknown)}; options are: {', '.join(OPTIONS)}")
     before = read_choices(build)

@@ -36,7 +36,7 @@ READ_AS = (
     click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
     KEY_ORDER,
 )
-CELLS = click.option("--cells", "--data", "cells", help="Another table of cells, CSV or Parquet; default: the build's.")
+CELLS = click.option("--cells", help="Another table of cells, CSV or Parquet; default: the build's.")
 #: A regression.
 REGRESSION = (
     click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),

@@ -36,9 +36,9 @@ _ASKING = ("openai-batch", "chat", "lm-eval")
     help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the released port).",
 )  # fmt: skip
 @click.option(
-    "--id-scheme", "--scheme", "scheme", type=click.Choice(["chain", "spawn"]), default="chain", show_default=True,
+    "--id-scheme", "scheme", type=click.Choice(["chain", "spawn"]), default="chain", show_default=True,
     help="Ids along the authors' chain (drawn by one process, but for the default set), or independent of order, for "
-    "new experiments. (--scheme is the former name.)",
+    "new experiments.",
 )  # fmt: skip
 @click.option(
     "--edition", default="python", show_default=True,
@@ -47,9 +47,9 @@ _ASKING = ("openai-batch", "chat", "lm-eval")
 )  # fmt: skip
 @KEY_ORDER
 @click.option(
-    "--format", "kind", type=click.Choice(["parquet", "jsonl", "release", *_ASKING, "huggingface", "layout"]),
+    "--format", "kind", type=click.Choice(["parquet", "jsonl", "release", *_ASKING, "huggingface"]),
     default="parquet", show_default=True,
-    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release (once called layout): the same texts, "
+    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release: the same texts, "
     "and ten of the sixteen keys of each _state.json, in which needles and hays are the puzzle's and not what is left "
     "of them (0). The others are puzzles.parquet and, for asking a model: requests-*.jsonl of OpenAI's batch endpoint; "
     "chat.jsonl with messages; a task folder of lm-evaluation-harness; or the card of a Hugging Face data set.",
@@ -197,8 +197,8 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
 @click.option("--price-in", type=click.FloatRange(min=0), help="Price of a million tokens of prompts.")
 @click.option("--price-out", type=click.FloatRange(min=0), help="Price of a million tokens of responses.")
 @click.option(
-    "--distinguish", "--apart", "pair", nargs=2, metavar="A B",
-    help="Also list the cells that best distinguish two models. (--apart is the former name.)",
+    "--distinguish", "pair", nargs=2, metavar="A B",
+    help="Also list the cells that best distinguish two models.",
 )  # fmt: skip
 def plan(
     width: float | None, within: str | None, model: str | None, pair: tuple[str, str] | None, **prices: float | None

@@ -5,7 +5,6 @@ An edition has its own random draws, and an order of the categories: keys of a m
 
 from dataclasses import dataclass
 
-from cogniload_repro.grid import renamed
 from cogniload_repro.puzzles.draws import Elixir, Mersenne
 from cogniload_repro.puzzles.ontology import CATEGORIES
 
@@ -18,10 +17,6 @@ KEY_ORDERS = {"alphabetical": tuple(sorted(CATEGORIES)), "ontology": CATEGORIES}
 _USUAL_ORDER = {"elixir-1.14": "alphabetical", "elixir-1.16": "ontology", "elixir-1.17": "ontology"}
 
 NAMES = ("python", *_USUAL_ORDER, *_LATEST)
-
-#: Former names, accepted for one release.
-OLD_NAMES = {"port": "python"}
-OLD_KEY_ORDERS = {"term": "alphabetical", "file": "ontology"}
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ def resolve_edition(edition: str | Edition, key_order: str | None = None) -> Edi
         if key_order is None:
             return edition
         edition = edition.name
-    name, key_order = renamed("edition", edition, OLD_NAMES), renamed("key order", key_order, OLD_KEY_ORDERS)
-    name = _LATEST.get(name, name)
+    name = _LATEST.get(edition, edition)
     if name not in NAMES:
         raise ValueError(f"edition is {edition!r}; choose one of: {', '.join(NAMES)}")
     if key_order is None:

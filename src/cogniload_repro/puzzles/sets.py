@@ -17,7 +17,7 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.executors import open_executor
 from cogniload_repro.files import replacing, write_whole
-from cogniload_repro.grid import Cell, check_count, renamed
+from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.puzzles.catalog import parse_name, puzzle_row
 from cogniload_repro.puzzles.editions import Edition
 from cogniload_repro.puzzles.generate import Request, draw_grid, draw_puzzle
@@ -32,7 +32,6 @@ T = TypeVar("T")
 
 #: How a set may be written, and the file that it is in; the authors' release is folders.
 FORMATS = {"parquet": "puzzles.parquet", "jsonl": "puzzles.jsonl", "release": "exp"}
-OLD_FORMATS = {"layout": "release"}
 
 #: File in a folder that says which set it holds.
 _NOTE = Path(".puzzles", "set.json")
@@ -52,7 +51,7 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     The files are the same byte for byte however often the writing stopped, and for any `jobs`. A table appears when it
     is complete; of a release, files that are there are not drawn again.
     """
-    folder, kind = Path(folder), renamed("format", kind, OLD_FORMATS)
+    folder = Path(folder)
     if kind not in FORMATS:
         raise ValueError(f"format is {kind!r}; choose one of: {', '.join(FORMATS)}")
     _claim(folder, puzzles)

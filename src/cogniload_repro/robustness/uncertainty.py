@@ -5,7 +5,6 @@ the coefficients, so that a profile likelihood needs no more than the same regre
 measured from that point.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -82,15 +81,13 @@ def fit_quadratics(cells: pd.DataFrame) -> tuple[Quadratic, ...]:
     return tuple(found)
 
 
-def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame:
+def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the capacity points with 95% profile-likelihood intervals.
 
     Parameters
     ----------
     cells : DataFrame
         Cells frame; models without a finite fit are left out.
-    replicates : int, optional
-        Has no effect: bootstrap intervals are no longer offered. The parameter will go with the next release.
 
     Returns
     -------
@@ -111,8 +108,6 @@ def capacity_intervals(cells: pd.DataFrame, replicates: int = 0) -> pd.DataFrame
     1   nt50      0.95         0.92          0.99
     2   id50      3.56         3.21          3.90
     """
-    if replicates:
-        warnings.warn("replicates has no effect: intervals are profile-likelihood intervals", FutureWarning, 2)
     reconstructed, rows = set(reconstructed_models(cells)), []
     for quadratic in fit_quadratics(cells):
         own = cells[cells["model"] == quadratic.model]

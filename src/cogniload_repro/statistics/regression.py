@@ -76,8 +76,7 @@ class Fit:
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
     """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1); without total every row is one answer."""
     check_family(family)
-    former = cells.get("n", pd.Series(1.0, cells.index))  # n: the column's former name; without it one answer per row
-    n, k = cells.get("total", former).to_numpy(float), cells["correct"].to_numpy(float)
+    n, k = cells.get("total", pd.Series(1.0, cells.index)).to_numpy(float), cells["correct"].to_numpy(float)
     if (impossible := ~((k >= 0) & (k <= n))).any():
         row = int(impossible.argmax())
         raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
