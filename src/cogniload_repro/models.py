@@ -1,7 +1,10 @@
 """The 22 models of the paper: names, family and number of puzzles per cell."""
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from cogniload_repro.storage import ICLR2026
 
 
 @dataclass(frozen=True)
@@ -9,7 +12,8 @@ class Model:
     """One evaluated model (paper, section 3).
 
     ``name`` is printed in Tables 4-6 and the key of every table here; ``label`` is short, for figures, which group by
-    ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing.
+    ``family``. ``missing`` has the (d, N) of every puzzle that Tables 4 and 5 show to be missing; ``tier`` is the class
+    of section 3.1.4, "" for a model in none.
     """
 
     name: str
@@ -17,33 +21,18 @@ class Model:
     family: str
     puzzles_per_cell: int
     missing: tuple[tuple[int, int], ...] = ()
+    tier: str = ""
+
+
+def _read_models() -> Iterator[Model]:
+    with (ICLR2026 / "models.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            missing = tuple((int(d), int(N)) for d, _, N in (one.partition("x") for one in row["missing"].split()))
+            yield Model(row["name"], row["label"], row["family"], int(row["puzzles_per_cell"]), missing, row["tier"])
 
 
 #: The models in the printed order of Tables 3 and 6.
-MODELS = (
-    Model("DeepSeek-R1-0528", "DS-R1-0528", "DeepSeek R1", 10),
-    Model("DeepSeek-R1-Distill-Llama-70B", "DS-Llama-70B", "DeepSeek R1 distilled", 100),
-    Model("DeepSeek-R1-Distill-Qwen-1.5B", "DS-Qwen-1.5B", "DeepSeek R1 distilled", 100),
-    Model("DeepSeek-R1-Distill-Qwen-32B", "DS-Qwen-32B", "DeepSeek R1 distilled", 100),
-    Model("DeepSeek-R1-Distill-Qwen-7B", "DS-Qwen-7B", "DeepSeek R1 distilled", 100),
-    Model("EXAONE-Deep-32B", "EXAONE-Deep-32B", "EXAONE", 100),
-    Model("Phi-4-mini-reasoning", "Phi-4-mini-r.", "Phi-4", 100),
-    Model("Phi-4-reasoning", "Phi-4-reasoning", "Phi-4", 100),
-    Model("Phi-4-reasoning-plus", "Phi-4-r.-plus", "Phi-4", 100),
-    Model("QwQ-32B", "QwQ-32B", "Qwen", 100),
-    Model("Qwen3-1.7B", "Qwen3-1.7B", "Qwen", 100, missing=((10, 250), (10, 250))),
-    Model("Qwen3-30B-A3B", "Qwen3-30B-A3B", "Qwen", 100),
-    Model("Qwen3-32B", "Qwen3-32B", "Qwen", 100),
-    Model("Qwen3-8B", "Qwen3-8B", "Qwen", 100),
-    Model("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5", 10),
-    Model("gemini-2.5-flash-lite", "gemini-2.5-flash-lite", "Gemini 2.5", 10),
-    Model("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5", 10),
-    Model("gpt-5-2025-08-07", "gpt-5", "OpenAI", 10),
-    Model("gpt-5-mini-2025-08-07", "gpt-5-mini", "OpenAI", 10),
-    Model("gpt-5-nano-2025-08-07", "gpt-5-nano", "OpenAI", 10),
-    Model("o3-2025-04-16", "o3", "OpenAI", 10, missing=((1, 250), (5, 250))),
-    Model("o4-mini-2025-04-16", "o4-mini", "OpenAI", 10, missing=((1, 250), (7, 250))),
-)
+MODELS = tuple(_read_models())
 
 BY_NAME = {model.name: model for model in MODELS}
 NAMES = tuple(BY_NAME)

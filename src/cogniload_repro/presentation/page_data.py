@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from scipy.stats import norm
@@ -25,6 +25,7 @@ from cogniload_repro.scoring.windows import find_windows
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC
+from cogniload_repro.storage import ICLR2026
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
@@ -77,34 +78,6 @@ def numbers_data(build: str | Path) -> dict[str, Any]:
 _GRID = ["N", "d", "ratio_pct", "rho"]
 
 
-class Question(NamedTuple):
-    """A sentence of the paper that counts models by one coefficient or capacity point."""
-
-    text: str
-    claims: tuple[str, ...]  # ids in claims.csv, which has the number that the paper states
-    terms: tuple[str, ...]  # names that the coefficient may go by, the paper's first; or a capacity point
-    way: str  # significant and negative, positive or either; none: not significant; above or below: of a point
-    formula: str = QUADRATIC  # in which the paper asks
-    level: float = ALPHA  # of significance, or the value that the point is compared with
-
-
-QUESTIONS = (
-    Question("the slope of d is negative and significant", ("C063",), ("d",), "negative"),
-    Question("the slope of N is negative and significant", ("C064",), ("log10_N", "N"), "negative"),
-    Question("the slope of rho is not significant", ("C066",), ("rho",), "none"),
-    Question("the curve in rho is not significant", ("C065",), ("I(rho**2)",), "none"),
-    Question("gpt-5 and o3: ECL50 above 300", ("C070", "C071"), ("ecl50",), "above", level=300),
-    Question("ID50 below 0", ("C074",), ("id50",), "below", level=0),
-    Question("d x N is negative (p < 0.01)", ("C075",), ("d:log10_N", "d:N"), "negative", INTERACTIONS, 0.01),
-    Question("gpt-5 and o3: d x N is not significant", ("C077", "C078"), ("d:log10_N", "d:N"), "none", INTERACTIONS),
-    Question("d x rho is negative and significant", ("C079",), ("d:rho",), "negative", INTERACTIONS),
-    Question("N x rho is significant, of either sign", ("C097",), ("log10_N:rho", "N:rho"), "either", INTERACTIONS),
-    Question(
-        "d x N x rho is positive and significant", ("C083",), ("d:log10_N:rho", "d:N:rho"), "positive", INTERACTIONS
-    ),
-)
-
-
 def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
     """Return a build's counts, and the committed ones of models of the paper that it does not have, ready for JSON.
 
@@ -154,13 +127,19 @@ def _whole(counts: pd.Series) -> list[int]:
 
 
 def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
-    """Return the paper's sentences for the models that the page has, with what is printed or how many are named."""
+    """Return the paper's sentences for the models that the page has, with what is printed or how many are named.
+
+    ``questions.csv`` has sentences that count models by one coefficient or capacity point: the claims that state the
+    number, the names that the term may go by, the way (significant and negative, positive, either; none; or above or
+    below, of a point), the formula in which the paper asks, and the level of significance or the value compared with.
+    """
     claims, rows = load_claims().set_index("id"), []
-    for one in QUESTIONS:
-        own = claims.loc[list(one.claims)]
+    for one in pd.read_csv(ICLR2026 / "questions.csv").to_dict("records"):
+        own = claims.loc[one["claims"].split()]
         named = [name for name in own["model"] if name]
         asked = {"where": own["location"].iloc[0], "stated": str(len(named)) if named else own["value"].iloc[0]}
-        asked |= {name: getattr(one, name) for name in ("text", "terms", "way", "level", "formula")}
+        asked |= {name: one[name] for name in ("text", "way", "level")} | {"terms": one["terms"].split()}
+        asked["formula"] = INTERACTIONS if one["formula"] == "interactions" else QUADRATIC
         rows.append(asked | {"models": [name for name in (named or NAMES) if name in models]})
     return rows
 

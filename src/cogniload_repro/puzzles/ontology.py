@@ -1,7 +1,9 @@
 """People, categories, values and phrases of the puzzles (paper, Appendix G)."""
 
+import csv
 import json
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,52 +23,8 @@ class Phrases(NamedTuple):
 
 
 #: Wordings by category. The order of the categories is part of the generator: sampling depends on it.
-PHRASES = {
-    "location": Phrases("is located at the {}", "located in the {}", "move to the {}", "Where is {}?"),
-    "clothes_shirt": Phrases(
-        "is wearing a {} shirt", "wearing a {} shirt", "change into a {} shirt", "What color shirt is {} wearing?"
-    ),
-    "clothes_pant": Phrases(
-        "is wearing a {} pant", "wearing a {} pant", "change into a {} pant", "What color pant is {} wearing?"
-    ),
-    "clothes_hat": Phrases(
-        "is wearing a {} hat", "wearing a {} hat", "change into a {} hat", "What color hat is {} wearing?"
-    ),
-    "clothes_socks": Phrases(
-        "is wearing {} socks", "wearing {} socks", "change into {} socks", "What color of socks is {} wearing?"
-    ),
-    "clothes_gloves": Phrases(
-        "is wearing {} gloves", "wearing {} gloves", "put on {} gloves", "What color of gloves is {} wearing?"
-    ),
-    "clothes_underwear": Phrases(
-        "is wearing {} underwear",
-        "wearing {} underwear",
-        "put on {} underwear",
-        "What color of underwear is {} wearing?",
-    ),
-    "hair": Phrases(
-        "has {} colored hair", "having {} hair", "color their hair to {}", "What is the final hair color of {}?"
-    ),
-    "recent_eat": Phrases("last ate a {}", "which most recently ate {}", "eat a {}", "What did {} most recently eat?"),
-    "recent_watch": Phrases(
-        "last watched a {} movie",
-        "which most recently watched a {} movie",
-        "watch a {} movie",
-        "What kind of movie did {} most recently watch?",
-    ),
-    "recent_listen": Phrases(
-        "last listened to {} music",
-        "which most recently listened to {} music",
-        "listen to {} music",
-        "What kind of music did {} most recently listen to?",
-    ),
-    "recent_read": Phrases(
-        "last read a {} book",
-        "which most recently read a {} book",
-        "read a {} book",
-        "What kind of book did {} most recently read?",
-    ),
-}
+with (ICLR2026 / "phrases.csv").open(encoding="utf-8", newline="") as _file:
+    PHRASES = {category: Phrases(*wordings) for category, *wordings in islice(csv.reader(_file), 1, None)}
 
 CATEGORIES = tuple(PHRASES)
 

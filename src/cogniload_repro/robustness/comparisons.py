@@ -15,7 +15,7 @@ from scipy.stats import binomtest, linregress, norm, t
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA, load_facts
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
@@ -36,20 +36,8 @@ _TERMS = {"d": 1, "N": 2, "rho": 3, "rho2": 4}
 #: Distance between the ends of the paper's grid: units of d, factors of ten in N, nominal ratio.
 _RANGES = {"d": np.ptp(GRID["d"]), "N": np.ptp(np.log10(GRID["N"])), "rho": np.ptp(GRID["ratio_pct"]) / 100}
 
-#: The three classes, in the order in which the paper names their members (paper, section 3.1.4).
-TIERS = {
-    "frontier": (
-        "gpt-5-2025-08-07", "o3-2025-04-16", "gemini-2.5-pro", "gpt-5-mini-2025-08-07", "o4-mini-2025-04-16",
-        "DeepSeek-R1-0528",
-    ),
-    "mid": (
-        "DeepSeek-R1-Distill-Llama-70B", "Qwen3-32B", "DeepSeek-R1-Distill-Qwen-32B", "QwQ-32B", "Phi-4-reasoning",
-        "Phi-4-reasoning-plus", "Qwen3-30B-A3B", "gpt-5-nano-2025-08-07", "Qwen3-8B",
-    ),
-    "low": (
-        "DeepSeek-R1-Distill-Qwen-7B", "Phi-4-mini-reasoning", "DeepSeek-R1-Distill-Qwen-1.5B", "Qwen3-1.7B",
-    ),
-}  # fmt: skip
+#: The three classes (paper, section 3.1.4).
+TIERS = {tier: tuple(model.name for model in MODELS if model.tier == tier) for tier in ("frontier", "mid", "low")}
 TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 
 
