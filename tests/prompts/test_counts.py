@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cogniload_repro.prompts import counts as tokens
@@ -46,56 +46,6 @@ def test_every_text_is_counted_in_its_place(texts):
     """One count a text, in order, whatever the library, and no special token added."""
     assert tokens.count_tokens(texts, Letters()).tolist() == [len(text) for text in texts]
     assert tokens.count_tokens(texts, Words()).tolist() == [len(text.split()) for text in texts]
-
-
-class Pairs:
-    """A tokenizer that cuts a text into pairs of characters, words or not."""
-
-    def encode_ordinary_batch(self, texts):
-        return [range(-(-len(text) // 2)) for text in texts]
-
-
-@pytest.fixture(scope="module")
-def encodings():
-    """Small vocabularies with the patterns of the real ones: bytes, pairs of them, and pairs of pairs."""
-    tiktoken = pytest.importorskip("tiktoken", reason="the extra `tokens` is not installed")
-    merged = b"\n |\n \n|\t | a|\n\n|ab| \n|b |. |12| 1|.\n| ab|  ".split(b"|")
-    ranks = {token: rank for rank, token in enumerate((*(bytes([byte]) for byte in range(256)), *merged))}
-    patterns = {file.name: file.pattern for file in find_tokenizers() if file.pattern}
-    return [tiktoken.Encoding(name, pat_str=own, mergeable_ranks=ranks, special_tokens={})
-            for name, own in patterns.items()]  # fmt: skip
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
-@example(["a\n \na", "a\t \tb", "a  b", "a   b", " a", "a ", ""])
-@given(
-    st.lists(
-        st.text("a \n\t", max_size=9) | st.text("ab1'.é/(\n \t\u00a0", max_size=25) | st.text(max_size=10),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_words_add_up_to_texts(encodings, texts):
-    """With the real tokenizers' patterns, counting by words gives every text the tokens that it has as a whole."""
-    by_words = tokens._count_words(["a b", *texts], encodings)[:, 1:]  # the first text is counted whole anyway
-    assert by_words.tolist() == [tokens.count_tokens(texts, encoding).tolist() for encoding in encodings]
-
-
-def test_a_tokenizer_that_ignores_words_gets_whole_texts():
-    """Where words do not add up to texts, the counts are those of the texts."""
-    texts = ["abc def ghi", "a b", "ab"]
-    assert tokens._count_words(texts, [Pairs(), Letters()]).tolist() == [[6, 2, 1], [11, 3, 2]]
-
-
-def test_words_of_puzzles_are_few(encodings):
-    """A puzzle is cut into words that come again; odd white space keeps a text whole."""
-    text = draw_puzzle(N=250, d=3, needles=125, puzzle_id=1).text
-    words = tokens._cut(text)
-    assert len(words) > 5 * len(set(words))
-    assert "".join(f" {word}" for word in words)[2:] == text
-    for odd in ("a  b", "a \nb", "a\n b", " a", "a ", "a\tb", "a\u00a0b", "a\rb"):
-        assert tokens._cut(odd) == [f" {odd}"]
 
 
 def test_statistics_are_those_of_the_puzzles():

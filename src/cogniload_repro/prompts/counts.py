@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -36,42 +34,9 @@ def count_tokens(texts: Sequence[str], tokenizer) -> np.ndarray:
 
 def count_prompts(puzzles: pd.DataFrame, tokenizers: Mapping[str, object]) -> pd.DataFrame:
     """Count the tokens of puzzles (columns `KEYS` and text): one column per tokenizer, named by its key."""
-    counts: Iterable = _count_words(puzzles["text"].tolist(), list(tokenizers.values())) if tokenizers else []
-    return puzzles[KEYS].assign(**dict(zip(tokenizers, counts, strict=True)))
-
-
-def _count_words(texts: list[str], tokenizers: list) -> np.ndarray:
-    """Count texts with every tokenizer by adding up words, each different word tokenized once.
-
-    These tokenizers begin a new token at a single space whatever stands before it. One text in `_BATCH` is counted
-    whole too, and a tokenizer that then counts otherwise gets all texts whole.
-    """
-    places: defaultdict[str, int] = defaultdict()
-    places.default_factory = places.__len__
-    lengths = [np.zeros(0, np.int64) for _ in tokenizers]
-    counts = np.zeros((len(tokenizers), len(texts)), np.int64)
-    for start in tqdm(range(0, len(texts), _BATCH), "prompts", disable=None):
-        batch = [np.fromiter(map(places.__getitem__, _cut(text)), np.int64) for text in texts[start : start + _BATCH]]
-        for row, tokenizer in enumerate(tokenizers):
-            new = [word[1:] if word[0] == " " else f" {word}" for word in islice(places, len(lengths[row]), None)]
-            lengths[row] = np.concatenate([lengths[row], count_tokens(new, tokenizer)])
-            counts[row, start : start + _BATCH] = [lengths[row][words].sum() for words in batch]
-    for row, tokenizer in enumerate(tokenizers):
-        if (count_tokens(texts[::_BATCH], tokenizer) != counts[row, ::_BATCH]).any():
-            counts[row] = count_tokens(texts, tokenizer)
-    return counts
-
-
-def _cut(text: str) -> list[str]:
-    """Cut a text at its spaces; what has none before it, such as the first word, is marked by one.
-
-    A text with any other white space than line ends and single spaces between words stays whole.
-    """
-    odd = "  ", " \n", "\n "
-    if not text.replace("\n", "").isprintable() or any(pair in f" {text} " for pair in odd):
-        return [f" {text}"]
-    first, *rest = text.split(" ")
-    return [f" {first}", *rest]
+    texts = puzzles["text"].tolist() if tokenizers else []
+    counted = {name: count_tokens(texts, one) for name, one in tqdm(tokenizers.items(), "tokenizers", disable=None)}
+    return puzzles[KEYS].assign(**counted)
 
 
 def write_prompt_counts(
