@@ -104,11 +104,11 @@ class StuckError(Exception):
 
 
 @cache
-def free_values(size: int) -> list[list[tuple[int, int, list[int]]]]:
-    """Table of the values of a domain (three or more) that differ from two given ones: number, its bits, values."""
+def free_values(size: int) -> list[list[tuple[int, list[int]]]]:
+    """Table of the values of a domain (three or more) that differ from two given ones: their number, and they."""
     values = range(size)
     free = [[[value for value in values if value not in (one, two)] for two in values] for one in values]
-    return [[(len(left), len(left).bit_length(), left) for left in row] for row in free]
+    return [[(len(left), left) for left in row] for row in free]
 
 
 class Mersenne:
@@ -117,11 +117,11 @@ class Mersenne:
     def seed(self, seed: int) -> None:
         """Begin anew from a seed."""
         self._rng = random.Random(seed)  # one that is made without a seed would first ask the operating system for one
-        self._bits = self._rng.getrandbits
+        self._bits, self.share = self._rng.getrandbits, self._rng.random
 
     def between(self, low: int, high: int) -> int:
         """Draw a whole number, both ends included, as `randint`."""
-        return self._rng.randint(low, high)
+        return low + self.below(high - low + 1)
 
     def below(self, n: int) -> int:
         """Draw the index of one of n elements, as `choice`."""
@@ -150,73 +150,6 @@ class Mersenne:
                 pass
             items[last], items[at] = items[at], items[last]
 
-    def moves(self, setting: Setting) -> tuple[list[Move], list[State]]:
-        """Draw all statements; return them and the final states. Calls of the methods above would cost a quarter.
-
-        Lists of values are replaced, never changed, so that moves can keep them. Nobody can become equal to the person
-        of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
-        """
-        N, needles_left, poi, states, sizes, _, _ = setting
-        bits, uniform, d = self._bits, self._rng.random, len(sizes)
-        others = [person for person in range(len(states)) if person != poi]
-        n_others = len(others)
-        width_others, width_d = n_others.bit_length(), d.bit_length()
-        free, indices, sample, shuffle = [free_values(size) for size in sizes], list(range(d)), _SAMPLE[d][1:], _SHUFFLE
-        moves: list[tuple] = []
-        left, failures, poi_before = N, 0, states[poi]
-        while left:
-            person, kept = poi, None
-            if uniform() > needles_left / left:
-                while (at := bits(width_others)) >= n_others:
-                    pass
-                person, kept = others[at], poi_before
-            while (count := bits(width_d)) >= d:
-                pass
-            pool = indices[:]
-            conditions = []
-            for n, width, last in sample[count]:
-                while (at := bits(width)) >= n:
-                    pass
-                conditions.append(pool[at])
-                pool[at] = pool[last]
-            while (count := bits(width_d)) >= d:
-                pass
-            pool = indices[:]
-            updates = []
-            before = states[person]
-            after = before[:]
-            for n, width, last in sample[count]:
-                while (at := bits(width)) >= n:
-                    pass
-                updates.append(pool[at])
-                pool[at] = pool[last]
-            for category in updates:
-                n, width, values = free[category][before[category]][poi_before[category]]
-                while (at := bits(width)) >= n:
-                    pass
-                after[category] = values[at]
-            move = person, before, conditions, after, updates
-            changed = follow(states, move, kept)
-            if changed is None or (kept is None and changed.count(after) > 1):
-                failures = setting.fail(failures, N - left, move)
-                continue
-            failures = 0
-            for n, width, last in shuffle[len(conditions)]:
-                while (at := bits(width)) >= n:
-                    pass
-                conditions[last], conditions[at] = conditions[at], conditions[last]
-            for n, width, last in shuffle[len(updates)]:
-                while (at := bits(width)) >= n:
-                    pass
-                updates[last], updates[at] = updates[at], updates[last]
-            moves.append(move)
-            states = changed
-            left -= 1
-            if kept is None:
-                needles_left -= 1
-                poi_before = after
-        return cast("list[Move]", moves), states
-
 
 class Elixir:
     """Random draws of one version of Elixir, with the methods of `Mersenne`.
@@ -232,6 +165,10 @@ class Elixir:
     def seed(self, seed: int) -> None:
         """Begin anew, as ``:rand.seed(:exs1024, {seed, seed, seed})``."""
         self._words = draw_words(seed)
+
+    def share(self) -> float:
+        """Draw a number from 0 to 1, as ``:rand.uniform``."""
+        return next(self._words) * _UNIT
 
     def between(self, low: int, high: int) -> int:
         """Draw a whole number, both ends included, as ``Enum.random`` of a range."""
@@ -255,54 +192,49 @@ class Elixir:
         if self._ascends:
             items.reverse()
 
-    def moves(self, setting: Setting) -> tuple[list[Move], list[State]]:
-        """Draw all statements; see `Mersenne.moves`."""
-        N, needles_left, poi, states, sizes, ranks, _ = setting
-        d, take = len(sizes), self._take
-        others = [person for person in range(len(states)) if person != poi]
-        n_others = len(others)
-        draws_other = self._draws_from_one or n_others > 1
-        # two of four values or more are always left to choose from
-        draws_each = self._draws_from_one or min(sizes) > 3
-        free = [free_values(size) for size in sizes]
-        moves: list[tuple] = []
-        left, failures, poi_before = N, 0, states[poi]
-        words, word, shuffle = self._words, self._words.__next__, self.shuffle
-        while left:
-            person, kept = poi, None
-            if word() * _UNIT > needles_left / left:
-                person, kept = others[word() % n_others if draws_other else 0], poi_before
-            conditions = take(words, d, word() % d + 1)
-            updates = take(words, d, word() % d + 1)
-            before = states[person]
-            after = before[:]
-            if draws_each:
-                for category, drawn in zip(updates, words):
-                    n, _, values = free[category][before[category]][poi_before[category]]
-                    after[category] = values[drawn % n]
-            else:
-                for category in updates:
-                    n, _, values = free[category][before[category]][poi_before[category]]
-                    after[category] = values[word() % n if n > 1 else 0]
-            move = person, before, conditions, after, updates
-            changed = follow(states, move, kept)
-            if changed is None or (kept is None and changed.count(after) > 1):
-                failures = setting.fail(failures, N - left, move)
-                continue
-            failures = 0
-            if ranks:
-                # keys of a map: in the order of the map, not in that in which they were drawn
-                conditions.sort(key=ranks.__getitem__)
-                updates.sort(key=ranks.__getitem__)
-            shuffle(conditions)
-            shuffle(updates)
-            moves.append(move)
-            states = changed
-            left -= 1
-            if kept is None:
-                needles_left -= 1
-                poi_before = after
-        return cast("list[Move]", moves), states
+
+def draw_moves(draws: Mersenne | Elixir, setting: Setting) -> tuple[list[Move], list[State]]:
+    """Draw all statements of a puzzle; return them and the final states.
+
+    Lists of values are replaced, never changed, so that moves can keep them. Nobody can become equal to the person
+    of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
+    """
+    N, needles_left, poi, states, sizes, ranks, _ = setting
+    others, d = [person for person in range(len(states)) if person != poi], len(sizes)
+    n_others, free, indices = len(others), [free_values(size) for size in sizes], range(d)
+    share, between, below, sample, shuffle = draws.share, draws.between, draws.below, draws.sample, draws.shuffle
+    moves: list[tuple] = []
+    left, failures, poi_before = N, 0, states[poi]
+    while left:
+        person, kept = poi, None
+        if share() > needles_left / left:
+            person, kept = others[below(n_others)], poi_before
+        conditions = sample(indices, between(1, d))
+        updates = sample(indices, between(1, d))
+        before = states[person]
+        after = before[:]
+        for category in updates:
+            n, values = free[category][before[category]][poi_before[category]]
+            after[category] = values[below(n)]
+        move = person, before, conditions, after, updates
+        changed = follow(states, move, kept)
+        if changed is None or (kept is None and changed.count(after) > 1):
+            failures = setting.fail(failures, N - left, move)
+            continue
+        failures = 0
+        if ranks:
+            # keys of a map: in the order of the map, not in that in which they were drawn
+            conditions.sort(key=ranks.__getitem__)
+            updates.sort(key=ranks.__getitem__)
+        shuffle(conditions)
+        shuffle(updates)
+        moves.append(move)
+        states = changed
+        left -= 1
+        if kept is None:
+            needles_left -= 1
+            poi_before = after
+    return cast("list[Move]", moves), states
 
 
 def _walk_take(words: Iterator[int], n: int, count: int) -> list[int]:

@@ -6,7 +6,7 @@ Byte for byte what the authors' released Python code draws; every choice below k
 from collections.abc import Iterable, Iterator
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
-from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, Setting, StuckError
+from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, Setting, StuckError, draw_moves
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -116,7 +116,7 @@ def _draw(
     sizes = [len(values) for values in domains.values()]
     start = [[i % size for size in sizes] for i in range(len(drawn))]
     try:
-        moves, states = draws.moves(Setting(N, needles, poi, start, sizes, ranks, failed))
+        moves, states = draw_moves(draws, Setting(N, needles, poi, start, sizes, ranks, failed))
     except StuckError as stuck:
         raise ValueError(
             f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "
