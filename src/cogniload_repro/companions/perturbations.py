@@ -234,99 +234,44 @@ class Perturbation(NamedTuple):
     pairs: bool = False
 
 
-GROUPS = SUBSTITUTION, OVERLOAD, ORDER, SPATIAL = ("substitution", "contextual overload", "order", "spatial encoding")
-_DEFINED = (
-    "Some terms of the statement are replaced by others. A line in the middle of it, of the form "
-    'defyn{let "new" mean "old", ...}., says what each new term means and is not part of the statement itself.'
-)
-_BREAKS = f" {_LINE_BREAK} stands for a line break."
-_MARKERS = "The lines between GRID START and GRID END are the rows of a grid, all of one length"
-_FILLERS = (
-    "What is left of it is filled with at least one filler, all of them dots, or spaces if the statement ends in a "
-    "dot: the statement ends before the last run of equal symbols." + _BREAKS
-)
-_WORDS = "a word is whatever stands between two single spaces"
-_WOVEN = "You see two problems, A and B, {} Solve only problem A. Where A is the shorter one it starts over again"
-_COUNTED = "; a last line then says how many of its {} are meant."
+GROUPS = ("substitution", "contextual overload", "order", "spatial encoding")
+_RULES = _read_words("rules").set_index("name")
+
+
+def _spatial(path: Path, shape: Callable[[int], tuple[int, int]], least: int = 1, *, filled: bool = True) -> tuple:
+    write, read = (
+        partial(_write_grid, path=path, shape=shape),
+        partial(_read_grid, path=path, least=least, filled=filled),
+    )
+    return write, read, _LINE_BREAKS
+
+
+def _woven(joint: str, unit: str) -> tuple:
+    return partial(_interleave, joint=joint, unit=unit), partial(_take_first, joint=joint), _NOTHING, True
+
+
+_NOTHING = r"(?!)"
+_MAPPED = f"{_OPEN}|{_WRAPPED.pattern}"
+#: Encoder, decoder, what a text must not hold, and whether two texts are woven, by name in the document's order.
+_WAYS: dict[str, tuple] = {
+    "not_not": (_negate_twice, lambda text: text.replace(_NEGATION, ""), _NEGATION),
+    "opposites": (_swap_opposites, partial(_unmap, new=_TERM), _OPEN),
+    "wrappers": (_wrap_terms, partial(_unmap, new=_WRAPPED), _MAPPED),
+    "rail_fence": _spatial(_zigzag, lambda length: (3, length), 2, filled=False),
+    # 2 (rows + 37) - 4 places for the text and a filler
+    "rectangle_perimeter": _spatial(_perimeter, lambda length: (max(2, -((69 - length) // 2)), 37), 2),
+    "snake_horizontal": _spatial(_snake, lambda length: (length // 33 + 1, 33)),
+    "snake_vertical": _spatial(_vertical_snake, lambda length: (5, length // 5 + 1)),
+    "interleave_line": (_interleave_lines, _restore_lines, _LINE_BREAKS, True),
+    "interleave_word": _woven(" ", "words"),
+    "interleave_symbol": _woven("", "symbols"),
+    "reverse_sentences": (_reverse_sentences, _reverse_sentences),
+    "reverse_words": (_reverse_words, _reverse_words),
+    "reverse_symbols": (_reverse_symbols, _reverse_symbols),
+}
 PERTURBATIONS = {
-    "not_not": Perturbation(_negate_twice, lambda text: text.replace(_NEGATION, ""), "", SUBSTITUTION, _NEGATION),
-    "opposites": Perturbation(_swap_opposites, partial(_unmap, new=_TERM), _DEFINED, SUBSTITUTION, _OPEN),
-    "wrappers": Perturbation(
-        _wrap_terms, partial(_unmap, new=_WRAPPED), _DEFINED, SUBSTITUTION, f"{_OPEN}|{_WRAPPED.pattern}"
-    ),
-    "rail_fence": Perturbation(
-        partial(_write_grid, path=_zigzag, shape=lambda length: (3, length)),
-        partial(_read_grid, path=_zigzag, least=2, filled=False),
-        f"{_MARKERS}. Each column holds one symbol of the statement, a space perhaps, and dots elsewhere. From the "
-        "first column to the last the symbols lie on a zigzag: down from the top row to the bottom row, up to the top "
-        "row, and down again." + _BREAKS,
-        SPATIAL,
-        _LINE_BREAKS,
-    ),
-    "rectangle_perimeter": Perturbation(
-        # 2 (rows + 37) - 4 places for the text and a filler
-        partial(_write_grid, path=_perimeter, shape=lambda length: (max(2, -((69 - length) // 2)), 37)),
-        partial(_read_grid, path=_perimeter, least=2),
-        f"{_MARKERS}, that draw a rectangle with dots inside. The statement runs clockwise along its edges, from the "
-        f"top left corner. {_FILLERS}",
-        SPATIAL,
-        _LINE_BREAKS,
-    ),
-    "snake_horizontal": Perturbation(
-        partial(_write_grid, path=_snake, shape=lambda length: (length // 33 + 1, 33)),
-        partial(_read_grid, path=_snake),
-        f"{_MARKERS}. The statement runs through them from the top left: the first row from left to right, the second "
-        f"from right to left, the third from left to right again. {_FILLERS}",
-        SPATIAL,
-        _LINE_BREAKS,
-    ),
-    "snake_vertical": Perturbation(
-        partial(_write_grid, path=_vertical_snake, shape=lambda length: (5, length // 5 + 1)),
-        partial(_read_grid, path=_vertical_snake),
-        f"{_MARKERS}. The statement runs through its columns from the top left: down the first, up the second, down "
-        f"the third again. {_FILLERS}",
-        SPATIAL,
-        _LINE_BREAKS,
-    ),
-    "interleave_line": Perturbation(
-        _interleave_lines,
-        _restore_lines,
-        _WOVEN.format("cut into segments of 60 symbols that take turns, each on a line after its problem's tag.")
-        + f". A's first segment of fewer than 60 symbols, perhaps of none, is its last.{_BREAKS}",
-        OVERLOAD,
-        _LINE_BREAKS,
-        pairs=True,
-    ),
-    "interleave_word": Perturbation(
-        partial(_interleave, joint=" ", unit="words"),
-        partial(_take_first, joint=" "),
-        _WOVEN.format(f"whose words take turns, A's first ({_WORDS}).") + _COUNTED.format("words"),
-        OVERLOAD,
-        pairs=True,
-    ),
-    "interleave_symbol": Perturbation(
-        partial(_interleave, joint="", unit="symbols"),
-        partial(_take_first, joint=""),
-        _WOVEN.format("whose symbols take turns, spaces and punctuation too, A's first.") + _COUNTED.format("symbols"),
-        OVERLOAD,
-        pairs=True,
-    ),
-    "reverse_sentences": Perturbation(
-        _reverse_sentences,
-        _reverse_sentences,
-        "The sentences stand in reverse order. A sentence is whatever stands between periods, without the white space "
-        "after a period; the periods themselves have not moved.",
-        ORDER,
-    ),
-    "reverse_words": Perturbation(
-        _reverse_words, _reverse_words, f"The words stand in reverse order; {_WORDS}.", ORDER
-    ),
-    "reverse_symbols": Perturbation(
-        _reverse_symbols,
-        _reverse_symbols,
-        f"The symbols of every word stand in reverse order, the words in their own; {_WORDS}.",
-        ORDER,
-    ),
+    name: Perturbation(encode, decode, *_RULES.loc[name, ["rule", "group"]], *more)
+    for name, (encode, decode, *more) in _WAYS.items()
 }
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
