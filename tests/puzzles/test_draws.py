@@ -35,9 +35,9 @@ def test_golden_puzzles_are_drawn():
     with open(VECTORS / "elixir.csv", encoding="utf-8", newline="") as file:
         golden = list(csv.DictReader(file))
     assert {(row["elixir"], row["key_order"]) for row in golden} == {
-        ("1.14", "term"),
-        ("1.16", "file"),
-        ("1.17", "file"),
+        ("1.14", "alphabetical"),
+        ("1.16", "ontology"),
+        ("1.17", "ontology"),
     }
     for row in golden:
         cell = (int(row[part]) for part in ("N", "d", "needles", "puzzle_id"))
