@@ -57,3 +57,12 @@ def test_examples_of_the_book_run():
     page = Path(__file__).parents[1] / "book" / "edit-a-regression.md"
     failed, attempted = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert (failed, attempted > 3) == (0, True)
+
+
+def test_every_public_name_is_on_the_page_of_functions():
+    """The page asks Sphinx for each name of the list."""
+    page = (Path(__file__).parents[1] / "book" / "api.md").read_text(encoding="utf-8")
+    names = [
+        f":: cogniload_repro.{place}\n" if ":" not in place else f":: {name}\n" for name, place in cl._PUBLIC.items()
+    ]
+    assert [name for name in names if name not in page] == []

@@ -135,7 +135,7 @@ def _toc_pages():
 def test_table_of_contents_and_sources_agree():
     """Every page in the table of contents has a source, and every notebook and page is in it."""
     notebooks = {f"notebooks/{source.stem}" for source in (_ROOT / "notebooks").glob("*.ipynb")}
-    assert set(_toc_pages()) == notebooks | {page.stem for page in _BOOK.glob("*.md")} | {"api"}
+    assert set(_toc_pages()) == notebooks | {page.stem for page in _BOOK.glob("*.md")}
 
 
 @pytest.mark.parametrize("library", ["mathjax", "vega"])

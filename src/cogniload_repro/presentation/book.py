@@ -30,9 +30,8 @@ _RESULTS = {
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
-#: What is made while the book is staged: the page on the functions, and data by the pages whose scripts load them.
+#: What is made while the book is staged: data by the pages whose scripts load them.
 _MADE = {
-    "api": ("api",),
     "notebooks/00_introduction": ("models",),
     "workbench": ("cells",),
     "explorer": ("cells", "puzzles"),
@@ -69,7 +68,7 @@ def stage_book(
     toc, staged = _read_toc(sources, leave_out), build / "book"
     for page in _pages(toc):
         source = build / f"{page}.ipynb" if page.startswith("notebooks/") else sources / f"{page}.md"
-        if page != "api" and not source.is_file():
+        if not source.is_file():
             raise ValueError(f"the book's page {page} is missing ({source}); run `make render`, or correct _toc.yml")
     config = (sources / "_config.yml").read_text(encoding="utf-8")
     write_whole(staged / "_config.yml", _configure(config, notice, leave_out))
@@ -82,7 +81,7 @@ def stage_book(
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
     for name in {name for page in _pages(toc) for name in _MADE.get(page, ())}:
-        place = Path("api.md") if name == "api" else Path("_scripts", "instruments", f"{name}-data.js")
+        place = Path("_scripts", "instruments", f"{name}-data.js")
         if not _is_current(staged / place, build):
             write_whole(staged / place, _make(name, build))
         kept.add(place)
@@ -165,12 +164,9 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _make(name: str, build: Path) -> str:
-    """Return the page on the functions as MyST Markdown, or data of pages' scripts as a script."""
-    from cogniload_repro.presentation.api_page import api_page  # these import all that is public, fit and score
+    """Return data of pages' scripts as a script."""
     from cogniload_repro.presentation.page_data import explorer_data, numbers_data, workbench_data, write_script
 
-    if name == "api":
-        return api_page()
     if name == "models":
         return write_script(name, [[model.name, model.label] for model in MODELS])
     makers: dict[str, Callable] = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
