@@ -9,7 +9,14 @@ from scipy.stats import norm
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.published import ALPHA, correct_by, load_conclusions, load_contradictions, load_printed, load_table
+from cogniload_repro.published import (
+    STARRED,
+    correct_by,
+    load_conclusions,
+    load_contradictions,
+    load_printed,
+    load_table,
+)
 from cogniload_repro.statistics.fits import glm_table
 from cogniload_repro.storage import ICLR2026
 
@@ -43,7 +50,7 @@ def budget():
 def quadratic_terms():
     """Both tables have the same exceptions, by stars and by p."""
     starless = set(T2.loc[T2["beta_rho2_stars"] == "", "model"])
-    assert starless == set(T6.loc[T6["p_lr"] >= ALPHA, "model"])
+    assert starless == set(T6.loc[T6["p_lr"] >= STARRED, "model"])
     p = T6.set_index("model").loc["DeepSeek-R1-Distill-Qwen-7B", "p_lr"]
     return [f"the same {len(starless)}", f"p = {p:.3f}", *(name.removesuffix("-2025-04-16") for name in starless)]
 
@@ -106,7 +113,7 @@ NUMBERS = {
     "Comfortably below the budget": budget,
     "Models that need the quadratic term": quadratic_terms,
     "Models whose AIC improves": lambda: [
-        f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < ALPHA).sum()} is the number"
+        f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < STARRED).sum()} is the number"
     ],
     "The meaning of NT50": nt50,
     "One row of Table 2": one_row,

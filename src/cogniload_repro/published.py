@@ -15,9 +15,13 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.schemas import ERRORS, Column, Schema, check_frame, read_frame
 from cogniload_repro.storage import ICLR2026, PUBLISHED
 
-#: The levels of the paper's stars (Tables 2 and 3). The first is the one at which it calls an effect significant.
+#: The levels of the paper's stars (Tables 2 and 3), and the one at which it calls an effect significant.
 STAR_LEVELS = (0.05, 0.01, 0.001)
-ALPHA = STAR_LEVELS[0]
+STARRED = STAR_LEVELS[0]
+
+#: The level of our own tests; our intervals have `CONFIDENCE`, such as "95%".
+ALPHA = 0.05
+CONFIDENCE = f"{100 * (1 - ALPHA):g}%"
 
 #: Intervals of accuracies miss with this probability: two-sided 90%, z = 1.644853627 (Appendix C).
 INTERVAL_ALPHA = 0.10

@@ -77,7 +77,7 @@ def test_every_reconstruction_gives_the_same_pairs():
             found = [compare_models(table, *pair, by) for table in tables]
             for other in found[1:]:
                 assert np.allclose(other["p"], found[0]["p"], rtol=0.2, atol=1e-9)  # up to printed digits
-                assert np.allclose(other["ci95_low"], found[0]["ci95_low"], atol=1e-3)  # a printed digit
+                assert np.allclose(other["ci_low"], found[0]["ci_low"], atol=1e-3)  # a printed digit
                 assert other["verdict"].tolist() == found[0]["verdict"].tolist()
 
 
@@ -96,7 +96,7 @@ def test_a_single_cell_has_newcombes_interval(one, other):
     (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
     low, high = confint_proportions_2indep(*one, *other, compare="diff", method="newcomb")
     assert row.difference == one[0] / one[1] - other[0] / other[1]
-    assert (row.ci95_low, row.ci95_high) == pytest.approx((low, high))
+    assert (row.ci_low, row.ci_high) == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize(("n", "m", "base"), [(10, 100, 2), (10, 10, 0)])
@@ -114,7 +114,7 @@ def test_intervals_cover_as_they_say(n, m, base):
         for model, size, share in drawn
     ]
     found = compare_models(pd.concat(cells), "a", "b", ["N"])
-    assert ((found["ci95_low"] <= truth) & (truth <= found["ci95_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
 def test_having_answered_more_easy_puzzles_is_no_advantage():
@@ -146,8 +146,8 @@ def test_all_pairs_are_the_single_comparisons():
         (one,) = compare_models(few, pair.first, pair.second).itertuples()
         assert (pair.verdict, pair.p_holm) == (one.verdict, one.p_holm)
         assert np.allclose(
-            [pair.difference, pair.ci95_low, pair.ci95_high, pair.p],
-            [one.difference, one.ci95_low, one.ci95_high, one.p],
+            [pair.difference, pair.ci_low, pair.ci_high, pair.p],
+            [one.difference, one.ci_low, one.ci_high, one.p],
         )
         levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
         for N, row in levels.iterrows():
@@ -195,8 +195,8 @@ def test_pairs_of_answers_are_mcnemars():
     assert counts.to_dict() == {"both": 30, "first_alone": 10, "second_alone": 5, "neither": 15}
     assert found.p == pytest.approx(mcnemar([[30, 10], [5, 15]], exact=True).pvalue)
     assert found.difference == pytest.approx(5 / 60)
-    assert found.ci95_low < 0 < found.difference < found.ci95_high
-    middle, se = (found.ci95_low + found.ci95_high) / 2, (found.ci95_high - found.ci95_low) / 2 / norm.ppf(0.975)
+    assert found.ci_low < 0 < found.difference < found.ci_high
+    middle, se = (found.ci_low + found.ci_high) / 2, (found.ci_high - found.ci_low) / 2 / norm.ppf(0.975)
     assert found.p_equivalence == pytest.approx(norm.sf((0.05 - middle) / se))
     with pytest.raises(ValueError, match="no puzzle"):
         compare_answers(one, pd.Series([True], index=["else"]))

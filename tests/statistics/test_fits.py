@@ -1,5 +1,8 @@
 """Regressions of all models as tidy tables, against the paper's and against one another."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from samples import PRODUCT, three_models
 from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.robustness.uncertainty import capacity_intervals as intervals
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import FULL, X
@@ -197,3 +201,39 @@ def test_tables_of_a_partial_grid_have_p_values():
     assert glm_table(cells).filter(like="p_").notna().all(axis=None)
     assert interactions_table(cells).filter(like="p_").notna().all(axis=None)
     assert aic_table(cells)["p_lr"].notna().all()
+
+
+#: With ALPHA = 0.01, what follows it and what the paper's own stars decide.
+_STRICTER = """
+import sys
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+spec = find_spec("cogniload_repro.published")
+published = sys.modules[spec.name] = module_from_spec(spec)
+source = Path(spec.origin).read_text("utf-8")
+assert source.count("ALPHA = 0.05") == 1
+exec(source.replace("ALPHA = 0.05", "ALPHA = 0.01"), vars(published))
+
+import cogniload_repro as cl
+from cogniload_repro.reconstruction.feasible import CERTAINTY
+from cogniload_repro.robustness.comparisons import judge
+from cogniload_repro.statistics.fits import aic_table
+cells = cl.load_cells(models=["QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"])  # its p_LR is 0.04
+row = cl.fit(cells).query("model == 'QwQ-32B'").iloc[1]
+ecl50 = cl.intervals(cells).query("model == 'QwQ-32B' and point == 'ecl50'").iloc[0]
+print(published.CONFIDENCE, round(CERTAINTY, 6), round((row.high - row.low) / row.se, 3), judge(0.03, 0.5))
+print(round(ecl50.profile_high - ecl50.profile_low, 1))
+table6 = cl.tables.table6(aic_table(cells))
+print(published.STARRED, table6.bold["p_lr"].all(), table6.caption)
+"""
+
+
+def test_our_level_moves_our_intervals_and_verdicts_and_not_the_papers_stars():
+    """With ALPHA = 0.01 intervals are 99% wide and p = 0.03 shows no difference; bold type of Table 6 stays at 0.05."""
+    run = subprocess.run([sys.executable, "-c", _STRICTER], capture_output=True, text=True, check=True)
+    ours, width, papers = run.stdout.splitlines()
+    assert ours == f"99% 0.99 {2 * norm.ppf(0.995):.3f} inconclusive"
+    ecl50 = intervals(load_cells(models=["QwQ-32B"])).query("point == 'ecl50'").iloc[0]
+    assert float(width) > 1.2 * (ecl50["profile_high"] - ecl50["profile_low"])
+    assert papers.startswith("0.05 True ")
+    assert papers.endswith("p_{LR} < 0.05$.")

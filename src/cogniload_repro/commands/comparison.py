@@ -39,7 +39,7 @@ def compare_models(first: str, second: str, cells: str | None, margin: float, by
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
-    Differences are FIRST minus SECOND over the cells that both have, with 95% intervals; p-values are Holm-adjusted
+    Differences are FIRST minus SECOND over the cells that both have, with intervals; p-values are Holm-adjusted
     over the rows of a table, overall over all pairs of models. The printed tables do not identify levels of rho and
     single cells of the paper's models: there a range over the reconstructions stands in place of a p-value. Real
     answers of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
@@ -87,6 +87,7 @@ def _find_name(name: str, known: Iterable[str]) -> str:
 
 def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataFrame"]) -> str:
     """Return a table of differences in percentage points; a star marks a model with many overflows."""
+    from cogniload_repro.published import CONFIDENCE
     from cogniload_repro.robustness.overflows import MARKED_SHARE
 
     shown = frame[columns].assign(cells=frame["cells"])
@@ -96,8 +97,8 @@ def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataF
         stars = marks.reindex(frame.set_index(columns).index if columns else [0]).map({True: "*"}).fillna("")
         shown[word] = frame[f"accuracy_{word}"].map("{:.1%}".format) + stars.to_numpy()
     identified = frame["identified"].all()
-    ends = ("ci95_low", "ci95_high") if identified else ("difference_min", "difference_max")
-    name = "difference (95%)" if identified else "difference (range)"
+    ends = ("ci_low", "ci_high") if identified else ("difference_min", "difference_max")
+    name = f"difference ({CONFIDENCE})" if identified else "difference (range)"
     shown[name] = [f"{100 * one:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
                    for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip
     if identified:
@@ -109,6 +110,7 @@ def _pair_lines(build: Path, first: str, second: str, margin: float) -> Iterator
     """Yield what the answers to the same puzzles say, or why there are none."""
     import pandas as pd
 
+    from cogniload_repro.published import CONFIDENCE
     from cogniload_repro.robustness.comparisons import compare_answers, judge
     from cogniload_repro.storage import partition_path, read_metadata
 
@@ -125,6 +127,6 @@ def _pair_lines(build: Path, first: str, second: str, margin: float) -> Iterator
     said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
     yield f"{counts.sum():,} puzzles answered by both: {said}"
     yield (
-        f"difference {100 * found.difference:+.1f} points (95%: {100 * found.ci95_low:+.1f} to "
-        f"{100 * found.ci95_high:+.1f}), McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
+        f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {100 * found.ci_low:+.1f} to "
+        f"{100 * found.ci_high:+.1f}), McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
     )

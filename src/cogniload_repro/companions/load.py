@@ -18,6 +18,7 @@ from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm
 
 from cogniload_repro.models import order_models
+from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.specifications import shared_grids
 from cogniload_repro.statistics.design import lay_out
 from cogniload_repro.statistics.likelihood import maximise, maximise_all
@@ -196,7 +197,7 @@ def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFr
     """Fit each model's own sigmoid in the logarithm of the load.
 
     One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
-    accuracy is one half; low and high, its 95% Wald interval on the log scale; exponent_d and exponent_N, log-odds
+    accuracy is one half; low and high, its Wald interval on the log scale; exponent_d and exponent_N, log-odds
     per unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
     """
     rows = []
@@ -207,7 +208,7 @@ def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFr
         p = expit(x @ [b0, b1])
         gradient = np.array([-1 / b1, b0 / b1**2])
         se = np.sqrt(gradient @ np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])) @ gradient)
-        low, centre, high = -b0 / b1 + norm.ppf(0.975) * se * np.array([-1, 0, 1])
+        low, centre, high = -b0 / b1 + norm.ppf(1 - ALPHA / 2) * se * np.array([-1, 0, 1])
         free, better = _fit(_load(own, reading, free=True), own)
         rows.append(
             {"model": model, "slope": b1, "critical_load": np.exp(centre), "low": np.exp(low), "high": np.exp(high)}

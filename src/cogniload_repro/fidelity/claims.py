@@ -24,7 +24,7 @@ from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results, cells_at
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
-from cogniload_repro.published import ABOUT_NONE, ALPHA, ERRORS, INTERVAL_ALPHA, load_claims
+from cogniload_repro.published import ABOUT_NONE, ERRORS, INTERVAL_ALPHA, STARRED, load_claims
 from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, STRONGEST, prose_along_rho
 
 Number = int | float | Fraction
@@ -52,7 +52,7 @@ NOT_COMPUTABLE = Judgement(math.nan, "", "not_computable")
 #: to 26, as 24 to 26 is the mid-twenties, and "frequently".
 WORDS = {
     "~0": (pd.Interval(-ABOUT_NONE, ABOUT_NONE, "both"), "+.3f", False),
-    "not significant": (pd.Interval(ALPHA, 1, "both"), ".3g", False),
+    "not significant": (pd.Interval(STARRED, 1, "both"), ".3g", False),
     "a few percent": (pd.Interval(0, 5, "both"), ".0f", True),
     "mid-20000s": (pd.Interval(24_000, 27_000, "left"), ".0f", True),
 }
@@ -278,10 +278,10 @@ _OF_MODELS: dict[str, Callable[[ResultLookup, str], bool]] = {
     "accuracy < 0.50 at d=5": lambda e, m: e.accuracy(m, d=5) < Fraction(1, 2),
     "accuracy > 0.50 at N=250": lambda e, m: e.accuracy(m, N=250) > Fraction(1, 2),
     "aic_quadratic < aic_linear": lambda e, m: e.fit(m, "aic_quadratic") < e.fit(m, "aic_linear"),
-    "beta_d < 0 with a star": lambda e, m: (e.fit(m, "beta_d") < 0) & (e.fit(m, "p_d") < ALPHA),
-    "beta_N < 0 with a star": lambda e, m: (e.fit(m, "beta_N") < 0) & (e.fit(m, "p_N") < ALPHA),
-    "beta_rho2 without a star": lambda e, m: e.fit(m, "p_rho2") >= ALPHA,
-    "beta_rho without a star": lambda e, m: e.fit(m, "p_rho") >= ALPHA,
+    "beta_d < 0 with a star": lambda e, m: (e.fit(m, "beta_d") < 0) & (e.fit(m, "p_d") < STARRED),
+    "beta_N < 0 with a star": lambda e, m: (e.fit(m, "beta_N") < 0) & (e.fit(m, "p_N") < STARRED),
+    "beta_rho2 without a star": lambda e, m: e.fit(m, "p_rho2") >= STARRED,
+    "beta_rho without a star": lambda e, m: e.fit(m, "p_rho") >= STARRED,
     "id50 < 0": lambda e, m: e.fit(m, "id50") < 0,
     "p_dN < 0.01 and beta_dN < 0": lambda e, m: (e.fit(m, "p_dN") < 0.01) & (e.fit(m, "beta_dN") < 0),
     "p_drho < 0.05 and beta_drho < 0": lambda e, m: (e.fit(m, "p_drho") < 0.05) & (e.fit(m, "beta_drho") < 0),

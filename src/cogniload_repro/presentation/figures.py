@@ -19,6 +19,7 @@ from cogniload_repro.formats import format_name
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
+from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
@@ -63,7 +64,7 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
-    (`feasible.mean_cells`), and lowest and highest the ends of their 95% band, missing for other models. ``marked`` is
+    (`feasible.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``marked`` is
     true where more than a tenth of the answers ran out of context, as far as that is known (`overflows.marked_levels`).
     """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
@@ -81,7 +82,7 @@ class PaperFigure:
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the 95% band of these.
+    lies the band of these.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ class PaperFigure:
         widest = escape(self.pens[points["model"].iloc[half_width.argmax()]].label)
         others = "; the other panels are published" if len(along_rho) < len(self.panels) else ""
         return (
-            f"Points along ρ: mean of the {COUNT} reconstructions that are not smooth; shaded: their 95% prediction "
+            f"Points along ρ: mean of the {COUNT} reconstructions that are not smooth; shaded: their {CONFIDENCE} prediction "
             f"interval (median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
 

@@ -30,7 +30,7 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation import markdown
-from cogniload_repro.published import ALPHA, STAR_LEVELS, TOKEN_TABLES
+from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.design import GRID
@@ -239,9 +239,9 @@ def table6(aic: pd.DataFrame) -> Table:
     """
     frame = _print_rows(aic, {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}, {})
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
-    gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < ALPHA).to_numpy()
+    gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
-    caption = rf"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{{LR}} < {ALPHA:g}$."
+    caption = rf"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{{LR}} < {STARRED:g}$."
     return Table("table6", caption, frame, bold)
 
 
@@ -300,7 +300,7 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
 def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Return the terms that a regression adds to the paper's, one row per model and term, as text.
 
-    From `fits.fit` and `fits.compare_fits`: Model, Term, Coefficient (with the stars of the Wald test), Interval (95%),
+    From `fits.fit` and `fits.compare_fits`: Model, Term, Coefficient (with the stars of the Wald test), Interval,
     ΔAIC and p (LR), both against the paper's. Where not identified: the median coefficient over reconstructions, and
     ranges. A fit that failed shows its status; a regression without added terms has one row per model.
     """

@@ -22,6 +22,7 @@ from scipy.stats import chi2, norm, t
 
 from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, NAMES, Model
+from cogniload_repro.published import ALPHA
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, level_sums, prose_along_rho
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts
@@ -31,7 +32,7 @@ from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
 
 #: Intervals and bands hold with this probability.
-CERTAINTY = 0.95
+CERTAINTY = 1 - ALPHA
 _WIDEST = 3.0  # log-odds; no estimate is sought beyond
 _GRID = np.linspace(0, 1, 201)  # misfits that a band integrates over
 
@@ -52,7 +53,7 @@ class Departures(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """The likeliest misfit and its 95% interval by likelihood ratio."""
+    """The likeliest misfit and its interval by likelihood ratio."""
 
     value: float
     low: float
@@ -108,7 +109,7 @@ def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
 
 
 def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
-    """Return how much wider 95% bands are than those drawn with one misfit, when its likelihood is integrated over.
+    """Return how much wider bands are than those drawn with one misfit, when its likelihood is integrated over.
 
     ``shares``, shape (m, 140), has the weight of each cell in each point; where the sums fix a point the result is 1.
     """
@@ -247,7 +248,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Return mean accuracy and 95% band of reconstructed models, pooled over all but the dims, "model" the first.
+    """Return mean accuracy and band of reconstructed models, pooled over all but the dims, "model" the first.
 
     Lowest and highest (fractions) are the ends of a prediction interval for one more table (Student's t), widened
     because the misfit is uncertain. What the cells lack of the grid is left out of the tables too.

@@ -42,14 +42,14 @@ TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 
 
 class Difference(NamedTuple):
-    """A difference of two accuracies (fractions), first minus second, with Newcombe's 95% interval.
+    """A difference of two accuracies (fractions), first minus second, with Newcombe's interval.
 
     p is of no difference (two-sided), p_equivalence of one as large as the margin or larger (two one-sided tests).
     """
 
     difference: float
-    ci95_low: float
-    ci95_high: float
+    ci_low: float
+    ci_high: float
     p: float
     p_equivalence: float
 
@@ -108,7 +108,7 @@ def compare_models(
         over = tables.groupby(list(by), sort=True)[columns].agg(["median", "min", "max"]).reset_index()
         rows[columns] = over[[(name, "median") for name in columns]].to_numpy()
         rows["difference_min"], rows["difference_max"] = over["difference", "min"], over["difference", "max"]
-        rows[["ci95_low", "ci95_high", "p", "p_equivalence", "p_holm"]] = np.nan
+        rows[["ci_low", "ci_high", "p", "p_equivalence", "p_holm"]] = np.nan
         rows["identified"], rows["verdict"] = False, ""
     return rows
 
@@ -135,8 +135,8 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
 def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
     """Compare every pair of models by one of `QUANTITIES`; of more than `MANY` models, neighbours and the paper's.
 
-    One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), ci95_low,
-    ci95_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and significant_N
+    One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), ci_low,
+    ci_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and significant_N
     (after Holm over the levels of the pair). Models without the quantity are left out.
     """
     if quantity not in QUANTITIES:
@@ -171,7 +171,7 @@ def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     difference, error = value[first] - value[second], np.hypot(se[first], se[second])
     reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
     columns = {"first": names[first], "second": names[second], "difference": difference}
-    columns |= {"ci95_low": difference - reach, "ci95_high": difference + reach, "p": p, "p_holm": correct_holm(p)}
+    columns |= {"ci_low": difference - reach, "ci_high": difference + reach, "p": p, "p_holm": correct_holm(p)}
     return pd.DataFrame(columns)
 
 
@@ -371,7 +371,7 @@ def place_models(cells: pd.DataFrame) -> pd.DataFrame:
 def relate_scale(placed: pd.DataFrame) -> pd.DataFrame:
     """Return how the log-odds of the overall accuracy change per doubling of parameters, by least squares.
 
-    One row: predictor, models (of known size), slope, low and high (95%, Student's t); none with fewer than four.
+    One row: predictor, models (of known size), slope, low and high (Student's t); none with fewer than four.
     """
     known, rows = placed[placed["parameters_billion"].notna()], []
     if len(known) > 3:

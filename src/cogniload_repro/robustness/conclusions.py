@@ -16,7 +16,7 @@ from scipy.stats import binomtest, norm, spearmanr
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ALPHA, load_claims, load_conclusions, load_table
+from cogniload_repro.published import ALPHA, CONFIDENCE, load_claims, load_conclusions, load_table
 from cogniload_repro.robustness import comparisons, specifications
 from cogniload_repro.robustness.comparisons import TIER_OF, TIERS
 from cogniload_repro.robustness.interactions import THIRD, interaction_tests, simple_slopes
@@ -196,7 +196,7 @@ def _leaders(a: Analyses) -> _Found:
     p = between["p_holm"].where(between["first"].isin(LEADERS), 1.0).max()  # the first of a pair is the better
     stated = int(_stated("C070").lstrip(">"))
     shown = " and ".join(
-        f"{row.estimate:.0f} for {_name(model)} (95% interval {row.profile_low:.0f} to {row.profile_high:.0f}; "
+        f"{row.estimate:.0f} for {_name(model)} ({CONFIDENCE} interval {row.profile_low:.0f} to {row.profile_high:.0f}; "
         f"{a.spans.loc[model, 'low']:.0f} to {a.spans.loc[model, 'high']:.0f} in other identified regressions with no "
         "larger AIC)"
         for model, row in points.iterrows()
@@ -244,7 +244,7 @@ def _nt50_meaning(a: Analyses) -> _Found:
     return DEFINITION, (
         f"It applies to {len(nt50) - len(falling)} of {len(nt50)} printed values. For "
         f"{', '.join(map(_name, falling))} accuracy falls below one half there, so a small value is no robustness. "
-        f"{', '.join(map(_name, unlimited))}: no upper 95% limit in [0, 1]."
+        f"{', '.join(map(_name, unlimited))}: no upper {CONFIDENCE} limit in [0, 1]."
     )
 
 

@@ -157,7 +157,7 @@ def compare_specifications(
 
     One row per specification: specification, identified, models (fitted), daic (sum of AIC less the paper's),
     aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio (median ratio of ECL50 to
-    the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's 95% interval), order (Spearman
+    the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's interval), order (Spearman
     correlation of ECL50 with the paper's). Where it is not identified medians over the reconstructions, between *_min
     and *_max.
     """

@@ -44,7 +44,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     -------
     DataFrame
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
-        (two-sided Wald test), low and high (95% Wald interval); then, the same for all terms of a model, total
+        (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all terms of a model, total
         (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status: "ok",
         "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not known
         (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_min, coef_max,
@@ -150,7 +150,7 @@ def compare_fits(
         same of the other; daic and dbic (less the other's); larger ("formula" or "against" where one of the two is
         nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain in
         log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or
-        significance at 5%, as text). NaN where a fit has failed or, as for quasi-binomial, has no likelihood. Last
+        significance at `published.ALPHA`, as text). NaN where a fit has failed or, as for quasi-binomial, has no likelihood. Last
         identified, daic_min, daic_max, lr_p_min and lr_p_max: where the comparison is not identified, numbers are
         medians over the reconstructions, lr_p is NaN and changes empty.
 
@@ -327,7 +327,7 @@ def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, str]:
 
 
 def _starred(coef: float, p: float) -> str:
-    return f"{coef:.3g}{stars(p) or ' (n.s.)'}"
+    return f"{coef:.3g}{stars(p) if p < ALPHA else ' (n.s.)'}"
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
