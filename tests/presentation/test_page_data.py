@@ -84,7 +84,7 @@ def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
         if model["name"] in ("QwQ-32B", "</script>mine"):
             assert model["tables"] is None
         else:
-            assert len(model["tables"]) == 25
+            assert len(model["tables"]) == 24
             assert {sum(table) for table in model["tables"]} == {sum(model["k"])}
     asked = {row["text"]: row["models"] for row in data["questions"]}
     named = {tuple(models) for text, models in asked.items() if text.startswith("gpt-5 and o3")}

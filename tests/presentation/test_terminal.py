@@ -70,4 +70,4 @@ def test_counts_are_ranges_where_not_identified():
     least, most = map(int, re.search(r"more than 2 in (\d+) to (\d+) \(median", text).groups())
     assert (better.min(), better.max()) == (least, most)
     assert least < most <= 22
-    assert text.endswith("ranges over 25 reconstructions.")
+    assert text.endswith("ranges over 24 reconstructions.")

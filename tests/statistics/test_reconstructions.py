@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.statistics.reconstructions import each_reconstruction, load_tables, reconstructed_models
+from cogniload_repro.statistics.reconstructions import SMOOTH, each_reconstruction, load_tables, reconstructed_models
 
 MODELS = ["QwQ-32B", "gpt-5-2025-08-07", "o3-2025-04-16"]
 CELLS = cl.load_cells(models=MODELS)
@@ -14,13 +14,21 @@ OWN = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine")
 def test_every_table_is_there_once():
     """The long frame has all tables of every model with the totals of the cells, and margins that all share."""
     tables = cl.load_reconstructions(MODELS)
-    count = len(load_tables().columns) - 4
-    assert len(tables) == count * len(CELLS)
+    assert tables["reconstruction"].unique().tolist() == list(range(1, 25))
+    assert len(tables) == 24 * len(CELLS)
     assert tables.attrs == {"provenance": "reconstructed"}
     for load in ("d", "N"):
         sums = tables.groupby(["reconstruction", "model", load])[["total", "correct"]].sum()
         ends = sums.groupby(["model", load]).agg(["min", "max"]).swaplevel(axis=1)
         pd.testing.assert_frame_equal(ends["min"], ends["max"])
+
+
+def test_the_smooth_table_is_in_no_range_and_still_no_outputs():
+    """It is left out of the samples, and recognised, so that no fit to it counts as identified."""
+    smooth = CELLS.drop(columns="correct").merge(load_tables()).rename(columns={SMOOTH: "correct"})
+    assert set(reconstructed_models(smooth)) == set(MODELS)
+    for table in each_reconstruction(smooth):
+        assert (table["correct"] != smooth["correct"]).any()
 
 
 def test_models_with_outputs_of_their_own_keep_them():
@@ -66,8 +74,11 @@ def test_other_fits_have_the_range_over_the_tables():
     assert not paper["identified"].any()
     assert paper[["p", "z"]].isna().all(axis=None)
     groups = every.groupby(["model", "term"], sort=False)["coef"]
-    for name, expected in (("coef", groups.median()), ("coef_min", groups.min()), ("coef_max", groups.max())):
-        assert paper[name].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-9)
+    for name, at in (("coef", 0.5), ("coef_p10", 0.1), ("coef_p90", 0.9)):
+        assert paper[name].to_numpy() == pytest.approx(groups.quantile(at).to_numpy(), abs=1e-9)
+    for name, at in (("low", 0.1), ("high", 0.9)):
+        ends = every.groupby(["model", "term"], sort=False)[name].quantile(at)
+        assert paper[name].to_numpy() == pytest.approx(ends.to_numpy(), abs=1e-9)
 
 
 def test_levels_left_out_are_not_identified():
@@ -75,18 +86,18 @@ def test_levels_left_out_are_not_identified():
     part = CELLS[CELLS["N"] < 250]
     points = cl.capacity_points(cl.fit(part), part)
     assert not points["identified"].any()
-    assert (points["ecl50_min"] < points["ecl50_max"]).all()
+    assert (points["ecl50_p10"] < points["ecl50_p90"]).all()
     whole = cl.capacity_points(cl.fit(CELLS), CELLS)
     assert whole["identified"].all()
-    assert (whole["ecl50_min"] == whole["ecl50"]).all()
+    assert (whole["ecl50_p10"] == whole["ecl50"]).all()
 
 
 def test_comparisons_have_ranges_where_one_side_has():
     """A likelihood ratio of an unidentified fit has no p-value; one of identified fits has."""
     cubic = cl.compare_fits(CELLS, "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)")
     assert cubic["lr_p"].isna().all()
-    assert (cubic["daic_min"] <= cubic["daic"]).all()
-    assert (cubic["daic"] <= cubic["daic_max"]).all()
+    assert (cubic["daic_p10"] < cubic["daic"]).all()
+    assert (cubic["daic"] < cubic["daic_p90"]).all()
     assert (cubic["changes"] == "").all()
     product = cl.compare_fits(CELLS, "correct ~ d * log10_N + rho + I(rho**2)")
     assert product["identified"].all()

@@ -97,7 +97,7 @@ def _table_text(frame: "pd.DataFrame", columns: list[str], cells: list["pd.DataF
         stars = marks.reindex(frame.set_index(columns).index if columns else [0]).map({True: "*"}).fillna("")
         shown[word] = frame[f"accuracy_{word}"].map("{:.1%}".format) + stars.to_numpy()
     identified = frame["identified"].all()
-    ends = ("ci_low", "ci_high") if identified else ("difference_min", "difference_max")
+    ends = ("ci_low", "ci_high") if identified else ("difference_p10", "difference_p90")
     name = f"difference ({CONFIDENCE})" if identified else "difference (range)"
     shown[name] = [f"{100 * one:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
                    for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip

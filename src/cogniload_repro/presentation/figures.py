@@ -159,8 +159,8 @@ class PaperFigure:
         widest = escape(self.pens[points["model"].iloc[half_width.argmax()]].label)
         others = "; the other panels are published" if len(along_rho) < len(self.panels) else ""
         return (
-            f"Points along ρ: mean of the {COUNT} reconstructions that are not smooth; shaded: their {CONFIDENCE} prediction "
-            f"interval (median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
+            f"Points along ρ: mean of the {COUNT} reconstructions; shaded: their {CONFIDENCE} prediction interval "
+            f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
 
     def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:

@@ -315,7 +315,7 @@ def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
         p = _over_tables(whole, "lr_p", ".2g") if whole["larger"] in ("formula", "against") else NONE
         terms = [
             (row.term, format_starred(row.coef, row.p), format_interval(row.low, row.high)) if row.identified
-            else (row.term, format_coefficient(row.coef), "range " + format_interval(row.coef_min, row.coef_max))
+            else (row.term, format_coefficient(row.coef), "range " + format_interval(row.coef_p10, row.coef_p90))
             for row in own[~own["term"].isin(PAPER_TERMS)].itertuples()
         ]  # fmt: skip
         rows += [(format_name(model), *term, gain, p) for term in terms or [(NONE, NONE, NONE)]]
@@ -326,7 +326,7 @@ def _over_tables(row: pd.Series, name: str, form: str) -> str:
     """Return a number, or its range over reconstructions where it is not identified."""
     if row["identified"]:
         return format_known(row[name], form)
-    least, most = row[f"{name}_min"], row[f"{name}_max"]
+    least, most = row[f"{name}_p10"], row[f"{name}_p90"]
     return NONE if pd.isna(least) else f"{least:{form}} to {most:{form}}"
 
 

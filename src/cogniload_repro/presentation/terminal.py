@@ -67,7 +67,7 @@ def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
 def print_fits(fits: pd.DataFrame) -> str:
     """Return the fits of `fits.fit`, one line per model: coefficients, or why there are none.
 
-    Coefficients have their standard errors in brackets; those not identified their range over reconstructions.
+    Coefficients have their standard errors in brackets; those not identified their range in our samples.
     """
     lines = []
     for model, own in fits.groupby("model", sort=False):
@@ -75,7 +75,7 @@ def print_fits(fits: pd.DataFrame) -> str:
         if shown == "ok":
             shown = "  ".join(
                 f"{row.term} {row.coef:.4g} ({row.se:.2g})" if row.identified
-                else f"{row.term} {row.coef:.4g} [{row.coef_min:.4g} to {row.coef_max:.4g}]"
+                else f"{row.term} {row.coef:.4g} [{row.coef_p10:.4g} to {row.coef_p90:.4g}]"
                 for row in own.itertuples()
             )  # fmt: skip
             shown += f"  AIC {aic:.1f}" if np.isfinite(aic := own["aic"].iloc[0]) else ""
@@ -133,7 +133,7 @@ def _block(row) -> Iterator[str]:
         words = {"": "not nested", "same": "the same model"}
         test = words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
         if not row.identified:
-            test = f"median; AIC {row.daic_min:+.1f} to {row.daic_max:+.1f} over reconstructions"
+            test = f"median; AIC {row.daic_p10:+.1f} to {row.daic_p90:+.1f} in our samples"
         gain = row.loglik - row.against_loglik
         numbers = f"{row.df - row.against_df:+3}{gain:+11.2f}{row.daic:+11.2f}{row.dbic:+11.2f}"
         yield f"{'':30}{'difference':11}{numbers}   {test}"

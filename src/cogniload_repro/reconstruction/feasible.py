@@ -244,7 +244,7 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     known = cells["model"].isin(reconstructed_models(cells)).to_numpy()
     if not known.any():
         return cells
-    return cells.assign(correct=np.where(known, committed_counts(cells)[1:].mean(axis=0), cells["correct"]))
+    return cells.assign(correct=np.where(known, committed_counts(cells).mean(axis=0), cells["correct"]))
 
 
 def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
@@ -254,7 +254,7 @@ def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     because the misfit is uncertain. What the cells lack of the grid is left out of the tables too.
     """
     own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
-    drawn = pd.DataFrame(committed_counts(own)[1:].T, index=own.index)
+    drawn = pd.DataFrame(committed_counts(own).T, index=own.index)
     groups = pd.concat([own[[*dims, "total"]], drawn], axis=1).groupby(list(dims), observed=True)
     counts, n = groups[list(drawn)].sum(), groups["total"].sum()
     reach = t.ppf((1 + CERTAINTY) / 2, drawn.shape[1] - 1) * np.sqrt(1 + 1 / drawn.shape[1]) * counts.std(axis=1)

@@ -20,7 +20,7 @@ from cogniload_repro.published import ALPHA, load_facts
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.reconstructions import over_reconstructions, reconstructed_models
+from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
 #: proportions, which needs no regression; the decimal logarithm of ECL50 (statements).
@@ -87,16 +87,16 @@ def compare_models(
 
     One row per level: the columns; cells, answers_first, answers_second; accuracy_first, accuracy_second (means over
     the cells that both have); the fields of `Difference`; p_holm (over all rows; overall, as `compare_pairs` has it);
-    verdict (of `VERDICTS`, both p-values Holm-adjusted); identified, difference_min, difference_max. What the printed
+    verdict (of `VERDICTS`, both p-values Holm-adjusted); identified, difference_p10, difference_p90. What the printed
     tables do not identify (levels of the ratio, single cells) has the median difference and its range over the
-    reconstructions, but no interval, p or verdict.
+    samples, but no interval, p or verdict.
     """
     if not 0 < margin < 1:
         raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
     _check_pair(cells, first, second)
     pair = cells[cells["model"].isin([first, second])]
     rows = _compare_levels(pair, first, second, by, margin)
-    rows = rows.assign(identified=True, difference_min=rows["difference"], difference_max=rows["difference"])
+    rows = rows.assign(identified=True, difference_p10=rows["difference"], difference_p90=rows["difference"])
     if not by:
         pairs = compare_pairs(cells, margin=margin)
         found = pairs.loc[pairs[["first", "second"]].isin([first, second]).all(axis=1), ["p_holm", "verdict"]]
@@ -105,9 +105,9 @@ def compare_models(
     elif {*by} & {*_CELL} not in ({"N"}, {"d"}, set()) and reconstructed_models(pair):
         tables = over_reconstructions(pair, lambda table: _compare_levels(table, first, second, by, margin))
         columns = ["accuracy_first", "accuracy_second", "difference"]
-        over = tables.groupby(list(by), sort=True)[columns].agg(["median", "min", "max"]).reset_index()
-        rows[columns] = over[[(name, "median") for name in columns]].to_numpy()
-        rows["difference_min"], rows["difference_max"] = over["difference", "min"], over["difference", "max"]
+        over = tables.groupby(list(by), sort=True)
+        rows[columns] = over[columns].median().to_numpy()
+        rows[["difference_p10", "difference_p90"]] = range_over(over, ["difference"]).to_numpy()
         rows[["ci_low", "ci_high", "p", "p_equivalence", "p_holm"]] = np.nan
         rows["identified"], rows["verdict"] = False, ""
     return rows

@@ -196,9 +196,9 @@ def _leaders(a: Analyses) -> _Found:
     p = between["p_holm"].where(between["first"].isin(LEADERS), 1.0).max()  # the first of a pair is the better
     stated = int(_stated("C070").lstrip(">"))
     shown = " and ".join(
-        f"{row.estimate:.0f} for {_name(model)} ({CONFIDENCE} interval {row.profile_low:.0f} to {row.profile_high:.0f}; "
-        f"{a.spans.loc[model, 'low']:.0f} to {a.spans.loc[model, 'high']:.0f} in other identified regressions with no "
-        "larger AIC)"
+        f"{row.estimate:.0f} for {_name(model)} ({CONFIDENCE} interval {row.profile_low:.0f} to "
+        f"{row.profile_high:.0f}; {a.spans.loc[model, 'low']:.0f} to {a.spans.loc[model, 'high']:.0f} in other "
+        "identified regressions with no larger AIC)"
         for model, row in points.iterrows()
     )
     return _each([p < ALPHA, *(points["estimate"] > stated)]), (

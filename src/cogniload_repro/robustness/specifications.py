@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import maximise_all, maximise_counts
-from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, reconstructed_models
+from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, range_over, reconstructed_models
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables, is_identified
 
 #: So much lower an AIC or BIC must be to speak for a regression.
@@ -158,8 +158,8 @@ def compare_specifications(
     One row per specification: specification, identified, models (fitted), daic (sum of AIC less the paper's),
     aic_better and bic_better (models with one lower by more than `AIC_MARGIN`), ecl50_ratio (median ratio of ECL50 to
     the paper's, in either direction), ecl50_left (models whose ECL50 leaves the paper's interval), order (Spearman
-    correlation of ECL50 with the paper's). Where it is not identified medians over the reconstructions, between *_min
-    and *_max.
+    correlation of ECL50 with the paper's). Where it is not identified, medians of the samples; *_p10 and *_p90 are the
+    10 and 90% quantiles.
     """
     specifications = tuple(specifications)
     identified = dict(zip([one.name for one in specifications], are_identified(cells, specifications), strict=True))
@@ -172,8 +172,8 @@ def compare_specifications(
     each = _compare_each(fits, specifications[0].name, in_statements, limits)
     given = each.index.get_level_values("reconstruction") == GIVEN
     fixed = each.index.get_level_values("specification").map(identified).to_numpy(bool)
-    over = each[given == fixed].groupby("specification", sort=False)[_COUNTED]
-    parts = [over.median(), over.min().add_suffix("_min"), over.max().add_suffix("_max")]
+    over = each[given == fixed].groupby("specification", sort=False)
+    parts = [over[_COUNTED].median(), range_over(over, _COUNTED)]
     head = each.loc[given, ["models"]].droplevel("reconstruction").astype(int)
     head.insert(0, "identified", list(identified.values()))
     return head.join([part.astype(float) for part in parts]).reset_index()
@@ -202,7 +202,7 @@ def format_spans(summary: pd.DataFrame, column: str, decimals: int) -> list[str]
     """Return a column of `compare_specifications` as text, with its range where it has one."""
     text = []
     for row in summary.to_dict("records"):
-        value, *ends = (f"{row[name]:,.{decimals}f}" for name in (column, f"{column}_min", f"{column}_max"))
+        value, *ends = (f"{row[name]:,.{decimals}f}" for name in (column, f"{column}_p10", f"{column}_p90"))
         span = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
         text.append("--" if np.isnan(row[column]) else value + span)
     return text

@@ -8,7 +8,13 @@ from cogniload_repro.formats import stars
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, name_covariates
-from cogniload_repro.statistics.reconstructions import GIVEN, as_given, committed_counts, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    GIVEN,
+    as_given,
+    committed_counts,
+    range_over,
+    reconstructed_models,
+)
 from cogniload_repro.statistics.regression import (
     INTERACTIONS,
     LINEAR,
@@ -44,12 +50,13 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     -------
     DataFrame
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
-        (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all terms of a model, total
-        (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status: "ok",
-        "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not known
-        (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_min, coef_max,
-        p_min and p_max: for reconstructed counts a fit that the printed tables do not identify is made for every
-        reconstruction; coef, se and the criteria are then medians, low and high the ends of all intervals, z and p NaN.
+        (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all
+        terms of a model, total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and
+        status: "ok", "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is
+        not known (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_p10, coef_p90,
+        p_p10 and p_p90: for reconstructed counts a fit that the printed tables do not identify is made for each of 24
+        samples; coef, se and the criteria are then medians, the last four columns 10 and 90% quantiles, low the 10%
+        quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN.
         The attributes (``.attrs``) are those of the cells, formula and family.
 
     Raises
@@ -92,7 +99,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]), id50 (units of d),
-        status, identified, and the range over reconstructions (ecl50_min, ecl50_max, ...); NaN where there is no point.
+        status, identified, and the range in our samples (ecl50_p10, ecl50_p90, ...); NaN where there is no point.
 
     Raises
     ------
@@ -150,9 +157,9 @@ def compare_fits(
         same of the other; daic and dbic (less the other's); larger ("formula" or "against" where one of the two is
         nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain in
         log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or
-        significance at `published.ALPHA`, as text). NaN where a fit has failed or, as for quasi-binomial, has no likelihood. Last
-        identified, daic_min, daic_max, lr_p_min and lr_p_max: where the comparison is not identified, numbers are
-        medians over the reconstructions, lr_p is NaN and changes empty.
+        significance at `published.ALPHA`, as text). NaN where a fit has failed or, as for quasi-binomial, has no
+        likelihood. Last identified, daic_p10, daic_p90, lr_p_p10 and lr_p_p90: where the comparison is not identified,
+        numbers are medians of the samples (these four 10 and 90% quantiles), lr_p is NaN and changes empty.
 
     Raises
     ------
@@ -187,7 +194,7 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
         else:
             counts, total = committed_counts(covered), covered["total"].to_numpy(float)
             fits = fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
-        for number, one in enumerate(fits):
+        for number, one in enumerate(fits, start=1):
             whole = *(getattr(one, name) for name in _OF_MODEL), identified
             coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)
             rows += [(str(model), number, *coefficient, *whole) for coefficient in coefficients]
@@ -235,7 +242,7 @@ def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") 
     else:
         if absent := [name for name in ("formula", "family") if name not in what.attrs]:
             raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
-        each, attributes = what.assign(reconstruction=0), {name: what.attrs[name] for name in ("formula", "family")}
+        each, attributes = what.assign(reconstruction=1), {name: what.attrs[name] for name in ("formula", "family")}
         if not each.get("identified", pd.Series(True)).all():
             each = fit_each(cells[cells["model"].isin(what["model"])], **attributes)
         each = each.assign(identified=each.get("identified", True))
@@ -249,7 +256,7 @@ def _summarise(each: pd.DataFrame) -> pd.DataFrame:
     each = each.assign(low=each["coef"] - reach, high=each["coef"] + reach)
     numbers = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
     fits = _over_tables(each, ["model", "term"], numbers, ("coef", "p"))
-    ends = each.groupby(["model", "term"], sort=False).agg(low=("low", "min"), high=("high", "max"))
+    ends = range_over(each.groupby(["model", "term"], sort=False), ["low", "high"])[["low_p10", "high_p90"]]
     fits[["low", "high"]] = np.where(fits[["coef"]].notna(), ends, np.nan)
     fits["p"] = fits["p"].where(fits["identified"])
     fits["z"] = (fits["coef"] / fits["se"]).where(fits["identified"])
@@ -262,21 +269,20 @@ def _over_tables(
 ) -> pd.DataFrame:
     """Return one row per key: what there is once as it is, else the median over reconstructions.
 
-    Numbers in ``ranges`` (all by default) have their ends in ``NAME_min`` and ``NAME_max``. Where a fit fails in some
-    reconstructions only, the status says in how many and the numbers are NaN.
+    Numbers in ``ranges`` (all by default) have their 10 and 90% quantiles in ``NAME_p10`` and ``NAME_p90``. Where a fit
+    fails in some reconstructions only, the status says in how many and the numbers are NaN.
     """
     groups = each.groupby(keys, sort=False, observed=True)
     whole = groups.first().copy()
     tables = groups["reconstruction"].nunique()
     whole[numbers] = groups[numbers].median()
-    for name in ranges if ranges is not None else numbers:
-        whole[f"{name}_min"], whole[f"{name}_max"] = groups[name].min(), groups[name].max()
+    whole = whole.join(range_over(groups, ranges if ranges is not None else numbers))
     failed = each[each["status"] != "ok"].groupby(keys, sort=False, observed=True)["status"].agg(["first", "size"])
     partly = failed[failed["size"] < tables.reindex(failed.index)]
     whole.loc[failed.index, "status"] = failed["first"]
     for key, row in partly.iterrows():
         whole.loc[[key], "status"] = f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
-        whole.loc[[key], [name for name in whole if name.removesuffix("_min").removesuffix("_max") in numbers]] = np.nan
+        whole.loc[[key], [name for name in whole if name.removesuffix("_p10").removesuffix("_p90") in numbers]] = np.nan
     return whole.reset_index().drop(columns="reconstruction")
 
 

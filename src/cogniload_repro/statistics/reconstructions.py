@@ -1,45 +1,51 @@
 """The committed reconstructions: many tables of counts, each in agreement with everything the paper prints.
 
 No single table is the authors' data. What all tables share is *identified* by the paper; everything else is stated as
-a median and range over them.
+median and 10 to 90% range of 24 sampled tables. Such a range is one of these samples: it bounds nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from cogniload_repro.schemas import CELLS, Column, Schema, read_frame
 from cogniload_repro.storage import RECONSTRUCTED
 
-#: The committed tables; the first was drawn around a smooth response, the others depart from it as the data do.
+#: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
+#: The table that was drawn around a smooth response: an example, in no range or count. The others depart as data do.
+SMOOTH = "r0"
+#: Quantiles over the samples between which a number's range lies.
+RANGE = (0.1, 0.9)
 KEYS = ["model", "N", "d", "ratio_pct"]
 #: In place of a table's number: counts as they are given.
 GIVEN = -1
+_TABLE = r"^r\d+$"
 _CORRECT = Column("whole", low=0)
 _SCHEMA = Schema(
-    {name: CELLS.columns[name] for name in KEYS} | {"r0": _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
+    {name: CELLS.columns[name] for name in KEYS} | {SMOOTH: _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
 )
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the cells once per reconstruction, with its correct answers; only once if no model is reconstructed.
+    """Yield the cells once per sampled reconstruction; only once if no model is reconstructed.
 
-    Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number.
+    Models with outputs of their own keep their counts. ``.attrs["reconstruction"]`` is the table's number, 1 to 24.
     """
     known = (cells["model"].isin(reconstructed_models(cells)) & (cells["total"] > 0)).to_numpy()
     own = cells["correct"].to_numpy()
     counts = np.where(known, committed_counts(cells), own).astype(own.dtype) if known.any() else own[None]
-    for number, correct in enumerate(counts):
+    for number, correct in enumerate(counts, start=1):
         table = cells.assign(correct=correct)
         table.attrs = dict(cells.attrs) | {"reconstruction": number}
         yield table
 
 
 def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
-    """Return ``statistic(cells)`` for every reconstruction, stacked, with a first column ``reconstruction``.
+    """Return ``statistic(cells)`` for every sampled reconstruction, stacked, with a first column ``reconstruction``.
 
     Examples
     --------
@@ -47,10 +53,10 @@ def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame]
     >>> cells = cl.load_cells(models="QwQ-32B")
     >>> better = cl.over_reconstructions(cells, lambda table: cl.compare_fits(table, "correct ~ C(ratio_pct)"))
     >>> len(better)
-    25
+    24
     """
-    parts = [statistic(table).assign(reconstruction=number) for number, table in enumerate(each_reconstruction(cells))]
-    stacked = pd.concat(parts, ignore_index=True)
+    tables = enumerate(each_reconstruction(cells), start=1)
+    stacked = pd.concat([statistic(table).assign(reconstruction=number) for number, table in tables], ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
 
@@ -67,8 +73,8 @@ def reconstructed_models(cells: pd.DataFrame) -> list[str]:
     if cells.attrs.get("provenance") == "imported" or not {*KEYS, "total"} <= set(cells):
         return []
     rows = cells.reset_index(drop=True)
-    counts, covered = committed_counts(rows), rows["total"].to_numpy() > 0
-    committed_total = _join(rows)["total"].to_numpy()
+    tables, covered = _join(rows), rows["total"].to_numpy() > 0
+    counts, committed_total = tables.filter(regex=_TABLE).to_numpy(float).T, tables["total"].to_numpy()
     found = []
     for model, places in rows.groupby("model", sort=False, observed=True).indices.items():
         places = places[covered[places]]
@@ -80,14 +86,18 @@ def reconstructed_models(cells: pd.DataFrame) -> list[str]:
 
 
 def committed_counts(cells: pd.DataFrame) -> np.ndarray:
-    """Return correct answers of all tables at each row, shape (tables, rows); NaN where the paper has no such cell."""
-    tables = load_tables()
-    return _join(cells)[list(tables.columns[len(KEYS) :])].to_numpy(float).T
+    """Return correct answers of the 24 samples at each row, shape (24, rows); NaN where the paper has no such cell."""
+    return _join(cells).filter(regex=_TABLE).drop(columns=SMOOTH).to_numpy(float).T
+
+
+def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
+    """Return the ends of the range of numbers over grouped samples, in columns ``NAME_p10`` and ``NAME_p90``."""
+    return pd.concat([groups[[*names]].quantile(at).add_suffix(f"_p{100 * at:.0f}") for at in RANGE], axis=1)
 
 
 @cache
 def load_tables() -> pd.DataFrame:
-    """Return the file of tables: `KEYS` and the correct answers of each table, r0, r1, ..."""
+    """Return the file of tables: `KEYS` and the correct answers of each table, r0 (`SMOOTH`), r1, ..."""
     return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
 
 
