@@ -30,6 +30,7 @@ _PUBLIC = {
     "load_reconstructions": "statistics.cell_tables:load_reconstructions",
     "over_reconstructions": "statistics.reconstructions:over_reconstructions",
     "fit": "statistics.fits:fit",
+    "glm": "statistics.regression:glm",
     "compare_fits": "statistics.fits:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
     "intervals": "robustness.uncertainty:capacity_intervals",

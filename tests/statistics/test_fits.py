@@ -16,6 +16,9 @@ from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import FULL, X
 from cogniload_repro.statistics.fits import (
+    _summarise as summarise,
+)
+from cogniload_repro.statistics.fits import (
     aic_table,
     capacity_points,
     compare_fits,
@@ -139,12 +142,45 @@ def test_capacity_points_are_those_of_the_coefficients():
 
 
 @pytest.mark.parametrize(
-    ("formula", "family", "named"), [(PRODUCT, "logit", "term d:log10_N"), (QUADRATIC, "cloglog", "link cloglog")]
+    ("formula", "family", "why"),
+    [(PRODUCT, "logit", "not defined with the term d:log10_N"), (QUADRATIC, "cloglog", "not defined with the link")],
 )
-def test_other_regressions_have_no_capacity_points_of_this_form(formula, family, named):
-    """Where other terms or another link move the crossing, no number is made up."""
-    with pytest.raises(ValueError, match=named):
-        capacity_points(fit(QWQ, formula, family), QWQ)
+def test_other_regressions_have_no_capacity_points_and_say_why(formula, family, why):
+    """Where other terms or another link move the crossing, no number is made up; a failed fit keeps its status."""
+    points = capacity_points(fit(THREE, formula, family), THREE)
+    assert points.filter(regex="50").isna().all(axis=None)
+    assert points.filter(regex="50").shape[1] == 9
+    assert [status.startswith(why) for status in points["status"]] == [True, False, True]
+    assert points["status"].iloc[1] == "separation"
+
+
+def test_cells_that_cannot_be_meant_are_refused():
+    """Another model's cells, absent columns and no rows are one sentence each, wherever cells come in."""
+    fits = fit(QWQ)
+    with pytest.raises(ValueError, match="the cells have no model QwQ-32B; pass the cells that were fitted"):
+        capacity_points(fits, SURE)
+    for function in (fit, compare_all, intervals, lambda cells: capacity_points(fits, cells)):
+        with pytest.raises(ValueError, match=r"the cells have no column model, correct; they have"):
+            function(QWQ.drop(columns=["model", "correct"]))
+        with pytest.raises(ValueError, match="the cells have no rows"):
+            function(QWQ[:0])
+
+
+def compare_all(cells):
+    """Compare another regression with the paper's."""
+    return compare_fits(cells, PRODUCT)
+
+
+def test_a_fit_that_fails_in_some_samples_has_no_numbers():
+    """The status counts the failures; medians and ranges of the rest would be of other tables than it says."""
+    each = pd.DataFrame({"model": "m", "term": "d", "reconstruction": [1, 2, 3], "coef": [1.0, 2.0, np.nan]})
+    each = each.assign(se=0.1, p=0.5, total=9, loglik=-1.0, aic=2.0, bic=3.0, identified=False)
+    row = summarise(each.assign(status=["ok", "ok", "separation"])).iloc[0]
+    assert row["status"] == "separation in 1 of 3 reconstructions"
+    assert row[["coef", "se", "low", "high", "aic", "coef_p10", "coef_p90", "p_p10", "p_p90"]].isna().all()
+    assert (row["model"], row["term"], row["total"]) == ("m", "d", 9)
+    whole = summarise(each.assign(status="ok", coef=[1.0, 2.0, 3.0])).iloc[0]
+    assert whole[["coef", "coef_p10", "coef_p90"]].tolist() == pytest.approx([2, 1.2, 2.8])
 
 
 def test_tables_have_one_row_a_model_in_the_order_of_the_cells():

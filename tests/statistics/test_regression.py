@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import gammaln
 from scipy.stats import norm
 
 import cogniload_repro as cl
@@ -17,6 +18,7 @@ from cogniload_repro.statistics.capacity import grid_means
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import committed_counts
 from cogniload_repro.statistics.regression import (
+    FAMILIES,
     FIXED_COLUMNS,
     INTERACTIONS,
     LINEAR,
@@ -52,7 +54,7 @@ def draw(n, seed, beta=TRUTH):
 
 def one_row_each(cells):
     """The same answers, one row a puzzle."""
-    rows = cells.loc[cells.index.repeat(cells["total"])].drop(columns="total")
+    rows = cells.loc[cells.index.repeat(cells["total"])].assign(total=1)
     outcomes = [np.repeat([1, 0], [k, n - k]) for k, n in zip(cells["correct"], cells["total"], strict=True)]
     return rows.assign(correct=np.concatenate(outcomes))
 
@@ -111,20 +113,51 @@ def test_a_fit_around_which_scoring_circles_is_found():
     assert fit.se == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-6)
 
 
-@pytest.mark.parametrize("family", ["logit", "probit", "cloglog"])
-def test_many_tables_at_once_are_those_of_statsmodels(family):
-    """Each drawn table has the fit that statsmodels gives it, and one without a fit leaves the others alone."""
-    links = {"logit": sm.families.links.Logit, "probit": sm.families.links.Probit, "cloglog": sm.families.links.CLogLog}
-    tables = np.array([draw(30, seed)["correct"] for seed in range(4)] + [np.full(len(GRID), 30)], dtype=float)
-    fits = fit_tables(GRID, tables, np.full(tables.shape, 30.0), QUADRATIC, family)
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("formula", [QUADRATIC, INTERACTIONS])
+def test_many_tables_at_once_have_the_fits_of_statsmodels(formula, family):
+    """The batched maximiser agrees to 1e-9 with statsmodels table by table; one without a fit leaves the others."""
+    counts = [draw(30, seed)["correct"] for seed in range(4)] + [np.full(len(GRID), 30)]
+    tables = np.array(counts, dtype=float)
+    fits = fit_tables(GRID, tables, np.full(tables.shape, 30.0), formula, family)
     assert [fit.status for fit in fits] == ["ok"] * 4 + ["separation"]
-    for k, fit in zip(tables[:4], fits[:4], strict=True):
-        model = sm.GLM(np.column_stack([k, 30 - k]), design(GRID), family=sm.families.Binomial(links[family]()))
-        result = model.fit(tol=1e-12, tol_criterion="params")
-        np.testing.assert_allclose(fit.coef, result.params, rtol=1e-6)
-        np.testing.assert_allclose(fit.se, result.bse, rtol=1e-6)
-        np.testing.assert_allclose(fit.accuracy, result.fittedvalues)
-        assert fit.loglik == pytest.approx(k @ np.log(fit.accuracy) + (30 - k) @ np.log1p(-fit.accuracy))
+    for k, batched in zip(tables, fits, strict=True):
+        one = fit_glm(GRID.assign(total=30, correct=k), formula, family)
+        assert (one.status, one.terms) == (batched.status, batched.terms)
+        scale = np.maximum(np.abs(one.coef), one.se)
+        np.testing.assert_allclose(batched.coef / scale, one.coef / scale, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(batched.se, one.se, rtol=1e-7)
+        assert batched.loglik == pytest.approx(one.loglik, rel=1e-12, nan_ok=True)
+
+
+def test_glm_gives_what_statsmodels_gives():
+    """The results object is that of the counts: summary, robust errors, predictions; likelihoods differ by log C."""
+    results = cl.glm(cl.load_cells(models=["QwQ-32B", "o3-2025-04-16"]), "QwQ-32B", INTERACTIONS)
+    ours = fit_glm(QWQ, INTERACTIONS)
+    np.testing.assert_array_equal(results.params, ours.coef)
+    assert list(results.params.index) == list(ours.terms)
+    assert "log10_N:rho" in str(results.summary())
+    n, k = QWQ["total"], QWQ["correct"]
+    constant = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)).sum()
+    assert results.llf - constant == pytest.approx(ours.loglik)
+    np.testing.assert_allclose(results.predict(results.model.spec.get_model_matrix(QWQ[:5])), ours.accuracy[:5])
+    rival = sm.GLM(np.column_stack([k, n - k]), results.model.exog, family=sm.families.Binomial())
+    robust = rival.fit(cov_type="HC1").bse
+    np.testing.assert_allclose(results.model.fit(cov_type="HC1").bse, robust, rtol=1e-6)
+    quasi = cl.glm(QWQ, family="quasi-binomial")
+    assert quasi.scale == pytest.approx(quasi.pearson_chi2 / quasi.df_resid)
+
+
+def test_glm_refuses_what_has_no_fit():
+    """No single model, separation and columns that the cells do not identify are sentences, not numbers."""
+    both = cl.load_cells(models=["QwQ-32B", "o3-2025-04-16"])
+    for model in (None, "o3"):
+        with pytest.raises(ValueError, match="name one model of the cells; they have QwQ-32B, o3-2025-04-16"):
+            cl.glm(both, model)
+    with pytest.raises(ValueError, match=r"QwQ-32B: separation; .* has no finite fit"):
+        cl.glm(QWQ.assign(correct=QWQ["total"]))
+    with pytest.raises(ValueError, match="QwQ-32B: not identified"):
+        cl.glm(QWQ[:3], "QwQ-32B", "correct ~ C(d)", "quasi-binomial")
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed (Rscript not found)")
@@ -217,7 +250,7 @@ def test_separation_is_decided_as_for_one_covariate(answers):
     """With one covariate a fit exists exactly when right and wrong answers overlap (Albert and Anderson, 1984)."""
     d, right = np.array([a[0] for a in answers]), np.array([a[1] for a in answers])
     assume(len(set(d)) > 1)
-    rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right})
+    rows = pd.DataFrame({"N": 20, "d": d, "rho": 0.5, "correct": right, "total": 1})
     overlap = right.any() and not right.all()
     overlap = overlap and d[right].max() > d[~right].min() and d[~right].max() > d[right].min()
     fit = fit_glm(rows, "correct ~ d")

@@ -7,7 +7,7 @@ from scipy.stats import chi2, norm
 from cogniload_repro.formats import stars
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import capacity
-from cogniload_repro.statistics.formulas import build_design, name_covariates
+from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
 from cogniload_repro.statistics.reconstructions import (
     GIVEN,
     as_given,
@@ -20,7 +20,6 @@ from cogniload_repro.statistics.regression import (
     LINEAR,
     QUADRATIC,
     SYMBOLS,
-    check_family,
     fit_glm,
     fit_tables,
     is_identified,
@@ -31,6 +30,7 @@ PAPER_TERMS = tuple(SYMBOLS)[:5]
 #: The products of loads that Appendix B tests.
 PRODUCT_TERMS = tuple(term for term in SYMBOLS if ":" in term)
 _KINDS = {"coef": "beta", "se": "se", "p": "p"}
+_POINTS = ["ecl50", "nt50", "id50"]
 _OF_MODEL = ["total", "loglik", "aic", "bic", "status"]
 
 
@@ -62,8 +62,8 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     Raises
     ------
     ValueError
-        If the formula cannot be read or names something that the cells do not have, there is no such family, or a
-        row has not 0 <= correct <= n.
+        If the formula cannot be read, the cells lack a column or rows, there is no such family, or a row has not
+        0 <= correct <= total.
 
     Examples
     --------
@@ -80,6 +80,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     >>> fits.attrs["formula"], fits.attrs["family"]
     ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
     """
+    check_cells(cells, formula)
     fits = _summarise(fit_each(cells, formula, family))
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
@@ -91,7 +92,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     fits : DataFrame
-        As `fit` returns it, of the paper's specification or a part of it.
+        As `fit` returns it.
     cells : DataFrame
         The cells fitted: each load is held at its mean over the model's configurations, each counted once.
 
@@ -99,12 +100,13 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model: model, ecl50 (statements), nt50 (fraction: the largest root in [0, 1]), id50 (units of d),
-        status, identified, and the range in our samples (ecl50_p10, ecl50_p90, ...); NaN where there is no point.
+        status, identified, and the range in our samples (ecl50_p10, ecl50_p90, ...); NaN where there is no point. A
+        regression with other terms, or a link whose zero is not an accuracy of one half, has none: the status says so.
 
     Raises
     ------
     ValueError
-        If the fits have other terms, or a link whose zero is not an accuracy of one half.
+        If the cells are not those of the models that were fitted.
 
     Examples
     --------
@@ -114,12 +116,16 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
+    check_cells(cells)
+    if absent := sorted({*fits["model"]} - {*cells["model"]}):
+        raise ValueError(f"the cells have no model {', '.join(absent)}; pass the cells that were fitted")
     others = [term for term in fits["term"].unique() if term not in (*PAPER_TERMS, "")]
     if others or fits.attrs.get("family") == "cloglog":
-        what = f"the term {others[0]}" if others else "the link cloglog"
-        raise ValueError(f"capacity points are those of {QUADRATIC}, logit; a fit with {what} has none of this form")
-    each = _each(cells, fits)
-    parts = []
+        why = f"not defined with {'the term ' + others[0] if others else 'the link cloglog'}"
+        rows = fits.drop_duplicates("model")[["model", "status", "identified"]].reset_index(drop=True)
+        rows["status"] = rows["status"].where(rows["status"] != "ok", why)
+        return rows.assign(**{f"{point}{end}": np.nan for point in _POINTS for end in ("", "_p10", "_p90")})
+    each, parts = _each(cells, fits), []
     for model, own in each.groupby("model", sort=False, observed=True):
         fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
         betas = own.pivot_table("coef", "reconstruction", "term", dropna=False).reindex(
@@ -130,7 +136,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
         with np.errstate(over="ignore"):
             points["ecl50"] = 10 ** points["ecl50"]
         parts.append(pd.concat([fits[["model"]], points, fits[["status", "identified"]]], axis=1))
-    return _over_tables(pd.concat(parts).reset_index(), ["model"], ["ecl50", "nt50", "id50"])
+    return _over_tables(pd.concat(parts).reset_index(), ["model"], _POINTS)
 
 
 def compare_fits(
@@ -139,7 +145,7 @@ def compare_fits(
     family: str = "logit",
     against: str | pd.DataFrame = QUADRATIC,
 ) -> pd.DataFrame:
-    """Hold a regression against the paper's, or against another one, model by model.
+    """Compare a regression with the paper's, or with another one, model by model.
 
     Parameters
     ----------
@@ -180,7 +186,6 @@ def compare_fits(
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
-    check_family(family)
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
     models = set() if one_table == GIVEN else set(reconstructed_models(cells))
@@ -206,6 +211,7 @@ def compare_each(
     cells: pd.DataFrame, formula: str | pd.DataFrame, family: str = "logit", against: str | pd.DataFrame = QUADRATIC
 ) -> pd.DataFrame:
     """Compare two regressions as `compare_fits` does: one row per model and, where not identified, reconstruction."""
+    check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]

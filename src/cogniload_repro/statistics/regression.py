@@ -6,16 +6,19 @@ level of d and of N, Tables 2, 3 and 6 the sums of rho, rho squared and the prod
 combinations of these is the same in every table of counts that agrees with the paper; any other has a range.
 """
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 
 import formulaic
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 from scipy.stats import norm
+from statsmodels.genmod.families import Binomial, links
+from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import build_design, name_covariates
+from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -30,6 +33,7 @@ SYMBOLS = {
     "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
 }  # fmt: skip
 
+_LINKS = {"logit": links.Logit, "probit": links.Probit, "cloglog": links.CLogLog, QUASI: links.Logit}
 _PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
 FIXED_COLUMNS = np.column_stack(
@@ -73,33 +77,116 @@ class Fit:
         return np.exp(FAMILIES[self.family].log_p(self.eta))
 
 
+def glm(
+    cells: pd.DataFrame, model: str | None = None, formula: str = QUADRATIC, family: str = "logit"
+) -> GLMResultsWrapper:
+    """Fit one model's regression and return what statsmodels makes of it.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As for `fits.fit`.
+    model : str, optional
+        Which model; not needed if the cells have one.
+    formula, family : str
+        As for `fits.fit`.
+
+    Returns
+    -------
+    GLMResults
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
+        ``get_robustcov_results()``, ``get_prediction()`` and so on. Its log-likelihood is that of the counts: larger
+        than the Bernoulli one of `fits.fit` by a constant, the sum of log C(total, correct). ``model.spec`` builds the
+        columns for other cells: ``results.predict(results.model.spec.get_model_matrix(cells))``.
+
+    Raises
+    ------
+    ValueError
+        As for `fits.fit`, or if there is no finite fit (separation, or a design that the cells do not identify).
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> results = cl.glm(cl.load_cells(), "QwQ-32B")
+    >>> results.params.round(2).to_dict()
+    {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
+    """
+    check_cells(cells, formula)
+    own = cells if model is None else cells[cells["model"] == model]
+    if len(names := own["model"].unique()) != 1:
+        known = ", ".join(map(str, cells["model"].unique()))
+        raise ValueError(f"name one model of the cells; they have {known}")
+    *_, status, results = _fit_one(own, formula, family)
+    if results is None:
+        raise ValueError(f"{names[0]}: {status}; {formula!r} has no finite fit to these cells")
+    return results
+
+
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
-    """Fit one model's accuracy with a binomial GLM (paper, section 3.1.1); without total every row is one answer."""
-    check_family(family)
-    n, k = cells.get("total", pd.Series(1.0, cells.index)).to_numpy(float), cells["correct"].to_numpy(float)
-    if (impossible := ~((k >= 0) & (k <= n))).any():
-        row = int(impossible.argmax())
-        raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
-    return fit_tables(cells[n > 0], k[None, n > 0], n[None, n > 0], formula, family)[0]
+    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1)."""
+    design, spec, k, n, status, results = _fit_one(cells, formula, family)
+    if results is None:
+        return _describe(design, spec, family, k, n, np.full(design.shape[1], np.nan), status)
+    fit = _describe(design, spec, family, k, n, results.params.to_numpy(), status)
+    covariance = results.cov_params().to_numpy()
+    return replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
 
 
 def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> list[Fit]:
-    """Fit the same regression to many tables of counts (tables, rows) of the same cells, all with answers."""
-    if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
-        design, spec = pd.DataFrame({"": np.zeros(len(cells))}), None
-        statuses = np.full(len(correct), f"no {unknown[0]}", dtype=object)
-    else:
-        design, spec = build_design(cells, formula)
-        tables = zip(correct, total, strict=True)
-        statuses = np.array([_obstacle(design.to_numpy(), k, n) for k, n in tables], dtype=object)
+    """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    design, spec, unknown = _lay_design(cells, formula)
+    tables = zip(correct, total, strict=True)
+    statuses = np.array([unknown or _obstacle(design.to_numpy(), k, n) for k, n in tables], dtype=object)
     exists, betas = statuses == "ok", np.full((len(correct), design.shape[1]), np.nan)
     if exists.any():
         betas[exists] = maximise_counts(design.to_numpy(), total[exists], correct[exists], family)[0]
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
     rows = zip(correct, total, betas, statuses, strict=True)
     return [_describe(design, spec, family, *row) for row in rows]
+
+
+def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
+    """Return design, how it was built, correct answers and answers of the rows that have some, status and results."""
+    check_family(family)
+    n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
+    if (impossible := ~((k >= 0) & (k <= n))).any():
+        row = int(impossible.argmax())
+        raise ValueError(f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again")
+    k, n, cells = k[n > 0], n[n > 0], cells[n > 0]
+    design, spec, unknown = _lay_design(cells, formula)
+    if (status := unknown or _obstacle(design.to_numpy(), k, n)) != "ok":
+        return design, spec, k, n, status, None
+    with warnings.catch_warnings():  # what statsmodels warns of is a status here
+        warnings.simplefilter("ignore")
+        model = GLM(np.column_stack([k, n - k]), design, family=Binomial(_LINKS[family]()))
+        model.spec = spec
+        precise = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
+        results = model.fit(**precise)
+        if not _is_maximum(results):  # scoring may circle around it
+            newton = model.fit(method="newton", start_params=results.params, maxiter=200, disp=0)
+            results = model.fit(start_params=newton.params, maxiter=1)
+        if not _is_maximum(results):
+            return design, spec, k, n, "not converged", None
+        if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
+            return design, spec, k, n, "not identified", None
+        if family == QUASI:  # scale="X2" would leave out the numbers of answers; never narrower than binomial
+            results = model.fit(scale=max(results.pearson_chi2 / results.df_resid, 1.0), **precise)
+    return design, spec, k, n, "ok", results
+
+
+def _is_maximum(results: GLMResultsWrapper) -> bool:
+    """Return whether the gradient is zero but for rounding: the rest is 1e-8 of a standard error."""
+    score = results.model.score(results.params, scale=1.0)
+    return bool(score @ results.normalized_cov_params @ score < 1e-16)
+
+
+def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec | None, str]:
+    """Return a formula's columns, how they are built, and a status if a covariate is not known in every row."""
+    if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
+        return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
+    return *build_design(cells, formula), ""
 
 
 def _describe(
