@@ -91,7 +91,7 @@ def test_a_source_is_added_with_its_outputs(tmp_path):
         ({"source": "/nowhere/at/all"}, "no outputs at /nowhere/at/all"),
         ({"source": "s3://bucket/file"}, "s3:// is not known"),
         ({"formula": "correct ~ d; import os"}, "cannot be read"),
-        ({"formula": "correct ~ prompt_mean", "cells": TABLE}, "names prompt_mean"),
+        ({"formula": "correct ~ prompt_mean", "cells": TABLE}, "no column prompt_mean"),
         ({"family": "normal"}, "no family 'normal'"),
         ({"cells": "nowhere.csv"}, "no table of cells at .*nowhere.csv"),
         ({"max_rejected": "-1"}, "MAX_REJECTED must be a whole number from 0, not '-1'"),

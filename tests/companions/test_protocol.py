@@ -137,5 +137,5 @@ def test_perturbation_is_a_factor_of_the_regression(tmp_path):
     split.to_csv(tmp_path / "cells.csv", index=False)
     again = fit(load_cells(tmp_path / "cells.csv"), "correct ~ d + log10_N + rho + C(perturbation)")
     assert np.allclose(again["coef"], fits["coef"])
-    with pytest.raises(ValueError, match="neither a covariate"):  # a perturbation is no number
-        fit(split, "correct ~ perturbation * d")
+    plain = fit(split, "correct ~ d + log10_N + rho + perturbation")  # words are levels
+    assert np.allclose(plain["coef"], fits["coef"])
