@@ -20,6 +20,7 @@ _PUBLIC = {
     "draw_puzzle": "puzzles.generate:draw_puzzle",
     "read_puzzle": "puzzles.puzzle:parse_puzzle",
     "solve_text": "puzzles.puzzle:solve_text",
+    "baselines": "puzzles.baselines:baselines",
     "score_response": "scoring.verdict:score_response",
     "explain_response": "scoring.verdict:explain_response",
     "explain": "scoring.explain:explain",
