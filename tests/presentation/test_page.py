@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import cogniload_repro as cl
 from cogniload_repro.presentation.page import MAX_COLUMNS, Fragment, Page
+from cogniload_repro.robustness.verdicts import each
 from cogniload_repro.storage import write_table
 
 CELLS = cl.load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
@@ -131,3 +132,17 @@ def test_of_very_many_models_some_are_shown_and_all_are_in_a_file(build):
     assert len(shown) < 51
     assert f"{len(shown)} of 51 models" in page.all_models("cells").markdown
     assert pd.read_csv(page.build / "tables" / "cells.csv")["model"].nunique() == 51
+
+
+def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
+    """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
+    row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")
+    whole = build(cells)
+    assert whole.complete
+    assert "supported" in whole.verdicts(row).markdown
+    assert whole.lead("All **fall**.").markdown == "All **fall**."
+    partial = build(cells.drop(index=0))
+    assert not partial.complete
+    assert "supported" not in partial.verdicts(row).markdown
+    assert "22 models" in partial.lead("All fall.").markdown
+    assert len(partial.paper) == len(cells)

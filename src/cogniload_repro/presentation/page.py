@@ -15,6 +15,7 @@ from myst_nb import glue
 from cogniload_repro.escapes import for_spreadsheet
 from cogniload_repro.files import write_whole
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
@@ -23,6 +24,7 @@ from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.presentation.terminal import NOT_AVERAGED
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.comparisons import limit_models
+from cogniload_repro.robustness.verdicts import Verdict
 from cogniload_repro.statistics.accuracy import coverage, evenly_asked
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
@@ -95,6 +97,51 @@ class Page:
     def shown(self) -> pd.DataFrame:
         """Return the cells of the models that a chapter shows: all; of very many, the paper's and some others."""
         return limit_models(self.cells)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Return whether the build holds what statements on the paper need: its 22 models on its whole grid."""
+        own = self.cells[self.cells["model"].isin(NAMES)]
+        return own["model"].nunique() == len(NAMES) and coverage(own)[0] == len(PAPER_GRID)
+
+    @cached_property
+    def paper(self) -> pd.DataFrame:
+        """Return the cells of the paper's 22 models that statements rest on: the build's, else committed ones."""
+        cells = self.cells if self.complete else load_cells()
+        return cells[cells["model"].isin(NAMES)].reset_index(drop=True)
+
+    @property
+    def covers(self) -> str:
+        """Return the sentence that takes the place of statements on the paper in a build that is not complete."""
+        models, (fewest, most) = self.cells["model"].nunique(), coverage(self.cells)
+        some = f"{most}" if fewest == most else f"{fewest} to {most}"
+        return (
+            f"This build holds {models:,} model{'s' * (models != 1)} on {some} of the grid's {len(PAPER_GRID)} cells; "
+            f"statements on the paper need its {len(NAMES)} models on all of them."
+        )
+
+    def lead(self, text: str) -> Fragment:
+        """Keep the first paragraph of the page, Markdown, for its ``{glue:md}`` directive, and show it in Jupyter."""
+        return self._state("lead", text)
+
+    def verdicts(self, *rows: tuple[str, Verdict] | tuple[str, Verdict, str]) -> Fragment:
+        """Return the table of claims, verdicts and evidence; Markdown of ours, a second sentence of evidence follows.
+
+        Where the build is not complete there is one sentence instead, and no verdict.
+        """
+        if not self.complete:
+            return self.sentence(self.covers)
+        lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
+        for claim, verdict, *more in rows:
+            lines.append(f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |")
+        return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
+
+    def _state(self, key: str, text: str) -> Fragment:
+        """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
+        text = text if self.complete else markdown.escape(self.covers)
+        shown = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
+        glue(key, shown, display=False)
+        return shown
 
     @cached_property
     def checks(self) -> pd.DataFrame:
