@@ -5,14 +5,15 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from formulaic import model_matrix
 
 from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
-from cogniload_repro.robustness.interactions import TERMS, count_slopes, interaction_tests, simple_slopes
+from cogniload_repro.robustness.interactions import TERMS, arms_of_the_u, count_slopes, interaction_tests, simple_slopes
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.reconstructions import over_reconstructions
-from cogniload_repro.statistics.regression import fit_glm
+from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm, glm
 
 CELLS = load_cells()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B", "o3-2025-04-16"])]
@@ -104,3 +105,24 @@ def test_models_without_a_full_fit_are_left_out():
     assert simple_slopes(own).empty
     assert interaction_tests(interactions_table(own)).empty
     assert count_slopes(simple_slopes(own)).empty
+
+
+def test_arms_are_those_of_the_fitted_curve():
+    """Fall and rise at one level are read off predictions of statsmodels' fit, averaged over the other load."""
+    own, d = CELLS[CELLS["model"] == "QwQ-32B"], 10
+    arms = arms_of_the_u(own).set_index(["load", "level"])
+    results = glm(own, "QwQ-32B", INTERACTIONS)
+    rho = np.linspace(0.05, 0.95, 181)
+    grid = pd.DataFrame([(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho], columns=["d", "log10_N", "rho"])
+    design = model_matrix(INTERACTIONS.partition("~")[2], grid)[list(results.params.index)]
+    curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)
+    expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
+    assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(expected, abs=1e-6)
+    assert len(arms) == own["d"].nunique() + own["N"].nunique()
+
+
+def test_difficulty_takes_the_right_arm_and_length_brings_it():
+    """In the published tables accuracy rises less at the largest d than at the smallest, and more at the largest N."""
+    rise = arms_of_the_u(CELLS).pivot(index="model", columns=["load", "level"], values="rise")
+    assert (rise["d"][10] < rise["d"][1]).mean() > 0.8
+    assert (rise["N"][250] > rise["N"][20]).mean() > 0.8

@@ -6,6 +6,7 @@ same interaction, of the same fit, at the levels of the grid. The printed tables
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from scipy.stats import norm
 
 from cogniload_repro.published import ALPHA
@@ -66,6 +67,33 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     table["p"] = 2 * norm.sf(np.abs(table["slope"] / table["se"]))
     table["p_holm"] = correct_within(table, ["term", "level"])
     return table.assign(detectable=(norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)) * table["se"])
+
+
+def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how far fitted accuracy falls and rises along rho at each level of d and of N (paper, Appendix A).
+
+    One row per model with a finite fit of Appendix B's regression, load (d, N) and level: model, load, level, fall
+    (fraction, from the lowest rho of the grid to the trough) and rise (from the trough to the highest). The curve is
+    the mean of fitted accuracies over the levels of the other load. The curvature is the same at all levels in this
+    regression, so that differences between levels show a tilt.
+    """
+    shares = cells["ratio_pct"] / 100
+    rho = np.linspace(shares.min(), shares.max(), 181)
+    rows = []
+    for model, own in cells.groupby("model", sort=False, observed=True):
+        fit = fit_glm(own, INTERACTIONS)
+        if fit.status != "ok":
+            continue
+        coef = dict(zip(fit.terms, fit.coef, strict=True))
+        d, N = (np.sort(own[load].unique()).astype(float) for load in ("d", "N"))
+        D, L, R = np.meshgrid(d, np.log10(N), rho, indexing="ij")
+        values = {"Intercept": 1.0, "d": D, "log10_N": L, "rho": R, "I(rho ** 2)": R**2}
+        values |= {term: np.prod([values[name] for name in term.split(":")], axis=0) for term in PRODUCT_TERMS}
+        accuracy = expit(sum(coef[term] * values[term] for term in coef))
+        for load, levels, curves in (("d", d, accuracy.mean(axis=1)), ("N", N, accuracy.mean(axis=0))):
+            arms = curves[:, [0, -1]] - curves.min(axis=1, keepdims=True)
+            rows += [(model, load, level, *pair) for level, pair in zip(levels, arms.tolist(), strict=True)]
+    return pd.DataFrame(rows, columns=["model", "load", "level", "fall", "rise"])
 
 
 def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
