@@ -113,7 +113,9 @@ def test_arms_are_those_of_the_fitted_curve():
     arms = arms_of_the_u(own).set_index(["load", "level"])
     results = glm(own, "QwQ-32B", INTERACTIONS)
     rho = np.linspace(0.05, 0.95, 181)
-    grid = pd.DataFrame([(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho], columns=["d", "log10_N", "rho"])
+    grid = pd.DataFrame(
+        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho], columns=["d", "log10_N", "rho"]
+    )
     design = model_matrix(INTERACTIONS.partition("~")[2], grid)[list(results.params.index)]
     curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)
     expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
