@@ -125,6 +125,6 @@ def test_arms_are_those_of_the_fitted_curve():
 
 def test_difficulty_takes_the_right_arm_and_length_brings_it():
     """In the published tables accuracy rises less at the largest d than at the smallest, and more at the largest N."""
-    rise = arms_of_the_u(CELLS).pivot(index="model", columns=["load", "level"], values="rise")
+    rise = arms_of_the_u(CELLS).pivot_table("rise", "model", ["load", "level"])
     assert (rise["d"][10] < rise["d"][1]).mean() > 0.8
     assert (rise["N"][250] > rise["N"][20]).mean() > 0.8
