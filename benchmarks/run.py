@@ -17,9 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = "bench_generation.py", "bench_scoring.py", "bench_coverage.py", "bench_evaluation.py"
-#: The one that needs Inspect has no rows where `make evaluate-env` has not brought it.
-PYTHONS = {"bench_evaluation.py": ROOT / ".venv-evaluate" / "bin" / "python"}
+PARTS = "bench_generation.py", "bench_scoring.py", "bench_coverage.py"
 MARKERS = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
@@ -59,8 +57,7 @@ def measure_parts() -> list[tuple[str, str]]:
     """Run the benchmarks beside this script, which print rows of (what, figure) as JSON."""
     rows = []
     for script in (Path(__file__).parent / name for name in PARTS):
-        python = own if (own := PYTHONS.get(script.name)) and own.exists() else sys.executable
-        done = subprocess.run([str(python), str(script), "--json"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, str(script), "--json"], capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{script.name} failed:\n{done.stderr}")
         rows += [tuple(row) for row in json.loads(done.stdout)]

@@ -1,7 +1,5 @@
 """A server that speaks OpenAI's protocol and solves puzzles, wrongly at known rates and with a server's usual faults.
 
-Probes of critical load it answers too, rightly up to a known size.
-
 What it does to a prompt follows from the prompt alone, so that a test knows what must come out.
 """
 
@@ -9,41 +7,14 @@ import hashlib
 import json
 import math
 import random
-import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cogniload_repro.companions.scap import Rule, apply_rules
 from cogniload_repro.puzzles.puzzle import parse_puzzle
 
 #: Log-odds of a right answer: 1, d, log10 N, rho, rho^2.
 CURVE = (7.0, -0.35, -2.5, -2.0, 1.6)
-
-
-#: Sizes of probes up to which an answer is right.
-CAPACITY = {"registers": 6, "rules": 2, "operations": 9}
-
-
-def answer_probe(text):
-    """The closing line of an answer to a probe of critical load, right up to the capacity; None for a puzzle."""
-    found = re.search(r"(\d+) (registers|rules|operations)", text)
-    if not (found and "Answer:" in text):
-        return None
-    size, kind = int(found[1]), found[2]
-    if kind == "registers":
-        held = dict(re.findall(r"R(\d+)=(\d+)", text))
-        values = [int(held[re.search(r"in R(\d+)\?", text)[1]])]
-    elif kind == "operations":
-        (value,) = (int(word) for word in re.search(r"R1 holds (\d+)", text).groups())
-        for verb, number in re.findall(r"(add|subtract|multiply by) (\d+)", text):
-            value = {"add": value + int(number), "subtract": value - int(number)}.get(verb, value * int(number)) % 1000
-        values = [value]
-    else:
-        x, y = map(int, re.search(r"X=(\d+), Y=(\d+)\.", text).groups())
-        rules = re.findall(r"If (\S+) is (.+), then add (\d+) to ([XY])", text)
-        values = apply_rules(x, y, [Rule(one, condition, to, int(amount)) for one, condition, amount, to in rules])
-    return "Answer: " + ", ".join(str(value + (size > CAPACITY[kind])) for value in values)
 
 
 def fate(text):
@@ -109,8 +80,6 @@ class Server:
         """Return status, body and the key of what was answered."""
         (message,) = request["messages"]
         text, key = message["content"], key_of(message["content"])
-        if said := answer_probe(text):
-            return 200, complete({"role": "assistant", "content": said}, "stop", len(text) // 4, 9), key
         own = fate(text)
         time.sleep(self.pause)
         with self.lock:

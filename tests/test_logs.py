@@ -13,10 +13,9 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import write_eval_log
 from inspect_ai.model import ModelFallback, ModelOutput, ModelUsage, get_model
 
-from cogniload_repro.evaluation.forms import draw_puzzles
 from cogniload_repro.evaluation.tasks import cogniload
-from cogniload_repro.grid import Cell
 from cogniload_repro.outputs.imports import import_outputs
+from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import parse_puzzle
 
 GRID = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
@@ -73,7 +72,8 @@ def test_logs_of_another_task_or_comparability_version_beside_one_of_ours(tmp_pa
     """Their samples are told, one by one or with a sentence for all; ours are read, an answer to a puzzle once."""
     log = ask(tmp_path / "logs")
     ask(tmp_path / "logs", Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])))
-    puzzles = [Sample(id=row["name"], input=row["text"]) for row in draw_puzzles(Cell(20, 50, 5), 0, 2)]
+    drawn = [draw_puzzle(20, 5, 10, number) for number in (1, 2)]
+    puzzles = [Sample(id=puzzle.name, input=puzzle.text) for puzzle in drawn]
     assert ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
     log.eval.task_version, log.eval.model = "0-A", "mockllm/other"
     write_eval_log(log, str(tmp_path / "logs" / "old.eval"))

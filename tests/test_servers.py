@@ -18,9 +18,9 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-e
 
 from inspect_ai.log import read_eval_log
 
-from cogniload_repro.evaluation.metrics import count_answers
 from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.robustness.uncertainty import fit_quadratics
+from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 
 INSPECT = [sys.executable, "-m", "inspect_ai"]
@@ -93,23 +93,10 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     assert metrics["cut_off"] == cut > 0.1
     assert metrics["wrong_max_context"] == cut
 
-    (quadratic,) = fit_quadratics(count_answers(sample.scores["verdict"].metadata for sample in log.samples))
+    (quadratic,) = fit_quadratics(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
     eta = quadratic.x @ np.array(CURVE)
     true = float(quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta))
     assert 2 * (quadratic.fit.loglik - true) < chi2.ppf(0.99, 5)
-
-
-@pytest.mark.slow
-def test_an_adaptive_run_that_is_retried_pays_nothing_twice(tmp_path):
-    """What the first attempt has answered and kept is not asked again, and the batches go on from there."""
-    log, kept, before, after = run_with_faults(
-        tmp_path, "-T", "form=adaptive", "-T", "puzzles=105", "-T", "seed=11", stop_at=20, interrupt_at=60
-    )
-    assert log.status == "success"
-    texts = {sample.id: sample.input for sample in log.samples}
-    assert len(texts) == len(log.samples) == 105
-    assert kept <= set(texts)
-    assert all(after[key_of(texts[name])] == before[key_of(texts[name])] for name in kept)
 
 
 @pytest.mark.slow

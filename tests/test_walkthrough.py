@@ -25,7 +25,8 @@ PROGRAMS = {
 }
 ASK = """
 import urllib.request
-def ask(messages):
+def ask(prompt):
+    messages = [{"role": "user", "content": prompt}]
     body = json.dumps({"model": "mine", "messages": messages, "max_tokens": 30000}).encode()
     request = urllib.request.Request("http://127.0.0.1:%d/v1/chat/completions", body)
     for _ in range(3):
@@ -102,28 +103,26 @@ def walk(copy):
 
 @pytest.mark.slow
 def test_an_evaluation_can_be_walked_through(walk, copy):
-    """A model is asked and stands next to the paper's; probes find what it holds; another server's model is asked."""
-    first, load, served = read_blocks("Run an evaluation")
+    """A model is asked and stands next to the paper's; another server's model is asked too."""
+    first, served = read_blocks("Run an evaluation")
     walk(*first)
     cells = pd.read_parquet(copy / "data" / "build-mini" / "cells.parquet")
     assert cells.loc[cells["model"] == "openai-api/local/solver", "total"].sum() == 280
     assert (copy / "data" / "build-mini" / "book" / "_build" / "html" / "notebooks" / "15_your_model.html").exists()
-    sizes = [line.split()[:2] for line in walk(*load).splitlines()]
-    assert sizes[1:4] == [["state", "6.0"], ["rules", "2.0"], ["path", "9.0"]]
     walk(*served)
-    assert len(list((copy / "logs").glob("*.eval"))) == 3
+    assert len(list((copy / "logs").glob("*.eval"))) == 2
 
 
 @pytest.mark.slow
 def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
     """Puzzles are drawn, asked by the loop, checked and added; the harness, not installed here, has its own test."""
     puzzles, loop, add, harness = read_blocks("Puzzles for other programs")
-    assert harness[1].startswith("lm_eval run ")
+    assert "lm_eval run " in harness[1]
     walk(*puzzles)
-    chats = copy / "sets" / "mine" / "chat.jsonl"
-    lines = chats.read_text("utf-8").splitlines()
-    assert len(lines) == 1400
-    chats.write_text("\n".join(lines[::10]) + "\n", "utf-8")  # one of each cell: the loop waits for each answer
+    prompts = copy / "sets" / "mine" / "prompts.jsonl"
+    lines = prompts.read_text("utf-8").splitlines()
+    assert len(lines) == 280
+    prompts.write_text("\n".join(lines[::2]) + "\n", "utf-8")  # one of each cell: the loop waits for each answer
     walk(*loop)
     answers = [json.loads(line) for line in (copy / "answers.jsonl").read_text("utf-8").splitlines()]
     assert {row["finish_reason"] for row in answers} == {"stop", "length"}
@@ -131,12 +130,3 @@ def test_puzzles_for_other_programs_can_be_walked_through(walk, copy):
     outputs = pd.read_parquet(copy / "data" / "build-mini" / "outputs" / "mine.parquet")
     assert len(outputs) == 140
     assert outputs["stopped"].value_counts()["length"] == sum(row["finish_reason"] == "length" for row in answers)
-
-
-@pytest.mark.slow
-def test_plans_can_be_walked_through(walk):
-    """Every command of the page on how many puzzles prints its table."""
-    (plans,) = read_blocks("How many puzzles?")
-    told = walk(*plans)
-    assert told.count("adaptive") == 3
-    assert "cost" in told

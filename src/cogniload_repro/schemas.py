@@ -103,8 +103,7 @@ def _is_ratio(cells: pd.DataFrame) -> pd.Series:
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
 #: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
-#: were perturbed, empty where they were not; 1 where the model's puzzles were chosen by what they tell, so that its
-#: accuracies are not averaged.
+#: were perturbed, empty where they were not.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -118,7 +117,6 @@ CELLS = Schema(
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
         **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
         "perturbation": Column("text", optional=True, missing=True),
-        "chosen": Column("whole", low=0, high=1, optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     {

@@ -1,7 +1,5 @@
 """What is asked with perturbed puzzles and with several at once, and how answers are judged."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from cogniload_repro.companions.protocol import (
     protocol_prompt,
     split_perturbations,
     write_queries,
-    write_query,
 )
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
@@ -71,17 +68,15 @@ def test_any_box_may_hold_the_answer(response, solved):
     assert is_last_solved(response, **QUESTION) is solved
 
 
-@pytest.mark.parametrize("kind", ["parquet", "jsonl", "release"])
-def test_queries_stand_beside_the_set(tmp_path, kind, puzzles):
+def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
     """Every puzzle has one query, from which it comes back; its partner is another one of its cell."""
-    write_set(tmp_path, kind, PuzzleSet(CELLS, 3, 5))
-    assert write_queries(tmp_path, list_queries(tmp_path, "interleave_word")) == tmp_path / "queries.jsonl"
-    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
     texts = {puzzle.name: prepare(puzzle.text) for puzzle in puzzles}
-    for line in lines:
-        woven = line["query"].partition("TRANSFORMED INPUT:\n")[2]
-        assert restore("interleave_word", woven) == texts[line["name"]]
-    assert {(line["name"], line["perturbation"]) for line in lines} == {(name, "interleave_word") for name in texts}
+    queries = list(list_queries(tmp_path, "interleave_word"))
+    for query in queries:
+        woven = query.text.partition("TRANSFORMED INPUT:\n")[2]
+        assert restore("interleave_word", woven) == texts[query.name]
+    assert {(query.name, query.condition) for query in queries} == {(name, "interleave_word") for name in texts}
     assert {query.name: query.text for query in list_queries(tmp_path)} == {one.name: one.text for one in puzzles}
 
 
@@ -96,14 +91,15 @@ def test_overloads_stay_in_their_cell(tmp_path, puzzles):
         next(list_queries(tmp_path, "reverse_words", 2))
 
 
-def test_the_baseline_is_prepared_like_perturbed_texts(tmp_path, puzzles):
+def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     """Both have the same flattened lines; the plain puzzle keeps its own."""
-    texts = [puzzle.text for puzzle in puzzles[:2]]
-    baseline = write_query(texts, 0, "baseline")
-    woven = write_query(texts, 0, "reverse_words").partition("TRANSFORMED INPUT:\n")[2]
-    assert restore("reverse_words", woven) == baseline == prepare(texts[0]) != texts[0]
-    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
-    assert next(list_queries(tmp_path, "baseline")) == (puzzles[0].name, "baseline", prepare(puzzles[0].text))
+    pairs = [(puzzle.name, puzzle.text) for puzzle in puzzles]
+    (baseline, *_), (reversed_words, *_) = (list(write_queries(pairs, name)) for name in ("baseline", "reverse_words"))
+    woven = reversed_words.text.partition("TRANSFORMED INPUT:\n")[2]
+    assert restore("reverse_words", woven) == baseline.text == prepare(puzzles[0].text) != puzzles[0].text
+    assert baseline[:2] == (puzzles[0].name, "baseline")
+    with pytest.raises(ValueError, match="unknown perturbation 'rot13'"):
+        next(write_queries(pairs, "rot13"))
 
 
 def test_perturbed_answers_are_compared_with_the_same_puzzles():

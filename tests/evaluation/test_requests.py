@@ -1,8 +1,10 @@
-"""Queries as requests, chats, a harness task and a data set: written, answered, and back as outputs."""
+"""Queries as prompts, requests and a harness task: written, answered, and back as outputs."""
 
+import hashlib
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -10,13 +12,16 @@ import pytest
 import yaml
 from harness import run, write_lines
 
-from cogniload_repro.companions.protocol import Query, list_queries
+from cogniload_repro.companions.perturbations import PERTURBATIONS
+from cogniload_repro.companions.protocol import Query, list_queries, write_queries
 from cogniload_repro.evaluation import requests
 from cogniload_repro.grid import grid_cells
+from cogniload_repro.outputs.adapters import COMPARABILITY
 from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.ids import PuzzleSet
-from cogniload_repro.puzzles.sets import write_set
+from cogniload_repro.puzzles.sets import draw_rows, write_set
+from cogniload_repro.scoring.verdict import score_response
 
 SMALL = ("--grid", "N=20,50 ratio=50 d=1,3", "--per-cell", "3", "--jobs", "1")
 
@@ -78,27 +83,17 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1.jsonl", "requests-2.jsonl"]
 
 
-def test_a_line_of_chat_with_its_answer_is_an_output_that_tells_how_it_was_asked(tmp_path):
-    """Ten lines of Python between the file and the import: model and response are added to each line."""
-    options = ("--perturb", "not_not", "--effort", "high", "--temperature", "0.6", "--max-tokens", "9000")
-    assert run("puzzles", *SMALL, "--format", "chat", *options, "--out", tmp_path).exit_code == 0
-    lines = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text("utf-8").splitlines()]
-    answers = write_lines(tmp_path / "answers.jsonl", (line | {"model": "m", "response": "Red."} for line in lines))
-    outputs = list(read_outputs(answers, Catalog()))
-    assert [(output.model, output.name) for output in outputs] == [("m (not_not)", line["name"]) for line in lines]
-    assert outputs[0].settings == {"effort": "high", "temperature": "0.6", "max_tokens": "9000"}
-
-
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
     """The page's own lines, with a server that always answers the same, leave a table that imports."""
     page = json.loads((Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8"))
     text = "".join("".join(cell["source"]) for cell in page["cells"] if cell["cell_type"] == "markdown")
-    (loop,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert run("puzzles", *SMALL, "--format", "chat", "--out", tmp_path / "sets" / "mine").exit_code == 0
+    (loop,) = re.findall(r"```python\n(.*?)```", text[: text.index("import-outputs")], re.DOTALL)
+    options = ("--format", "jsonl", "--perturb", "not_not", "--out", tmp_path / "sets" / "mine")
+    assert run("puzzles", *SMALL, *options).exit_code == 0
     monkeypatch.chdir(tmp_path)
-    exec(loop, {"ask": lambda messages: (f"{len(messages)} message", "length", 10, 2)})
+    exec(loop, {"ask": lambda prompt: (prompt[:5], "length", 10, 2)})
     outputs = list(read_outputs(tmp_path / "answers.jsonl", Catalog()))
-    assert [output[0:6:2] + output[5:6] for output in outputs] == [("mine", "1 message", 2, "length")] * 12
+    assert [output[0:6:2] + output[5:6] for output in outputs] == [("mine (not_not)", "Solve", 2, "length")] * 12
 
 
 @pytest.fixture
@@ -162,17 +157,35 @@ def test_a_harness_task_without_a_temperature_says_that_it_is_greedy(tmp_path):
     assert "\n  temperature: 0.0\n" in (tmp_path / "cogniload" / "cogniload.yaml").read_text("utf-8")
 
 
-def test_a_data_set_names_the_files_that_are_there_and_is_the_same_bytes_twice(tmp_path):
-    """Queries are a configuration of their own, and go when they are not asked for."""
-    write_set(tmp_path, "parquet", PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 2, 5))
-    (card,) = requests.write_data_set(tmp_path, list_queries(tmp_path, "not_not"))
-    configs = yaml.safe_load(card.read_text("utf-8").split("---\n", 2)[1])["configs"]
-    files = {file["path"] for config in configs for file in config["data_files"]}
-    assert files == {"puzzles.parquet", "queries.parquet"} <= {path.name for path in tmp_path.iterdir()}
-    asked = pd.read_parquet(tmp_path / "queries.parquet")
-    assert asked["name"].tolist() == [query.name for query in list_queries(tmp_path)]
-    assert set(asked["perturbation"]) == {"not_not"}
-    plain = [requests.write_data_set(tmp_path)[0].read_bytes() for _ in range(2)]
-    assert plain[0] == plain[1]
-    assert plain[0].count(b"config_name") == 1
-    assert not (tmp_path / "queries.parquet").exists()
+def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
+    """In an environment of the harness's own, loading ends in a sentence before a model is asked."""
+    monkeypatch.setitem(sys.modules, "cogniload_repro", None)
+    with pytest.raises(SystemExit, match="pip install PATH-OF-CHECKOUT"):
+        load_module(task)
+    assert "pip install PATH-OF-CHECKOUT" in (task / "cogniload.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("option", [("--perturb", "not_not"), ("--overload", "2")])
+def test_a_table_holds_no_prompts(tmp_path, option):
+    """A condition needs a format with prompts; nothing is written."""
+    done = run("puzzles", *SMALL, *option, "--out", tmp_path / "set")
+    assert (done.exit_code, "holds no prompts" in done.output) == (2, True)
+    assert not (tmp_path / "set").exists()
+
+
+def test_whatever_makes_answers_incomparable_raises_the_version():
+    """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
+
+    When this fails, and the change is meant, raise COMPARABILITY in outputs/adapters.py and enter the new digest.
+    """
+    own = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
+    said = []
+    for row in own:
+        ends = [f"{row['poi']} is wearing {value}, eats {value}." for value in row["domain"]]
+        for response in (*ends, "", "I am not sure.", f"{ends[0]}\n{ends[-1]}\n(done)"):
+            said.append(score_response(response, **{key: row[key] for key in ("poi", "gold", "domain", "category")}))
+    pairs = [(row["name"], row["text"]) for row in own[:2]]
+    conditions = [*((name, 1) for name in PERTURBATIONS), (None, 2)]
+    queries = [query.text for one in conditions for query in write_queries(pairs, *one)]
+    digest = hashlib.sha256(json.dumps([[row["text"] for row in own], said, queries]).encode()).hexdigest()[:16]
+    assert (COMPARABILITY, digest) == (1, "ca9138a62f39b6e4")

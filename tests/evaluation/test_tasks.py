@@ -1,34 +1,30 @@
-"""The tasks in Inspect itself, asked of its mock model; skipped where Inspect is not installed."""
+"""The task in Inspect itself, asked of its mock model; skipped where Inspect is not installed."""
 
 import math
 import random
-import re
 import shutil
-from functools import cache
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from harness import ask as command
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
 
 from inspect_ai import eval as evaluate
 from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUsage, get_model
 
-from cogniload_repro.companions.protocol import split_perturbations
-from cogniload_repro.companions.scap import draw_probe, estimate_capacity, next_sizes, read_counts
-from cogniload_repro.evaluation.forms import draw_queries, estimate_tokens
-from cogniload_repro.evaluation.tasks import cogniload, scap
-from cogniload_repro.grid import Cell
+from cogniload_repro.companions.protocol import split_perturbations, write_queries
+from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.evaluation.tasks import answer_budget, cogniload
+from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.presentation.figures import FIGURES, panel_accuracy
+from cogniload_repro.prompts.counts import COMMITTED
+from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import parse_puzzle
-from cogniload_repro.robustness.comparisons import compare_models
+from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
-from cogniload_repro.statistics.accuracy import accuracy_by
-from cogniload_repro.statistics.cell_tables import load_cells
 
 ASKED = []
 
@@ -48,12 +44,12 @@ def answer(messages, tools, tool_choice, config):
     return output
 
 
-def run(folder, task=cogniload, *, outputs=answer, **options):
+def run(folder, *, outputs=answer, **options):
     """Evaluate the mock model, and return the log."""
     ASKED.clear()
     model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
     keywords = {name: options.pop(name) for name in ("epochs", "limit") if name in options}
-    return evaluate(task(**options), model=model, log_dir=str(folder), display="none", **keywords)[0]
+    return evaluate(cogniload(**options), model=model, log_dir=str(folder), display="none", **keywords)[0]
 
 
 def metrics(log):
@@ -70,19 +66,19 @@ def cut(messages, tools, tool_choice, config):
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory):
-    """A log of the mini form, two puzzles a cell."""
-    return run(tmp_path_factory.mktemp("logs"), outputs=cut, form="mini", per_cell=2)
+    """A log of the mini grid, two puzzles a cell."""
+    return run(tmp_path_factory.mktemp("logs"), outputs=cut, grid="mini", per_cell=2)
 
 
 def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
     """The text is the only message; the budget is what the context leaves; the version says what compares."""
     assert mini.status == "success"
-    assert mini.eval.task_version == "1-C"
+    assert mini.eval.task_version == "1-D"
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
-    assert all(budget == 32_748 - estimate_tokens(text) for _, text, budget, _ in ASKED)
-    texts = {sample.input: sample.id for sample in mini.samples}
-    assert all(texts[text] for _, text, _, _ in ASKED)
+    assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
+    own = draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default"))
+    assert {sample.id: sample.input for sample in mini.samples} == {row["name"]: row["text"] for row in own}
 
 
 def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
@@ -98,31 +94,9 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
         assert (own.value == "C") == row["correct"]
     right = sum(row["correct"] for row in scored.values())
     assert (metrics(mini)["accuracy"], metrics(mini)["cut_off"]) == (right / 36, 0.5)
-    assert {"d=5", "N=50", "rho=95%", "wrong_logic", "accuracy_low"} <= set(metrics(mini))
-
-
-def test_an_adaptive_sample_is_fitted_and_never_averaged(tmp_path):
-    """It stops at the number of puzzles, none twice; no accuracy is printed by the task, the scores or the fits."""
-    log = run(tmp_path, form="adaptive", puzzles=50, batch=20)
-    assert log.status == "success"
-    assert len({sample.id for sample in log.samples}) == len(log.samples) == 50
-    assert not [name for name in metrics(log) if name.startswith("accuracy")]
-    build = ["--build", str(tmp_path / "build")]
-    for step in (["download-outputs", "--source", log.location], ["score", "--jobs", "1"], ["fit"]):
-        code, told = command(*step, *build)
-        assert (code, "%" in told) == (0, False), told
-    assert "mockllm/model: 50 answers, puzzles were chosen" in told
-    cells = load_cells(tmp_path / "build")
-    assert (cells["total"].sum(), accuracy_by(cells, "model").empty) == (50, True)
-    assert panel_accuracy(FIGURES["figure1"][0], cells).empty
-    with pytest.raises(ValueError, match="were selected by an adaptive form"):
-        compare_models(pd.concat([cells, load_cells()]), "mockllm/model", "QwQ-32B")
-
-
-def test_an_adaptive_run_stops_when_enough_is_known_or_spent(tmp_path):
-    """At a wide target after few batches; at a token budget after the batch that reaches it."""
-    assert len(run(tmp_path, form="adaptive", width=30.0, batch=35).samples) < 200
-    assert len(run(tmp_path, form="adaptive", tokens=900 * 21, batch=20).samples) == 40
+    buckets = pd.Series([row["bucket"] for row in scored.values()]).value_counts(normalize=True)
+    assert {name: metrics(mini)[name] for name in buckets.index} == pytest.approx(buckets.to_dict())
+    assert "boxed" not in metrics(mini)
 
 
 def test_of_several_choices_the_first_is_scored(tmp_path):
@@ -151,7 +125,7 @@ def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, b
             raise RuntimeError("a page of HTML")
         return answer(messages, tools, tool_choice, config)
 
-    log = run(tmp_path, outputs=fail, form="mini", per_cell=1)
+    log = run(tmp_path, outputs=fail, grid="mini", per_cell=1)
     assert log.status == status
     if status == "success":
         assert sum(sample.error is not None for sample in log.samples) == 1
@@ -160,11 +134,9 @@ def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, b
 
 def know(perturbation=None, overload=1):
     """A model that knows the puzzle behind each query of two cells; it answers in a box, and takes it back at last."""
-    known = {
-        query: row
-        for cell in (Cell(20, 50, 1), Cell(20, 50, 3))
-        for row, query in draw_queries(cell, 0, 3, perturbation=perturbation, overload=overload)
-    }
+    drawn = {row["name"]: row for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default"))}
+    pairs = [(name, row["text"]) for name, row in drawn.items()]
+    known = {query.text: drawn[query.name] for query in write_queries(pairs, perturbation, overload)}
 
     def answers(messages, tools, tool_choice, config):
         (message,) = messages
@@ -208,13 +180,13 @@ def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "long"}, "form is 'long'; choose one of"),
-        ({"form": "adaptive", "rounding": "port"}, "leave rounding out"),
-        ({"form": "adaptive", "width": 0}, "width is 0"),
+        ({"grid": "long"}, "'long' is not a grid"),
+        ({"per_cell": 0}, "puzzles_per_cell is 0"),
         ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
         ({"max_tokens": 0}, "max_tokens is 0"),
         ({"perturb": "not_not", "overload": 2}, "choose one of both"),
-        ({"form": "adaptive", "overload": 12}, "fills the paper's context"),
+        ({"grid": "N=20,ratio=50,d=1", "per_cell": 1, "overload": 2}, "has 1 puzzles of 2 for a query"),
+        ({"grid": "N=250,ratio=50,d=10", "per_cell": 12, "overload": 12}, "fills the paper's context"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, message):
@@ -223,58 +195,9 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, messag
         cogniload(**options)
 
 
-#: What the made-up model holds, and how many probes a size it is asked.
-CAPACITY, REPEATS = {"state": 6, "rules": 2, "path": 9}, 4
-WORDS = {"registers": "state", "rules": "rules", "operations": "path"}
-
-
-@cache
-def answers_to(kind, size):
-    """Right answers by prompt."""
-    probes = [draw_probe(kind, size, number, 7) for number in range(REPEATS)]
-    return {probe.prompt: probe.answer for probe in probes}
-
-
-def answer_probe(messages, tools, tool_choice, config):
-    """Answer rightly up to the capacity; the reasoning says another answer, and sometimes there is nothing else."""
-    size, word = re.search(r"(\d+) (registers|rules|operations)", messages[0].text).groups()
-    kind, size = WORDS[word], int(size)
-    right = answers_to(kind, size)[messages[0].text]
-    trace = "Answer: " + ", ".join(str(number + (size <= CAPACITY[kind])) for number in right)
-    said = "Answer: " + ", ".join(map(str, right)) if size <= CAPACITY[kind] else ""
-    output = ModelOutput.from_content("mock", "")
-    output.choices[0].message.content = [ContentReasoning(reasoning=trace), ContentText(text=said)]
-    output.usage = ModelUsage(input_tokens=50, output_tokens=90, total_tokens=140)
-    return output
-
-
-def test_the_search_finds_what_a_model_holds_and_the_command_reads_its_log(tmp_path):
-    """Capacities are exact, reasoning is not judged, metrics are those of the log read again."""
-    log = run(tmp_path, scap, outputs=answer_probe, repeats=REPEATS, seed=7)
-    assert log.status == "success", log.error
-    counts = read_counts(log.location)
-    found = estimate_capacity(counts).set_index("probe")
-    assert found["n_max"].dropna().to_dict() == CAPACITY
-    assert set(next_sizes(counts).values()) == {None}
-    assert counts["asked"].sum() == len(log.samples) == len({sample.id for sample in log.samples})
-    assert metrics(log)["state_n_max"] == 6
-    assert metrics(log)["critical_load"] == pytest.approx(found.loc["critical", "load"])
-    code, told = command("scap", log.location, "--out", tmp_path / "next.jsonl")
-    assert (code, told.splitlines()[-1]) == (0, "Nothing is left to ask")
-
-
-def test_a_model_that_fails_ends_the_search(tmp_path):
-    """Requests that all fail are not sent again and again."""
-
-    def fail(messages, tools, tool_choice, config):
-        raise RuntimeError("no such model")
-
-    log = run(tmp_path, scap, outputs=fail, repeats=2)
-    assert len(log.samples) == 6
-
-
-def test_a_log_of_another_task_is_refused(tmp_path):
-    """Puzzles are no probes: a sentence."""
-    log = run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=1)
-    code, told = command("scap", log.location)
-    assert (code, "a log of another task than cogniload_repro/scap" in told) == (2, True)
+def test_a_budget_cuts_no_answer_that_the_paper_would_have_counted():
+    """What is left is no less than by any tokenizer's own count of the prompt, and not a fifth of the prompt more."""
+    counts = pd.read_parquet(COMMITTED).set_index("name").drop(columns=["N", "d", "ratio_pct"])
+    for name in counts.index[::97]:
+        estimate = CONTEXT_TOKENS - RESERVED_TOKENS - answer_budget(draw_named(name)["text"])
+        assert 0.8 * counts.loc[name].median() < estimate <= counts.loc[name].min(), name

@@ -8,7 +8,7 @@ from harness import write_lines
 from inspect_log import make_header, make_sample, write_archive
 
 from cogniload_repro.outputs.layout import Rejected
-from cogniload_repro.outputs.rows import Output, find_chosen, read_outputs, sum_settings, take_settings
+from cogniload_repro.outputs.rows import Output, read_outputs, sum_settings, take_settings
 from cogniload_repro.puzzles.catalog import Catalog, draw_named
 from cogniload_repro.schemas import PUZZLES
 
@@ -169,12 +169,9 @@ def test_settings_are_short_text(fields, told):
 
 
 def test_values_are_counted_by_model():
-    """A model may have been asked in several ways; very many numbers are a range; one with chosen puzzles is chosen."""
+    """A model may have been asked in several ways; very many numbers are a range."""
     told = {("a", "effort", "high"): 100}
     told |= {("a", "max_tokens", str(number)): 1 for number in range(100)}
     counts = sum_settings(told | {("a", "version", f"v{number}"): 1 for number in range(100)})
     assert (counts["a"]["effort"], counts["a"]["max_tokens"]) == ({"high": 100}, {"0 to 99": 100})
     assert (len(counts["a"]["version"]), list(counts)) == (20, ["a"])
-    told = {"a": {"form": {"paper": 1400, "adaptive": 50}}, "b": {"form": {"mini": 180}}, "c": {"effort": {"low": 1}}}
-    sources = [{"models": ["QwQ-32B"]}, {"settings": told}, {"settings": {"d": {"form": {"short": 280}}}}]
-    assert find_chosen(sources) == {"a", "d"}

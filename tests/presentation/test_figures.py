@@ -149,14 +149,6 @@ def test_partial_grid_is_said():
         assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
-def test_chosen_puzzles_are_not_averaged():
-    """A model whose puzzles were chosen by what they tell has no point, whoever asks for the panel's accuracies."""
-    own = rename_model(CELLS, "QwQ-32B", "own")
-    cells = pd.concat([CELLS.assign(chosen=0), own.assign(chosen=1)])
-    for panel in FIGURES["figure1"]:
-        assert set(panel_accuracy(panel, cells)["model"]) == set(CELLS["model"])
-
-
 @pytest.mark.parametrize(
     ("name", "cells", "provenance", "complaint"),
     [

@@ -211,16 +211,6 @@ def test_the_same_answers_twice_are_alike():
     assert [judge(0.01, p) for p in (0.9, 0.01)] == list(VERDICTS[:2])  # a small difference may be significant
 
 
-def test_accuracies_of_chosen_puzzles_are_compared_with_nothing():
-    """A model whose puzzles were chosen by what they tell is in no pair, and refused by name."""
-    cells = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "Qwen3-8B"])]
-    marked = cells.assign(chosen=(cells["model"] == "Qwen3-8B").astype(int))
-    assert set(compare_pairs(marked)["first"]) | set(compare_pairs(marked)["second"]) == {"QwQ-32B", "Qwen3-32B"}
-    assert compare_pairs(cells.assign(chosen=1)).empty
-    with pytest.raises(ValueError, match="puzzles of Qwen3-8B were selected"):
-        compare_models(marked, "QwQ-32B", "Qwen3-8B")
-
-
 def test_rank_intervals_hold_the_rank_and_follow_the_pairs():
     """Every rank lies in its interval, whose ends count the models significantly better and worse."""
     table, apart = rank_intervals(pairs("ecl50")).set_index("model"), pairs("ecl50").query("p_holm <= 0.05")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.models import NAMES, order_models
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, evenly_asked, percent
+from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, percent
 
 CELLS = provisional_cells()
 
@@ -85,16 +85,3 @@ def test_unknown_column_is_named(dims):
     """A wrong column name is answered with those there are."""
     with pytest.raises(ValueError, match=r"name some of: model, N, d"):
         accuracy_by(CELLS, *dims)
-
-
-def test_chosen_puzzles_are_averaged_within_cells_only():
-    """A model whose puzzles were chosen has counts by cell, and no accuracy over several cells."""
-    cells = pd.concat([mini_cells(), rename_model(mini_cells(), NAMES[0], "mine")], ignore_index=True)
-    marked = cells.assign(chosen=(cells["model"] == "mine").astype(int))
-    assert "mine" not in set(evenly_asked(marked)["model"])
-    for dims in (("model",), ("model", "d"), ("model", "N", "d")):
-        others = accuracy_by(cells, *dims).query("model != 'mine'").reset_index(drop=True)
-        pd.testing.assert_frame_equal(accuracy_by(marked, *dims), others)
-    whole = ("model", "N", "d", "ratio_pct")
-    pd.testing.assert_frame_equal(accuracy_by(marked, *whole), accuracy_by(cells, *whole))
-    assert "mine" not in set(errors_by(marked, "d")["model"])

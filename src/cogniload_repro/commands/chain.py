@@ -8,7 +8,7 @@ import click
 
 from cogniload_repro.commands.choices import PAPERS_SCORER, read_choices
 from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, say, takes
-from cogniload_repro.commands.steps import read_grid, read_sources
+from cogniload_repro.commands.steps import read_grid
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 def score(scorer: str | None, scheduler: str | None, build: str, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.outputs.rows import find_chosen
     from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.scoring import cells, readings, scores, verdict
     from cogniload_repro.storage import as_place
@@ -43,11 +42,10 @@ def score(scorer: str | None, scheduler: str | None, build: str, jobs: int) -> N
     with locked(local) if local and local.is_dir() else nullcontext():
         with open_executor(jobs, scheduler) as executor:
             scores.score_dataset(outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, rule)
-        chosen = find_chosen(read_sources(local)) if local else set()
-        frame = cells.write_cells(place / "scores", place / "cells.parquet", chosen)
+        frame = cells.write_cells(place / "scores", place / "cells.parquet")
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
     say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != PAPERS_SCORER else ""))
-    say(print_scores(cells.read_summary(place / "scores", "endings"), chosen))
+    say(print_scores(cells.read_summary(place / "scores", "endings")))
     if local:
         _say_rejected(local)
 

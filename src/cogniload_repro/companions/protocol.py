@@ -18,7 +18,6 @@ from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturb
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import Item, find_sets, read_row, read_set
-from cogniload_repro.puzzles.sets import write_jsonl
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
@@ -92,63 +91,42 @@ class Query(NamedTuple):
     text: str
 
 
-def name_condition(perturbation: str | None, overload: int) -> str:
-    """Return the condition of a `Query`; perturbing and overloading at once are refused: they are two experiments."""
+def write_queries(
+    puzzles: Iterable[tuple[str, str]], perturbation: str | None = None, overload: int = 1
+) -> Iterator[Query]:
+    """Yield what to ask a model about each puzzle, given as name and text, cell by cell.
+
+    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``; ``overload`` the puzzles per query, the puzzle itself
+    last. Without either the puzzles stay as they are. Other statements that a query needs are those before it in its
+    cell, the last ones before the first. A perturbation and its baseline see the same prepared text.
+    """
     if overload < 1 or (perturbation is not None and overload != 1):
         raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles per query: choose one of both")
-    if perturbation is not None and perturbation != BASELINE:
-        find_perturbation(perturbation)
-    return perturbation or (f"overload_{overload}" if overload > 1 else "")
-
-
-def count_per_query(perturbation: str | None, overload: int) -> int:
-    """Return how many puzzles of a cell a query needs: one that weaves two together, or holds several, needs others."""
     pairs = perturbation not in (None, BASELINE) and find_perturbation(str(perturbation)).pairs
-    return max(2 if pairs else 1, overload)
-
-
-def write_query(texts: Sequence[str], place: int, perturbation: str | None = None, overload: int = 1) -> str:
-    """Return what a model is asked about the puzzle at a place among the statements of its cell.
-
-    A perturbation and its baseline see the same prepared text. Other statements that the query needs are those before
-    it, the last ones before the first (`count_per_query` says how many).
-    """
-    if perturbation == BASELINE:
-        return prepare(texts[place])
-    if perturbation:
-        return protocol_prompt(perturbation, prepare(texts[place]), prepare(texts[place - 1]))
-    if overload > 1:
-        return overload_prompt([texts[at] for at in range(place + 1 - overload, place + 1)])
-    return texts[place]
+    condition = perturbation or (f"overload_{overload}" if overload > 1 else "")
+    cells = defaultdict(list)
+    for name, text in puzzles:
+        cells[tuple(name.split("_")[:3])].append((name, text))
+    for cell, own in cells.items():
+        if len(own) < (needed := max(2 if pairs else 1, overload)):
+            raise ValueError(
+                f"the cell N, d, needles = {', '.join(cell)} has {len(own)} puzzles of {needed} for a query"
+            )
+        texts = [text for _, text in own]
+        for at, (name, text) in enumerate(own):
+            if perturbation == BASELINE:
+                text = prepare(text)
+            elif perturbation:
+                text = protocol_prompt(perturbation, prepare(text), prepare(texts[at - 1]))
+            elif overload > 1:
+                text = overload_prompt([texts[one] for one in range(at + 1 - overload, at + 1)])
+            yield Query(name, condition, text)
 
 
 def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
-    """Yield what to ask a model for each puzzle of a set (in any form that `read_set` takes), cell by cell.
-
-    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``; ``overload`` the puzzles per query, the puzzle itself
-    last. Without either the puzzles stay as they are.
-    """
-    condition, needed = name_condition(perturbation, overload), count_per_query(perturbation, overload)
-    read = (_read_puzzle(item) for place in find_sets(folder) for item in read_set(place))
-    if not condition:
-        yield from (Query(name, "", text) for name, text in read)
-        return
-    cells = defaultdict(list)
-    for name, text in read:
-        cells[tuple(map(int, name.split("_")[:3]))].append((name, text))
-    for cell, puzzles in cells.items():
-        if len(puzzles) < needed:
-            raise ValueError(f"the cell N, d, needles = {cell} has {len(puzzles)} puzzles of {needed} for a query")
-        texts = [text for _, text in puzzles]
-        for place, (name, _) in enumerate(puzzles):
-            yield Query(name, condition, write_query(texts, place, perturbation, overload))
-
-
-def write_queries(folder: str | Path, queries: Iterable[Query]) -> Path:
-    """Write ``queries.jsonl`` beside a set of puzzles, and return it; per line: name, perturbation, query."""
-    path = Path(folder) / "queries.jsonl"
-    write_jsonl(path, ({"name": one.name, "perturbation": one.condition, "query": one.text} for one in queries))
-    return path
+    """Yield `write_queries` for the puzzles of a set, in any form that `read_set` takes."""
+    puzzles = (_read_puzzle(item) for place in find_sets(folder) for item in read_set(place))
+    return write_queries(puzzles, perturbation, overload)
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:

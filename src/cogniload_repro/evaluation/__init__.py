@@ -1,1 +1,1 @@
-"""Asking a model: which puzzles say most, tasks and requests for other programs, what the answers settle."""
+"""Asking a model: a task of Inspect, and requests for other programs."""

@@ -1,4 +1,4 @@
-"""Queries in the forms that other programs take: batch requests, chats, a harness task, a data set to upload.
+"""Queries in the forms that other programs take: prompts by line, requests of a batch, a task of a harness.
 
 The paper gives prompt and response 32,768 tokens together (Appendix D.3). A request can only limit the response, and
 the scorer applies the budget from the counts that come back with the answers; so the limit of a request has to be no
@@ -10,18 +10,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.files import write_whole
 from cogniload_repro.puzzles.sets import cut, write_jsonl
-from cogniload_repro.storage import read_metadata, write_table
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
 _MAX_REQUESTS, _FULL_BYTES = 50_000, 180_000_000
-
 
 #: How a model is to answer, under the names of columns that an import reads back: effort and temperature, unless they
 #: are the server's defaults, and max_tokens.
@@ -32,7 +29,7 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
     """Return the line of a batch that asks one query; under a condition its id begins with ``MODEL (CONDITION)/``."""
     names = {"max_tokens": "max_completion_tokens", "effort": "reasoning_effort", "temperature": "temperature"}
     limits = {name: sampling[one] for one, name in names.items() if one in sampling}
-    body = {"model": model, "messages": _messages(query)} | limits
+    body = {"model": model, "messages": [{"role": "user", "content": query.text}]} | limits
     custom_id = f"{model} ({query.condition})/{query.name}" if query.condition else query.name
     return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
@@ -48,21 +45,17 @@ def write_batches(folder: str | Path, queries: Iterable[Query], model: str, samp
     return written
 
 
-def write_chats(folder: str | Path, queries: Iterable[Query], sampling: Sampling) -> Path:
-    """Write ``chat.jsonl``, one query per line, and return it; with model and response a line is a row of outputs."""
-    path = Path(folder) / "chat.jsonl"
-    facts = ({"name": one.name, "perturbation": one.condition, "messages": _messages(one)} for one in queries)
-    write_jsonl(path, (row | dict(sampling) for row in facts))
+def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
+    """Write ``prompts.jsonl``, and return it; per line: name, perturbation, prompt."""
+    path = Path(folder) / "prompts.jsonl"
+    write_jsonl(path, ({"name": one.name, "perturbation": one.condition, "prompt": one.text} for one in queries))
     return path
-
-
-def _messages(query: Query) -> list[dict[str, str]]:
-    return [{"role": "user", "content": query.text}]
 
 
 _TASK = "cogniload"
 _YAML = f"""\
 # CogniLoad as a task of lm-evaluation-harness: lm_eval --include_path FOLDER --tasks {_TASK} --log_samples ...
+# The package cogniload-repro must be installed where the harness is: pip install PATH-OF-CHECKOUT
 # The harness logs neither token counts nor whether a response was truncated, so an answer beyond the paper's budget of
 # {CONTEXT_TOKENS:,} tokens, prompt included, is scored like any other. Its clients decode greedily (temperature 0)
 # unless a temperature is given; the paper states none.
@@ -88,7 +81,12 @@ _MODULE = '''\
 
 from pathlib import Path
 
-from cogniload_repro import score_response
+try:
+    from cogniload_repro import score_response
+except ModuleNotFoundError:
+    raise SystemExit(
+        "The task cogniload needs the package cogniload-repro beside the harness: pip install PATH-OF-CHECKOUT"
+    ) from None
 
 
 def load_puzzles(**_):
@@ -122,45 +120,3 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     write_whole(task / f"{_TASK}.yaml", _YAML % written)
     write_whole(task / f"{_TASK}_task.py", _MODULE)
     return task
-
-
-_CARD = """\
----
-license: cc-by-4.0
-language:
-- en
-pretty_name: CogniLoad, drawn again
-task_categories:
-- question-answering
-configs:
-{configs}---
-
-# CogniLoad, drawn again
-
-Logic puzzles in natural language, each with exactly one answer, drawn by an independent implementation of the
-benchmark's generator (edition `{edition}`, seed {seed}); not published by its authors. `text` is the prompt, `name` the
-key `N_d_needles_id_solution`; it contains the answer and must not be part of a prompt.
-
-Wordings and word lists are those of the benchmark's authors, under CC BY 4.0. Cite: Kaiser, D., Frigessi, A.,
-Ramezani-Kebrya, A., Ricaud, B.: CogniLoad: A Synthetic Natural Language Reasoning Benchmark With Tunable Length,
-Intrinsic Difficulty, and Distractor Density. ICLR 2026.
-"""
-
-
-def write_data_set(folder: str | Path, queries: Iterable[Query] = ()) -> list[Path]:
-    """Write the card that makes a folder with ``puzzles.parquet`` a data set of the Hugging Face hub, and return it.
-
-    Queries under a condition become ``queries.parquet``, a configuration of its own.
-    """
-    folder, files = Path(folder), {"default": "puzzles.parquet"}
-    origin = read_metadata(folder / "puzzles.parquet")
-    (folder / "queries.parquet").unlink(missing_ok=True)
-    rows = [{"name": query.name, "perturbation": query.condition, "query": query.text} for query in queries]
-    if rows:
-        files["queries"] = "queries.parquet"
-        write_table(folder / "queries.parquet", pa.Table.from_pylist(rows), origin)
-    configs = "".join(
-        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {path}\n" for name, path in files.items()
-    )
-    card = _CARD.format(configs=configs, edition=origin["edition"], seed=origin["seed"])
-    return [write_whole(folder / "README.md", card)]

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +20,6 @@ from cogniload_repro.schemas import OUTPUTS, PUZZLES
 
 #: What a source may say of a request, by the names of columns.
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens", "form")
-#: Forms of our own task whose puzzles are the most informative ones: answers to them are fitted, and never averaged.
-CHOSEN_FORMS = ("short", "adaptive")
 #: Columns under which a table may say why a model stopped, the first that is not empty counts.
 STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: How the prompt was perturbed (such answers are those of a model of their own, "MODEL (NAME)"), reasoning in a column
@@ -211,12 +209,6 @@ def sum_settings(counts: Mapping[tuple[str, str, str], int]) -> dict[str, dict[s
             else:
                 settings[name] = dict(list(values.items())[:_MOST_TOLD])
     return dict(sorted(found.items()))
-
-
-def find_chosen(sources: Iterable[Mapping]) -> set[str]:
-    """Return the models of sources, as ``sources.json`` has them, that were asked puzzles of `CHOSEN_FORMS`."""
-    stated = [asked for source in sources for asked in source.get("settings", {}).items()]
-    return {model for model, settings in stated if not set(CHOSEN_FORMS).isdisjoint(settings.get("form", {}))}
 
 
 def _read_day(value: object) -> object:

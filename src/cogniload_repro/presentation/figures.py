@@ -23,7 +23,7 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
+from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.cell_tables import source_note
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
@@ -102,9 +102,9 @@ class PaperFigure:
     def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
-        asked = evenly_asked(cells)
-        cells = limit_models(asked)  # of very many, the paper's and some others
-        self.left_out = asked["model"].nunique() - cells["model"].nunique()
+        asked = cells["model"].nunique()
+        cells = limit_models(cells)  # of very many, the paper's and some others
+        self.left_out = asked - cells["model"].nunique()
         self.panels, self.note = FIGURES[name], source_note(cells, provenance)
         self.banded = provenance == "reconstructed"
         if not (cells["total"] > 0).any():

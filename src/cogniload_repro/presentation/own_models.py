@@ -9,7 +9,7 @@ from scipy.stats import norm
 from cogniload_repro.formats import format_name
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
-from cogniload_repro.statistics.accuracy import accuracy_by, evenly_asked
+from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.design import GRID
 
 _CELL = ["N", "ratio_pct", "d"]
@@ -20,22 +20,21 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
 
     One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval);
     rank among the paper's models, best and worst rank that the tests against each of them leave open (Holm, 5%), of
-    (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50. Accuracy is missing
-    for a model whose puzzles were chosen, ECL50 without a finite fit.
+    (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50. ECL50 is
+    missing without a finite fit.
     """
     rows, known = [], {}
     printed = pd.MultiIndex.from_frame(paper[_CELL])
     for model, cells in own.groupby("model", sort=False):
-        chosen = evenly_asked(cells).empty
         asked = pd.MultiIndex.from_frame(cells[_CELL])
-        key = tuple(sorted(printed.unique() if chosen else asked))
+        key = tuple(sorted(asked))
         if key not in known:  # most models share their cells
             known[key] = _estimate(paper[printed.isin(key)])
         mine = _estimate(cells)
         row = {"model": model, "total": cells["total"].sum(), "cells": asked.isin(printed).sum()}
         row |= next(iter(accuracy_by(cells, "model").to_dict("records")), {})
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
-            if len(mine) and not (chosen and quantity == "accuracy"):
+            if len(mine):
                 row |= {name + suffix: value for name, value in _rank(mine.iloc[0], known[key], quantity).items()}
         rows.append(row)
     ranks = [name + suffix for suffix in ("", "_ecl50") for name in ("rank", "best", "worst", "of", "nearest")]

@@ -21,11 +21,10 @@ from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
-from cogniload_repro.presentation.terminal import NOT_AVERAGED
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.verdicts import Verdict
-from cogniload_repro.statistics.accuracy import coverage, evenly_asked
+from cogniload_repro.statistics.accuracy import coverage
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
 #: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
@@ -227,8 +226,6 @@ class Page:
         """Draw one of the paper's figures (a key of `figures.FIGURES`) from the page's cells."""
         cells = self.cells if cells is None else cells
         number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
-        if evenly_asked(cells).empty:
-            return self.sentence(f"Figure {number} averages accuracies; here all {NOT_AVERAGED}.", name)
         shown = PaperFigure(name, cells, origin)
         return self.figure(
             shown.draw(noted=False),

@@ -1,7 +1,7 @@
 """Accuracies, regressions and their comparison as lines of text for a terminal."""
 
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,24 +13,18 @@ from cogniload_repro.statistics.fits import summarise_comparison
 from cogniload_repro.statistics.formulas import read_formula
 from cogniload_repro.statistics.regression import QUADRATIC
 
-#: Said in place of an accuracy where a model's puzzles were chosen by what they tell.
-NOT_AVERAGED = "puzzles were chosen by what they tell, so accuracy is not averaged"
 _MODELS_SHOWN = 40
 _POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
 _LEAST_P = 1e-300  # smaller ones would print as 0
 
 
-def print_scores(endings: pd.DataFrame, chosen: Collection[str] = ()) -> str:
-    """Return accuracies, truncated answers, and correct ones that say they are not sure, of `cells.count_endings`.
-
-    Accuracies of models that are named as chosen are not averaged, see `accuracy.evenly_asked`.
-    """
+def print_scores(endings: pd.DataFrame) -> str:
+    """Return accuracies, truncated answers, and correct ones that say they are not sure, of `cells.count_endings`."""
     by_model = endings.set_index("model").assign(accuracy=endings.set_index("model").eval("correct / answers"))
     said = {}
     for row in by_model.itertuples():
-        share = f"{row.accuracy:.1%} of {row.answers:,} correct"
         said[row.Index] = (
-            f"{f'{row.answers:,} answers, {NOT_AVERAGED}' if row.Index in chosen else share}, {row.cut:,} truncated, "
+            f"{row.accuracy:.1%} of {row.answers:,} correct, {row.cut:,} truncated, "
             f"{row.unclosed:,} with reasoning that is not closed, {row.hedged:,} correct by it though not sure"
         )
     return _list_models(by_model["accuracy"], said)
@@ -41,10 +35,8 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
     pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
     said = {}
     for row in glm.itertuples():
-        share = f"{answers[row.model]:,} answers, {NOT_AVERAGED}"
-        if row.model in pooled.index:
-            group = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
-            share = f"{group.accuracy:.1f}% ({group.low:.1f} to {group.high:.1f}) of {answers[row.model]:,} correct"
+        group = 100 * pooled.loc[row.model, ["accuracy", "low", "high"]]
+        share = f"{group.accuracy:.1f}% ({group.low:.1f} to {group.high:.1f}) of {answers[row.model]:,} correct"
         points = [f"{name.upper()} {format_known(getattr(row, name), form)}" for name, form in _POINTS.items()]
         said[row.model] = ", ".join([share, *points])
     return _list_models(pooled["accuracy"], said)

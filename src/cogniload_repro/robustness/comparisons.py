@@ -18,7 +18,6 @@ from statsmodels.stats.proportion import proportion_confint
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA, load_facts
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
-from cogniload_repro.statistics.accuracy import evenly_asked
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
@@ -143,7 +142,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
     if quantity == "ecl50":
         return _compare_lengths(cells)
-    models, index, side = _lay_out(evenly_asked(cells), fitted=quantity == "accuracy")
+    models, index, side = _lay_out(cells, fitted=quantity == "accuracy")
     present = side.answers > 0
     mean = np.where(present, side.accuracy, 0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     first, second = _choose_pairs(models, mean)
@@ -250,11 +249,6 @@ def _check_pair(cells: pd.DataFrame, first: str, second: str) -> None:
     known = cells.loc[cells["total"] > 0, "model"].unique()
     if first == second or not {first, second} <= set(known):
         raise ValueError(f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}")
-    if chosen := [name for name in (first, second) if name not in set(evenly_asked(cells)["model"])]:
-        raise ValueError(
-            f"the puzzles of {' and '.join(chosen)} were selected by an adaptive form, so accuracies are not averaged; "
-            "compare capacity points instead"
-        )
 
 
 def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
@@ -322,7 +316,7 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), p (two-sided), p_holm.
     """
     rows = []
-    for one in fit_quadratics(evenly_asked(cells)):
+    for one in fit_quadratics(cells):
         weights = []
         for load in (one.x[:, 2], one.x[:, 1]):
             ends = [one.n * np.isclose(load, end) for end in (load.min(), load.max())]

@@ -1,7 +1,7 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -112,11 +112,9 @@ def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     return _gather(name, frames)
 
 
-def write_cells(scores_dir: str | Path, cells_path: str | Path, chosen: Collection[str] = ()) -> pd.DataFrame:
-    """Write the cells of a folder's scores, of their weakest provenance; models with chosen puzzles are marked."""
+def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
+    """Write the cells of a folder's scores, of their weakest provenance."""
     cells = read_summary(scores_dir, "cells")
-    if (marked := cells["model"].isin(list(chosen))).any():
-        cells["chosen"] = marked.astype("int64")
     metadata = [read_metadata(file) for file in score_files(scores_dir)]
     shared = [key for key in metadata[0] if key not in ("outputs", *SUMMARIES)]  # each file has others
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}

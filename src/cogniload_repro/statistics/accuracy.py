@@ -10,13 +10,8 @@ from cogniload_repro.statistics.design import GRID
 _CELL = ("N", "ratio_pct", "d")
 
 
-def evenly_asked(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of models that were asked evenly; accuracies of the others say what puzzles were chosen."""
-    return cells if "chosen" not in cells else cells[cells["chosen"] != 1]
-
-
 def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
-    """Pool the puzzles of a cells frame over everything but the named columns; `evenly_asked` ones, unless in cells.
+    """Pool the puzzles of a cells frame over everything but the named columns.
 
     Returns one row per combination that has puzzles, models in printed order and numbers ascending: the columns, total
     and correct (puzzles), accuracy (fraction), low and high (90% Wilson interval; paper, Appendix C).
@@ -52,8 +47,6 @@ def _sum_by(cells: pd.DataFrame, dims: tuple[str, ...], columns: list[str]) -> p
     if unknown or not dims:
         what = f"have no column {', '.join(unknown)}" if unknown else "were given no column to group by"
         raise ValueError(f"the cells {what}; name some of: {', '.join(map(str, cells.columns))}")
-    if not set(_CELL) <= set(dims):
-        cells = evenly_asked(cells)
     sums = cells.groupby(list(dims), as_index=False, sort=True)[columns].sum()
     if "model" not in dims:
         return sums

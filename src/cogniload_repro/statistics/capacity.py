@@ -7,19 +7,12 @@ Where it rises, one half is crossed upwards: that load would be the least, not t
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.statistics.design import GRID
-
 #: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
 _NO_SLOPE = 1e-9
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
-    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3).
-
-    A model whose puzzles were chosen (column ``chosen``) takes the means of the paper's grid.
-    """
-    if "chosen" in cells and (cells["chosen"] == 1).any():
-        cells = GRID
+    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
     covered = cells[cells["total"] > 0] if "total" in cells else cells
     grid = covered[["N", "d", "rho"]].drop_duplicates()
     return {
