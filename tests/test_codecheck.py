@@ -1,0 +1,36 @@
+"""The manifest of figures and tables: complete, true of the notebooks, and its files are there once the book is built."""
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+import yaml
+from browsing import book_html
+
+ROOT = Path(__file__).resolve().parents[1]
+ENTRIES = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))["manifest"]
+PRINTED = [f"Figure {n}" for n in range(1, 8)] + [f"Table {n}" for n in range(1, 11)]
+
+
+def test_every_printed_figure_and_table_has_one_entry():
+    """The paper has seven figures and ten tables."""
+    assert [entry["item"] for entry in ENTRIES] == PRINTED
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry["item"] for entry in ENTRIES])
+def test_an_entry_is_true(entry):
+    """The notebook names the file that it writes, and a built book has it."""
+    notebook, file = ROOT / entry["notebook"], Path(entry["file"])
+    if file.parent.name != "notebooks":
+        assert file.stem in notebook.read_text(encoding="utf-8")
+    if (html := book_html()) is None:
+        pytest.skip("no built book: run `make smoke` first")
+    assert (html.parents[2] / file.relative_to("data/build")).is_file()
+
+
+def test_the_readme_lists_the_same_chapters():
+    """README's table has each item beside the notebook that the manifest names."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for notebook, entries in groupby(sorted(ENTRIES, key=lambda one: one["notebook"]), key=lambda one: one["notebook"]):
+        row = next(line for line in readme.splitlines() if line.startswith("|") and notebook in line)
+        assert all(entry["item"].split()[1] in row for entry in entries)
