@@ -1,4 +1,4 @@
-"""The manifest of figures and tables: complete, true of the notebooks, and its files are there once the book is built."""
+"""The manifest of figures and tables: complete, true of the notebooks, and a built book has its files."""
 
 from itertools import groupby
 from pathlib import Path
