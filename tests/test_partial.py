@@ -15,6 +15,7 @@ from cogniload_repro.presentation import tables
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.statistics.cell_tables import source_note
+from cogniload_repro.statistics.fits import capacity_points, fit
 from cogniload_repro.storage import read_metadata
 
 O3 = "o3-2025-04-16"
@@ -77,7 +78,9 @@ def test_one_own_model_on_two_cells(tmp_path):
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == ["not identified"]
         assert not has_numbers(frame.drop(columns="total", errors="ignore"))
-    assert tables.table2(results.glm).frame.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
+    fits = fit(results.cells)
+    shown = tables.table2(fits, capacity_points(fits, results.cells)).frame
+    assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
     assert tables.table4(results.cells).frame["samples"].tolist() == ["4", "4"]
     assert tables.token_table(results.tokens, 20).frame.iloc[0].tolist() == ["me/mine", "--", "--"]
     absent = tables.token_table(results.tokens, 250)

@@ -20,7 +20,8 @@ from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.scoring.cells import token_stats
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.fits import compare_fits, fit
+from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
+from cogniload_repro.statistics.regression import QUADRATIC, SYMBOLS
 
 CELLS = provisional_cells()
 BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
@@ -38,8 +39,23 @@ GLM, INTERACTIONS, AIC = (
     load_table("table3").assign(status="ok"),
     load_table("table6").assign(status="ok"),
 )
+
+
+def as_fits(wide):
+    """The printed Table 2 as fits and capacity points."""
+    symbols = {symbol: term for term, symbol in SYMBOLS.items()}
+    rows = [
+        (row["model"], symbols[beta.removeprefix("beta_")], row[beta], np.nan, row[beta.replace("beta", "p")], "ok")
+        for row in wide.to_dict("records")
+        for beta in BETAS
+    ]
+    fits = pd.DataFrame(rows, columns=["model", "term", "coef", "se", "p", "status"])
+    fits.attrs = {"formula": QUADRATIC, "family": "logit"}
+    return fits, wide
+
+
 ALL = [
-    tables.table1(), tables.table2(GLM), tables.table3(INTERACTIONS), tables.table4(CELLS), tables.table5(CELLS),
+    tables.table1(), tables.table2(*as_fits(GLM)), tables.table3(INTERACTIONS), tables.table4(CELLS), tables.table5(CELLS),
     tables.table6(AIC), tables.token_table(load_table("tokens"), 250),
 ]  # fmt: skip
 
@@ -47,7 +63,7 @@ ALL = [
 def test_table2_is_a_fixed_point():
     """Numbers and stars of the printed Table 2 print as they stand, in its order and with its short names."""
     printed = load_printed("table2")
-    frame = tables.table2(GLM, order=printed["model"]).frame
+    frame = tables.table2(*as_fits(GLM)).frame
     for beta in BETAS:
         assert frame[beta].tolist() == (printed[beta] + printed[f"{beta}_stars"]).tolist()
     for point in ("ecl50", "nt50", "id50"):
@@ -60,11 +76,17 @@ def test_table2_is_a_fixed_point():
 
 def test_table2_prints_other_models_and_formulas():
     """Models that the order does not name follow; other terms get a column each, absent capacity points none."""
-    names = tables.table2(GLM, order=["QwQ-32B", "not fitted"]).frame["model"].tolist()
-    assert (names[:2], len(names)) == (["QwQ-32B", "DS-R1-0528"], 22)
-    glm = {"model": "own", "status": "ok", "beta_0": 1.0, "p_0": 0.2, "beta_sqrt(N)": -2.0, "p_sqrt(N)": 0.001}
-    frame = tables.table2(pd.DataFrame([glm | {"se_0": 3.0}])).frame
-    assert frame.to_dict("records") == [{"model": "own", "beta_0": "1.00", "beta_sqrt(N)": "-2.00**"}]
+    own = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="own")
+    cells = pd.concat([own, CELLS[CELLS["model"] == "o3-2025-04-16"]])
+    fits = fit(cells, "correct ~ d + np.sqrt(N)")
+    table = tables.table2(fits, capacity_points(fits, cells))
+    assert list(table.frame) == ["model", "beta_0", "beta_d", "np.sqrt(N)", "ecl50", "nt50", "id50"]
+    assert table.frame["model"].tolist() == ["o3-2025-04-16", "own"]
+    assert table.frame["ecl50"].tolist() == ["--", "--"]
+    assert "***" in table.frame["np.sqrt(N)"].iloc[1]
+    assert table.name == "your_table2"
+    assert "correct ~ d + np.sqrt(N) (logit)" in table.caption
+    assert "Capacity points: not defined with the term np.sqrt(N)." in table.caption
 
 
 def test_tables_3_and_6_are_fixed_points():

@@ -2,6 +2,7 @@
 
 import html
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -239,7 +240,8 @@ class Page:
     def paper_table(self, table: Table, *, evidence: str) -> Fragment:
         """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
         files = table.save(self.build / "tables", EVIDENCE[self._evidence(evidence)][2])
-        caption = f"{self.badge(evidence)} Table {table.name.removeprefix('table')}, recomputed.".strip()
+        known = re.fullmatch(r"table(\d+)", table.name)
+        caption = f"{self.badge(evidence)} {f'Table {known[1]}, recomputed.' if known else ''}".strip()
         return Fragment(f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}", table.frame.to_html(index=False))
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:

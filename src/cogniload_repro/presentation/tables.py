@@ -30,11 +30,11 @@ from cogniload_repro.formats import (
 )
 from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation import markdown
-from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES
+from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES, load_table
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.design import GRID
-from cogniload_repro.statistics.fits import PAPER_TERMS
+from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
@@ -159,30 +159,37 @@ def table1() -> Table:
     return Table("table1", "Parameters of a puzzle.", pd.DataFrame(rows, columns=columns, dtype="str"))
 
 
-def table2(glm: pd.DataFrame, order: Sequence[str] = ()) -> Table:
+def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     """Return Table 2: coefficients with the stars of their Wald p-values, and the capacity points.
 
     Parameters
     ----------
-    glm : DataFrame
-        One row per model: model, status, beta_* with p_* for every term, ecl50 (statements), nt50 (fraction),
-        id50 (units of d); NaN for a point that does not exist. Another formula may have other terms.
-    order : sequence of str
-        Models in the order to print; the paper orders Table 2 unlike the others. Models not named follow.
+    fits, points : DataFrame
+        As `fits.fit` and `fits.capacity_points` return them. The paper's regression makes Table 2, models in its order;
+        another one a table of the same form, ``your_table2``.
     """
+    glm = spread_terms(fits).merge(points[["model", "ecl50", "nt50", "id50"]], on="model", how="left")
     starred = _coefficients(glm)
-    points = {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
-    forms = dict.fromkeys(starred, format_beta) | {name: points[name] for name in points if name in glm.columns}
-    ordered = [name for name in order if name in set(glm["model"])]
-    ordered += [name for name in order_models(glm["model"]) if name not in ordered]
+    forms = dict.fromkeys(starred, format_beta) | {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
+    known = [name for name in load_table("table2")["model"] if name in set(glm["model"])]
+    ordered = known + [name for name in order_models(glm["model"]) if name not in known]
     frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), forms, starred)
     short = {name: model.label for name, model in BY_NAME.items() if model.label.startswith("DS-")}
+    frame = frame.replace({"model": short})
+    if set(fits["term"]) - {""} == {*PAPER_TERMS} and fits.attrs["family"] == "logit":
+        caption = (
+            r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and the loads at "
+            "which accuracy falls to 50 percent, the other two at their means over the model's cells (-- for none: no "
+            f"share of needles gives it, or accuracy does not fall with the load). {_STARS} {_DS}"
+        )
+        return Table("table2", caption, frame)
+    undefined = points.loc[points["status"].str.startswith("not defined"), "status"].unique()[:1]
+    why = "".join(f" Capacity points: {one}." for one in undefined)
     caption = (
-        r"Binomial GLM with a quadratic term in $\rho$ for each model (stars: Wald test), and the loads at "
-        "which accuracy falls to 50 percent, the other two at their means over the model's cells (-- for none: no "
-        f"share of needles gives it, or accuracy does not fall with the load). {_STARS} {_DS}"
+        f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: Wald test; none where the "
+        f"printed tables do not identify the fit, whose coefficients are medians of our samples).{why} {_STARS} {_DS}"
     )
-    return Table("table2", caption, frame.replace({"model": short}))
+    return Table("your_table2", caption, frame.rename(columns=lambda name: name if name in HEADINGS else name[5:]))
 
 
 def table3(interactions: pd.DataFrame) -> Table:
