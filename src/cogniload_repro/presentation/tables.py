@@ -1,7 +1,7 @@
 """Tables in printed form: frames of strings, the paper's with their captions."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,8 +186,8 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     undefined = points.loc[points["status"].str.startswith("not defined"), "status"].unique()[:1]
     why = "".join(f" Capacity points: {one}." for one in undefined)
     caption = (
-        f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: Wald test; none where the "
-        f"printed tables do not identify the fit, whose coefficients are medians of our samples).{why} {_STARS} {_DS}"
+        f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: Wald test; where the "
+        f"printed tables do not identify the fit, medians of our samples without stars).{why} {_STARS} {_DS}"
     )
     return Table("your_table2", caption, frame.rename(columns=lambda name: name if name in HEADINGS else name[5:]))
 
