@@ -21,7 +21,7 @@ from matplotlib.text import Text
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy, spread
 from cogniload_repro.presentation.style import pens, plain_label, save_figure
-from cogniload_repro.reconstruction.feasible import spread_band
+from cogniload_repro.reconstruction.feasible import prediction_band
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.cell_tables import load_cells
 
@@ -103,7 +103,7 @@ def test_bars_are_wilson_intervals(name, dimension):
 def test_reconstructed_points_have_their_range(name):
     """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
     for ax, panel in zip(plots(draw(name, "reconstructed", committed=True)), FIGURES[name], strict=True):
-        expected = spread_band(COMMITTED, "model", panel.across)
+        expected = prediction_band(COMMITTED, "model", panel.across)
         heights = {round(y, 9) for drawn in ax.collections for path in drawn.get_paths() for y in path.vertices[:, 1]}
         assert {round(y, 9) for y in expected[["lowest", "highest"]].to_numpy().ravel()} <= heights
         points = [y for model, pen in pens(list(NAMES)).items() for line in drawn_points(ax, pen) for y in line]
@@ -211,7 +211,7 @@ def test_captions_count_models_and_answers_once():
 
 def test_captions_say_how_far_points_can_move():
     """Reconstructed points come with their range in words, also where it is nothing; others do not."""
-    band = spread_band(COMMITTED, "model", "ratio_pct")
+    band = prediction_band(COMMITTED, "model", "ratio_pct")
     most = ((band["highest"] - band["lowest"]) / 2).max()
     assert f"largest {most:.3f}, " in make("figure6", "reconstructed", committed=True).caption()
     assert "same points" in make("figure7", "reconstructed", committed=True).caption()

@@ -14,12 +14,12 @@ from cogniload_repro.reconstruction.constraints import (
     OF_CONDITION,
     PROSE_RATIOS,
     STRONGEST,
-    can_spread,
+    can_allocate,
     curve_range,
     prose_along_rho,
     prose_windows,
 )
-from cogniload_repro.reconstruction.reconstruct import load_counts, overflow_chance, spread_errors
+from cogniload_repro.reconstruction.reconstruct import allocate_errors, load_counts, overflow_chance
 from cogniload_repro.statistics.design import GRID
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -98,7 +98,7 @@ def test_errors_are_spread_with_exact_sums():
     """Whole numbers with the sums by condition, by d and by N; gpt-5 overflows most at N = 250 and d = 10."""
     model = "gpt-5-2025-08-07"
     errors, _, _ = errors_of(model)
-    spread = spread_errors(model, errors)
+    spread = allocate_errors(model, errors)
     ctx = dict(zip(CONDITIONS, spread[:, 0], strict=True))
     assert ctx[250, 10] == max(ctx.values()) > 0
     assert spread.shape == (20, 5)
@@ -114,16 +114,16 @@ def test_errors_that_do_not_fit_are_refused():
     """One error too many, or all errors in conditions that cannot hold them, are refused with the model's name."""
     model = "QwQ-32B"
     errors, correct, n = errors_of(model)
-    assert can_spread(model, correct, n)
+    assert can_allocate(model, correct, n)
     moved = errors.copy()
     moved[0] += 50  # off the sums of its d and its N
     moved[-1] -= 50
     for wrong in (errors + np.eye(20, dtype=int)[3], moved):
-        with pytest.raises(ValueError, match="errors of QwQ-32B cannot be spread"):
-            spread_errors(model, wrong)
+        with pytest.raises(ValueError, match="errors of QwQ-32B cannot be allocated"):
+            allocate_errors(model, wrong)
     fewer = correct.copy()
     fewer[0] -= 1
-    assert not can_spread(model, fewer, n)
+    assert not can_allocate(model, fewer, n)
 
 
 def test_chances_of_overflow_are_probabilities():

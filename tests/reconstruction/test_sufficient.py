@@ -25,7 +25,6 @@ from cogniload_repro.reconstruction.sufficient import (
     derive_each,
     deviations,
     exact_statistics,
-    fit_statistics,
     lattice_step,
     least_deviation,
     missing_ratios,
@@ -39,6 +38,7 @@ from cogniload_repro.reconstruction.sufficient import (
 from cogniload_repro.statistics.capacity import capacity_points, grid_means
 from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X
 from cogniload_repro.statistics.fits import glm_table
+from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.regression import fit_glm
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -119,7 +119,7 @@ def test_recovered_statistics_print_what_is_printed(name):
     np.testing.assert_allclose(recovered.T[:3], exact_statistics(name))
     assert len(recovered.missing_ratios) == len(model.missing)
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
-    beta, _ = fit_statistics(QUADRATIC, recovered.n, recovered.T)
+    beta, _ = maximise(X[:, QUADRATIC], recovered.n, recovered.T[list(QUADRATIC)])
     misfit = max(deviations(name, beta, capacity_points(beta, grid_means(GRID))).values())
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
 

@@ -33,7 +33,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 CORE = ("*.py", "commands/fetch.py", "puzzles/*.py", "outputs/*.py", "scoring/*.py", "reconstruction/*.py",
          *(f"statistics/{name}.py" for name in ("design", "likelihood", "accuracy", "capacity",
                                                 "reconstructions")))  # fmt: skip
-_PUBLISHED = ("published/iclr2026/*", "puzzle_ids*.csv", "reconstructed/cells.csv")
+_PUBLISHED = ("published/iclr2026/*", "puzzle_ids*.csv", "reconstructed/cells.csv", "reconstructed/wordings.json")
 _COMMITTED = (*_PUBLISHED, "reconstructed/*", "companions/*", "published/companions/*", "published/submission2025/*",
               "tokenizers.json", "tokenizers/*", "prompt_tokens.parquet")  # fmt: skip
 

@@ -20,7 +20,7 @@ from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.published import CONFIDENCE
-from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, spread_band
+from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
 from cogniload_repro.statistics.accuracy import accuracy_by
@@ -70,7 +70,7 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
     shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
     if banded:
-        shown = shown.merge(spread_band(kept, "model", panel.across).drop(columns="mean"), how="left")
+        shown = shown.merge(prediction_band(kept, "model", panel.across).drop(columns="mean"), how="left")
     marks, load = marked_levels(cells), panel.at or panel.across
     marked = pd.MultiIndex.from_frame(marks.loc[marks["load"] == load, ["model", "level"]])
     here = shown[["model"]].assign(level=panel.level if panel.at else shown[panel.across])

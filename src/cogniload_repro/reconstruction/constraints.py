@@ -206,8 +206,8 @@ def bucket_sums(model: str) -> tuple[np.ndarray, np.ndarray]:
 OF_BUCKETS = np.kron(np.eye(len(CONDITIONS)), np.ones(len(ERRORS)))
 
 
-def can_spread(model: str, correct: np.ndarray, n: np.ndarray) -> bool:
-    """Say whether the errors that a table of counts leaves fit the buckets of Tables 4 and 5."""
+def can_allocate(model: str, correct: np.ndarray, n: np.ndarray) -> bool:
+    """Return whether the errors that a table of counts leaves fit the buckets of Tables 4 and 5."""
     groups, sums = bucket_sums(model)
     programme = linprog(
         np.zeros(groups.shape[1]),

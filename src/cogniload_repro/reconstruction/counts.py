@@ -16,7 +16,7 @@ from cogniload_repro.reconstruction.constraints import (
     OF_CONDITION,
     Constraints,
     bucket_sums,
-    can_spread,
+    can_allocate,
     constrain,
     expected_accuracy,
     surprise,
@@ -58,11 +58,11 @@ def _draw(recovered: Recovered, p: np.ndarray, rng: np.random.Generator) -> np.n
         basis, particular = exchanges(constraints, p)
         draw = rng.binomial(recovered.n.astype(int), p)
         k = _nearest(constraints, basis, particular, draw, p)
-        if not (constraints.met(k) and can_spread(name, k, recovered.n)):
+        if not (constraints.met(k) and can_allocate(name, k, recovered.n)):
             k = _repair(constraints, basis, k, name)
         for _ in range(_STRIDES):
             ahead = walk(constraints, basis, k, p, rng, _STEPS)
-            if can_spread(name, ahead, recovered.n):
+            if can_allocate(name, ahead, recovered.n):
                 k = ahead
         T = np.concatenate([recovered.T[:3], X[:, 3:].T @ k])
         if np.abs((predict(recovered.n, T)[0] - values) / widths).max() <= 1:

@@ -4,10 +4,9 @@ Tables 3 to 6 fix a model's sums; the most even accuracies with these sums chang
 that the prose states depart from the smooth ones by more than chance: as if each level of rho had its own effect,
 normal with one standard deviation (log-odds), the misfit. The first table, r0, is drawn around the smooth response, the
 others depart from it as much. Their mean and variance say what is likely of a number, `bounds` gives outer bounds.
-Bands integrate over the likelihood of the misfit; they assume that only whole levels of rho depart.
+Bands take the misfit as estimated, and assume that only whole levels of rho depart.
 """
 
-import shutil
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from functools import cache, partial
@@ -17,24 +16,20 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit, ndtr
-from scipy.stats import chi2, norm, t
+from scipy.special import expit
+from scipy.stats import chi2, t
 
-from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.published import ALPHA
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, level_sums, prose_along_rho
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts
+from cogniload_repro.reconstruction.reconstruct import DRAW_SEED, load_counts, write_csv
 from cogniload_repro.reconstruction.sufficient import recover, recovered_from
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
 
-#: Intervals and bands hold with this probability.
-CERTAINTY = 1 - ALPHA
 _WIDEST = 3.0  # log-odds; no estimate is sought beyond
-_GRID = np.linspace(0, 1, 201)  # misfits that a band integrates over
 
 
 class Departures(NamedTuple):
@@ -90,7 +85,7 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     best = minimize_scalar(lambda misfit: -log_likelihood(misfit, departures), bounds=(0, _WIDEST), method="bounded")
     highest = max(-best.fun, log_likelihood(0.0, departures))
     value = float(best.x) if -best.fun >= highest else 0.0
-    drop = chi2.ppf(CERTAINTY, 1) / 2
+    drop = chi2.ppf(1 - ALPHA, 1) / 2
 
     def above(misfit: float) -> float:
         return log_likelihood(misfit, departures) - highest + drop
@@ -99,69 +94,15 @@ def estimate_misfit(departures: Sequence[Departures]) -> Misfit:
     return Misfit(value, low, float(brentq(above, value, _WIDEST)))
 
 
-def estimate_without(departures: Sequence[Departures]) -> pd.DataFrame:
-    """Return the misfit without each model: model, numbers (its printed accuracies), misfit."""
-    rows = [
-        (one.model, len(one.levels), estimate_misfit([other for other in departures if other is not one]).value)
-        for one in departures
-    ]
-    return pd.DataFrame(rows, columns=["model", "numbers", "misfit"])
+def _given_sums(model: str, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return expected accuracies of points, their covariance, and their change with the effect of each level of rho.
 
-
-def widening(model: str, shares: np.ndarray, drawn: float) -> np.ndarray:
-    """Return how much wider bands are than those drawn with one misfit, when its likelihood is integrated over.
-
-    ``shares``, shape (m, 140), has the weight of each cell in each point; where the sums fix a point the result is 1.
+    All given a model's sums; ``shares``, shape (m, 140), has the weight of each cell in each point.
     """
-    _, chance, reach = _given_sums(model, shares)
-    alone, effect = np.maximum(np.diag(chance), 0), (reach**2).sum(axis=1)
-    sd, at = np.sqrt(alone[:, None] + _GRID**2 * effect[:, None]), np.sqrt(alone + drawn**2 * effect)
-    fixed = at < 1e-9
-    sd[fixed], at[fixed] = 1.0, 1.0
-    low, high = np.zeros(len(at)), 20 * at
-    for _ in range(50):
-        middle = (low + high) / 2
-        enough = (2 * ndtr(middle[:, None] / sd) - 1) @ _likelihood() >= CERTAINTY
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.where(fixed, 1.0, high / (norm.ppf((1 + CERTAINTY) / 2) * at))
-
-
-def compare_assumptions(models: Iterable[str] = NAMES) -> pd.Series:
-    """Return how much wider bands would be if more than whole levels of rho departed as much (median over points).
-
-    figure3 and figure4, with effects of each (d, rho) and (N, rho); tiles, accuracies by N and d with effects of
-    each (N, d).
-    """
-    misfit, both = estimate_misfit(find_departures()).value, [("d", "ratio_pct"), ("N", "ratio_pct")]
-    cases = {"figure3": (both[0], both), "figure4": (both[1], both), "tiles": (("N", "d"), [("N", "d")])}
-    models, found = tuple(models), {}
-    for name, (points, more) in cases.items():
-        shares, ratios = np.array(_indicators(points), float), []
-        for model in models:
-            _, chance, reach = _given_sums(model, shares)
-            extra = sum((_given_sums(model, shares, which)[2] ** 2).sum(axis=1) for which in more)
-            ratios.append(np.sqrt(1 + misfit**2 * extra / (np.diag(chance) + misfit**2 * (reach**2).sum(axis=1))))
-        found[name] = float(np.median(np.concatenate(ratios)))
-    return pd.Series(found)
-
-
-@cache
-def _likelihood() -> np.ndarray:
-    """Return the likelihood of each misfit in `_GRID`, their sum one."""
-    departures = find_departures()
-    loglik = np.array([log_likelihood(misfit, departures) for misfit in _GRID])
-    weights = np.exp(loglik - loglik.max())
-    return weights / weights.sum()
-
-
-def _given_sums(
-    model: str, shares: np.ndarray, effects: tuple[str, ...] = ("ratio_pct",)
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return expected accuracies of points, their covariance, and their change with effects, given a model's sums."""
     n, p, left = _response(model)
     weights, shares = n * p * (1 - p), shares / (shares @ n)[:, None]
-    per_effect = np.array(_indicators(effects), float).T * weights[:, None]
-    return shares @ (n * p), shares @ (left * weights) @ shares.T, shares @ left @ per_effect
+    levels = np.column_stack([GRID["ratio_pct"] == level for level in GRID["ratio_pct"].unique()])
+    return shares @ (n * p), shares @ (left * weights) @ shares.T, shares @ left @ (levels * weights[:, None])
 
 
 @cache
@@ -174,13 +115,6 @@ def _response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     weighted = (recovered.n * p * (1 - p))[:, None] * fixed
     # given the sums, a change of the cells leaves only what their fit does not take up
     return recovered.n, p, np.eye(len(p)) - weighted @ np.linalg.solve(fixed.T @ weighted, fixed.T)
-
-
-@cache
-def _indicators(columns: tuple[str, ...]) -> list[np.ndarray]:
-    """Return for each combination of levels which of the 140 cells have it."""
-    codes = GRID.groupby(list(columns)).ngroup().to_numpy()
-    return [codes == code for code in range(codes.max() + 1)]
 
 
 #: Committed tables of each model that depart from the smooth response.
@@ -218,22 +152,9 @@ def write_tables(
     tables: int = COUNT,
     seed: int = DRAW_SEED,
 ) -> Path:
-    """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
-
-    A finished model is kept in the folder ``NAME.parts`` beside the file until all are done, so that a run goes on.
-    """
-    path, models = Path(path), tuple(models)
-    folder = path.with_suffix(".parts")
-    misfit = drawn_misfit()
-    parts = [folder / f"{model.name}-{seed}-{tables}-{misfit:.6g}.csv" for model in models]
-    todo = [(model, part) for model, part in zip(models, parts, strict=True) if not part.exists()]
-    draw = partial(_write_part, misfit=misfit, tables=tables, seed=seed)
-    for _ in executor.map(draw, *zip(*todo, strict=True)):
-        pass
-    head, *rest = (part.read_text(encoding="utf-8") for part in parts)
-    write_whole(path, head + "".join(text.split("\n", 1)[1] for text in rest))
-    shutil.rmtree(folder)
-    return path
+    """Draw tables of every model and write them as one CSV file, the same whatever the number of processes."""
+    frames = executor.map(partial(_draw_model, misfit=drawn_misfit(), tables=tables, seed=seed), models)
+    return write_csv(path, frames)
 
 
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -247,41 +168,26 @@ def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(correct=np.where(known, committed_counts(cells).mean(axis=0), cells["correct"]))
 
 
-def spread_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
+def prediction_band(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     """Return mean accuracy and band of reconstructed models, pooled over all but the dims, "model" the first.
 
-    Lowest and highest (fractions) are the ends of a prediction interval for one more table (Student's t), widened
-    because the misfit is uncertain. What the cells lack of the grid is left out of the tables too.
+    Lowest and highest (fractions) are the ends of a 1 - `published.ALPHA` prediction interval for one more table
+    (Student's t). What the cells lack of the grid is left out of the tables too.
     """
     own = cells[(cells["total"] > 0) & cells["model"].isin(reconstructed_models(cells))]
     drawn = pd.DataFrame(committed_counts(own).T, index=own.index)
     groups = pd.concat([own[[*dims, "total"]], drawn], axis=1).groupby(list(dims), observed=True)
-    counts, n = groups[list(drawn)].sum(), groups["total"].sum()
-    reach = t.ppf((1 + CERTAINTY) / 2, drawn.shape[1] - 1) * np.sqrt(1 + 1 / drawn.shape[1]) * counts.std(axis=1)
-    if reach.any():  # what the tables print has no width
-        reach = reach * _widening(own, groups.ngroup().to_numpy(), len(counts))
-    mean = counts.mean(axis=1)
-    columns = {"mean": mean, "lowest": (mean - reach).clip(0), "highest": (mean + reach).clip(upper=n)}
+    counts, n, tables = groups[list(drawn)].sum(), groups["total"].sum(), drawn.shape[1]
+    mean, half_width = counts.mean(axis=1), counts.std(axis=1) * np.sqrt(1 + 1 / tables)
+    half_width *= t.ppf(1 - ALPHA / 2, tables - 1)
+    columns = {"mean": mean, "lowest": (mean - half_width).clip(0), "highest": (mean + half_width).clip(upper=n)}
     return pd.DataFrame(columns).div(n, axis=0).reset_index()
 
 
-def _widening(own: pd.DataFrame, points: np.ndarray, count: int) -> np.ndarray:
-    """Return the factor of each point, given which rows of the cells it pools."""
-    cells = pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]])
-    places = cells.get_indexer(pd.MultiIndex.from_frame(own[["N", "d", "ratio_pct"]]))
-    factors, misfit = np.ones(count), drawn_misfit()
-    for model, rows in own.reset_index(drop=True).groupby("model", observed=True).indices.items():
-        found, at = np.unique(points[rows], return_inverse=True)
-        shares = np.zeros((len(found), len(GRID)))
-        shares[at, places[rows]] = 1
-        factors[found] = widening(str(model), shares, misfit)
-    return factors
-
-
-def _write_part(model: Model, part: Path, misfit: float, tables: int, seed: int) -> None:
+def _draw_model(model: Model, misfit: float, tables: int, seed: int) -> pd.DataFrame:
     smooth = draw_counts(recover(model), np.random.default_rng([seed, MODELS.index(model)]))
     counts = np.vstack([smooth, draw_tables(model, misfit, tables, seed)])
     drawn = pd.DataFrame(counts.T, columns=[f"r{number}" for number in range(tables + 1)])
     cells = pd.concat([GRID[["N", "d", "ratio_pct"]], drawn], axis=1)
     cells.insert(0, "model", model.name)
-    write_whole(part, cells.to_csv(index=False, lineterminator="\n"))
+    return cells

@@ -35,7 +35,7 @@ _REMEDY = "restore it with git, or make it again with `cogniload reconstruct`"
 
 
 def _is_in_place(cells: pd.DataFrame) -> pd.Series:
-    """Tell by row whether it is the cell that has its place there: the models in printed order, each with the grid."""
+    """Return by row whether it is the cell that belongs there: the models in printed order, each with the grid."""
     places = np.arange(len(cells))
     own = GRID.iloc[places % len(GRID)].reset_index(drop=True)
     models = np.array(NAMES)[(places // len(GRID)).clip(max=len(NAMES) - 1)]
@@ -108,7 +108,7 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
     """Return a model's cells with their errors in buckets; which ratio an error of an (N, d) falls to is random."""
     cells = GRID.assign(model=recovered.model.name, total=recovered.n.astype(int), correct=correct)
     errors = (cells["total"] - cells["correct"]).to_numpy()
-    by_condition = spread_errors(recovered.model.name, (OF_CONDITION @ errors).astype(int))
+    by_condition = allocate_errors(recovered.model.name, (OF_CONDITION @ errors).astype(int))
     buckets = np.zeros((len(cells), len(ERRORS)), dtype=int)
     for members, counts in zip(OF_CONDITION, by_condition, strict=True):
         rows = np.flatnonzero(members)
@@ -119,10 +119,10 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
     return cells[list(COUNTS.columns)]
 
 
-def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
-    """Spread the errors of each of `CONDITIONS` over the buckets, with the sums of Tables 4 and 5 exact.
+def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:
+    """Allocate the errors of each of `CONDITIONS` over the buckets, with the sums of Tables 4 and 5 exact.
 
-    These are the whole numbers, shape (20, 5), nearest to the most even spread (ctx: as token lengths suggest).
+    These are the whole numbers, shape (20, 5), nearest to the most even allocation (ctx: as token lengths suggest).
     """
     groups, sums = bucket_sums(model)
     groups, sums = np.vstack([groups, OF_BUCKETS]), np.concatenate([sums, errors])
@@ -147,7 +147,7 @@ def spread_errors(model: str, errors: np.ndarray) -> np.ndarray:
     )
     if programme.x is None:
         raise ValueError(
-            f"the errors of {model} cannot be spread over the buckets of Tables 4 and 5 ({programme.message}); "
+            f"the errors of {model} cannot be allocated to the buckets of Tables 4 and 5 ({programme.message}); "
             "try another seed"
         )
     return np.rint(programme.x[:size]).astype(int).reshape(start.shape)

@@ -1,9 +1,10 @@
-"""Counts per cell -> worded responses that the real scorer puts into the reconstructed buckets.
+"""The default outputs: texts made from the counts that scoring gives back, so that the step `score` has work.
 
-Token counts have the means and 90th percentiles of Tables 7 to 10. Nothing else about a response is meant: which puzzle
-of a cell went wrong, and the wording, are drawn at random.
+Texts are invented; only the counts per cell and bucket, and the means and 90th percentiles of token lengths (Tables 7
+to 10), are the paper's. Which puzzle of a cell went wrong, and the wording, are drawn at random.
 """
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
@@ -25,7 +26,7 @@ from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import score_response
-from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
+from cogniload_repro.storage import RECONSTRUCTED, partition_path, read_texts, remove_parts, write_table
 
 #: Bucket of the scorer for each error column of the cells table.
 _WRONG = {column: bucket for bucket, column in BUCKET_COLUMNS.items() if column in ERRORS}
@@ -42,35 +43,9 @@ _PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"
 # A number of an odd cell is kept up to so many errors of the kin's line, which are at least those of rounding.
 _ODD_ERRORS, _ROUNDING = 2.0, 0.5
 
-_OPENINGS = (
-    "I go through the statements one after the other.\n\n",
-    "<think>\nEvery statement is applied in order, and only its matching people change.\n</think>\n\n",
-    "",
-    "Working through all statements in sequence gives the final state.\n",
-)
-# {s}: a sentence with person, property and value; {v}: the value; {c}: property and value; {p}: the person
-_WORDINGS = {
-    "valid": (
-        "{s}",
-        "**{s}**",
-        '"{s}"',
-        "So, at the end: {s}",
-        "{s}\n(This is the state after the last statement.)",
-        "Final answer:\n\n- {s}",
-        "{boxed}",
-        "In the end {p} is the one {c}.",
-    ),
-    "poi": ("{p}: {v}", "{p} -> **{v}**", "Our result for {p}: {v}", "{p}: \\boxed{{{v}}}"),
-    "last": ("Answer: {v}", "**{v}**", "\\boxed{{{v}}}", "The final value is {v}", "{v}"),
-    "other": (
-        "This puzzle has no unique solution.",
-        "The question about {p} cannot be settled.",
-        "I do not know.",
-        "Not enough facts are given.",
-        "?",
-    ),
-    "overflow": ("Next statement. The people who match it change. Next statement. The people", "Wait, once more:"),
-}
+#: Wordings by kind. {s}: a sentence with person, property and value; {v}: the value; {c}: property and value; {p}: the
+#: person; {boxed}: the sentence with the value in a box.
+_WORDINGS: dict[str, list[str]] = json.loads((RECONSTRUCTED / "wordings.json").read_text(encoding="utf-8"))
 _KINDS = {
     "correct_valid": "valid",
     "correct_poi": "poi",
@@ -150,7 +125,7 @@ def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Gene
 
 
 def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
-    """Word all responses; puzzles on which a bucket cannot be had swap it with another puzzle of their cell.
+    """Word all responses; a puzzle that cannot be worded into its bucket swaps buckets with another of its cell.
 
     The scorer finds the right value red in every sentence about Fred, for instance, and never calls one wrong.
     """
@@ -187,7 +162,7 @@ def _proposals(row, bucket: str, rng: random.Random) -> Iterator[str]:
         yield rng.choice(_WORDINGS["overflow"]) if row.overflows else ""
         return
     values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening, phrases = rng.choice(_OPENINGS), PHRASES[row.category]
+    opening, phrases = rng.choice(_WORDINGS["openings"]), PHRASES[row.category]
     for value in _from_anywhere(values, rng):
         for wording in _from_anywhere(_WORDINGS[_KINDS[bucket]], rng):
             boxed, condition = f"\\boxed{{{value}}}", phrases.condition.format(value)

@@ -261,25 +261,20 @@ class Recovered:
     max_deviation: float
 
 
-def fit_statistics(columns: tuple[int, ...], n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, float]:
-    """Fit a logistic GLM on some columns of `X` from its sufficient statistics T. See `likelihood.maximise`."""
-    return maximise(X[:, list(columns)], n, T[list(columns)])
-
-
 def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of `PRINTED` (p as log p) that statistics imply, and their derivatives by `OPEN_COLUMNS`."""
     values, jacobian = np.empty(len(PRINTED)), np.zeros((len(PRINTED), 9))
     for row, columns in enumerate((LINEAR, QUADRATIC)):
-        beta, loglik = fit_statistics(columns, n, T)
+        beta, loglik = maximise(X[:, columns], n, T[list(columns)])
         values[row] = 2 * len(columns) - 2 * loglik
         jacobian[row, list(columns)] = -2 * beta
-    full, loglik = fit_statistics(FULL, n, T)
+    full, loglik = maximise(X[:, FULL], n, T[list(FULL)])
     p = expit(X @ full)
     covariance = np.linalg.inv(X.T @ (X * (n * p * (1 - p))[:, None]))
     for row, column in enumerate(PRODUCTS.values(), start=2):
         values[row], jacobian[row] = full[column], covariance[column]
         kept = [c for c in FULL if c != column]
-        reduced, reduced_loglik = fit_statistics(tuple(kept), n, T)
+        reduced, reduced_loglik = maximise(X[:, kept], n, T[kept])
         statistic = max(2 * (loglik - reduced_loglik), 1e-12)
         slope = 2 * full
         slope[kept] -= 2 * reduced
