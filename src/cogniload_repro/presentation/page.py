@@ -122,7 +122,7 @@ class Page:
 
     def lead(self, text: str) -> Fragment:
         """Keep the first paragraph of the page, Markdown, for its ``{glue:md}`` directive, and show it in Jupyter."""
-        return self._state("lead", text)
+        return self.state("lead", text)
 
     def verdicts(self, *rows: tuple[str, Verdict] | tuple[str, Verdict, str]) -> Fragment:
         """Return the table of claims, verdicts and evidence; Markdown of ours, a second sentence of evidence follows.
@@ -136,7 +136,7 @@ class Page:
             lines.append(f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |")
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
 
-    def _state(self, key: str, text: str) -> Fragment:
+    def state(self, key: str, text: str) -> Fragment:
         """Keep Markdown that speaks of the paper, or what the build covers, under a key."""
         text = text if self.complete else markdown.escape(self.covers)
         shown = Fragment(text, f"<p>{html.escape(markdown.unescape(text))}</p>")
