@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from samples import results_of
 
 from cogniload_repro.fidelity.claims import (
-    CLAIM_COLUMNS,
     CONSTANTS,
     Share,
     evaluate_claims,
@@ -85,7 +84,6 @@ def moved(model, count, to="other", **levels):
 def test_one_row_a_claim_in_file_order():
     """Every claim of the file has its row, with its own words, a kind, a verdict and what is shown."""
     rows = baseline("reconstructed")
-    assert tuple(rows.columns) == CLAIM_COLUMNS
     pd.testing.assert_frame_equal(
         rows[["id", "location", "claim", "model", "quantity", "condition"]],
         CLAIMS[["id", "location", "claim", "model", "quantity", "condition"]],
@@ -270,8 +268,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     inside, outside = with_trough(50, "N", 20), with_trough(90, "N", 20)
     found = judge(inside, outside, with_trough(25, "N", 20))
     assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "not identified")
-    assert "50 in this reconstruction (exact)" in found.reason
-    assert "1 of 2 others" in found.reason
+    assert found.reason == "not identified: holds in 1 of 2 reconstructions"
     verdicts = [judge(cells, provenance="imported").verdict for cells in (inside, outside)]
     assert verdicts == ["exact", "differs"]
 

@@ -31,7 +31,7 @@ Number = int | float | Fraction
 
 
 class Share(NamedTuple):
-    """How many of so many models or cells something holds for."""
+    """Count of models (or cells) that satisfy a condition, and their number."""
 
     count: int  # type: ignore[assignment]  # the tuple's own count is of no use here
     of: int
@@ -71,11 +71,6 @@ _FORMS: dict[str, Callable[[float], str]] = {
 _NUMBER = r"\d+(?:\.\d+)?"
 _ENDS = {">": "neither", ">=": "left", "<": "neither", "<=": "right"}
 
-CLAIM_COLUMNS = (
-    "id", "location", "claim", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown",
-    "verdict", "reason",
-)  # fmt: skip
-
 #: Claims about the scorer and the intervals, which no outputs bear on.
 CONSTANTS: dict[str, Number] = {
     "C007": CONTEXT_TOKENS,
@@ -110,7 +105,7 @@ _ALONG_RHO = r"rho:|over rho|rho of"
 def evaluate_claims(
     results: Results, claims: pd.DataFrame | None = None, others: Iterable[pd.DataFrame] = ()
 ) -> pd.DataFrame:
-    """Recompute claims of the paper's prose; ``others`` are further reconstructions, in place of the results' cells.
+    """Recompute claims of the paper's prose; ``others`` are reconstructions, in place of the results' cells.
 
     recomputed is NaN if there are several numbers or none; shown is as the paper prints it, several as "low to high", a
     share as "20 of 22"; a claim is not_computable if the results lack what it takes, if it is unknown, or if the
@@ -122,15 +117,11 @@ def evaluate_claims(
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
         judged, reason, evidence = _judge(claim, here), "", evidence_of(claim, results.provenance)
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
-            agreeing = sum(_judge(claim, other).verdict == judged.verdict for other in others)
-            reason = (
-                f"not identified: {judged.shown} in this reconstruction ({judged.verdict}), and the same verdict in "
-                f"{agreeing} of {len(others)} others"
-            )
-            judged = NOT_COMPUTABLE
+            holds = sum(_judge(claim, other).verdict == "exact" for other in others)
+            judged, reason = NOT_COMPUTABLE, f"not identified: holds in {holds} of {len(others)} reconstructions"
         worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
         rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
-    return pd.DataFrame(rows, columns=list(CLAIM_COLUMNS))
+    return pd.DataFrame(rows).drop(columns=["value", "check"])
 
 
 def evidence_of(claim: dict[str, str], provenance: str) -> str:

@@ -121,16 +121,10 @@ CURVES = {end: f"N=100, strongest models, {end} over rho" for end in ("lowest", 
 @cache
 def prose_along_rho(model: str) -> pd.DataFrame:
     """Return the claims that state a model's accuracy at a place along rho, or compare the two ends (at one d too)."""
-    claims = _claims_along_rho()
-    return claims[claims["model"] == model]
-
-
-@cache
-def _claims_along_rho() -> pd.DataFrame:
-    claims = _claims()
+    claims = load_claims()
     ends = claims["condition"].str.removeprefix(ENDS).str.fullmatch(r"( at d=\d+)?")
-    stated = claims["condition"].isin(PROSE_RATIOS) | ends
-    return claims[stated & claims["quantity"].str.startswith("accuracy")]
+    stated = (claims["condition"].isin(PROSE_RATIOS) | ends) & claims["quantity"].str.startswith("accuracy")
+    return claims[stated & (claims["model"] == model)]
 
 
 def prose_windows(model: str, n: np.ndarray) -> list[Window]:
@@ -169,17 +163,12 @@ def curve_range(model: str) -> tuple[int, int]:
     "Curves remain between about 0.93 and 0.97" (Appendix A) of 50 puzzles: the whole numbers between, and where the
     sum of Table 5 is too small or too large for these, the next one.
     """
-    stated = _claims().set_index("condition")["value"]
+    stated = load_claims().set_index("condition")["value"]
     low, high = (Fraction(stated[CURVES[end]]) for end in ("lowest", "highest"))
     puzzles, ratios = len(GRID["d"].unique()) * BY_NAME[model].puzzles_per_cell, GRID["ratio_pct"].nunique()
     printed = correct_by("table5").set_index(["model", "N"])["correct"]
     mean = Fraction(int(printed[model, 100]), ratios)
     return min(ceil(low * puzzles), floor(mean)), max(floor(high * puzzles), ceil(mean))
-
-
-@cache
-def _claims() -> pd.DataFrame:
-    return load_claims()
 
 
 #: The 20 conditions (N, d) that Tables 4 and 5 sum over.

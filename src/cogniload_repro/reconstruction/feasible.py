@@ -121,12 +121,6 @@ def _response(model: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 COUNT = 24
 
 
-@cache
-def drawn_misfit() -> float:
-    """Return the misfit along rho (log-odds) that the tables are drawn with: as estimated, to two decimals."""
-    return round(estimate_misfit(find_departures()).value, 2)
-
-
 def draw_tables(model: Model, misfit: float, tables: int = COUNT, seed: int = DRAW_SEED) -> np.ndarray:
     """Draw different tables of correct answers that agree with everything printed for a model, shape (tables, 140).
 
@@ -152,9 +146,12 @@ def write_tables(
     tables: int = COUNT,
     seed: int = DRAW_SEED,
 ) -> Path:
-    """Draw tables of every model and write them as one CSV file, the same whatever the number of processes."""
-    frames = executor.map(partial(_draw_model, misfit=drawn_misfit(), tables=tables, seed=seed), models)
-    return write_csv(path, frames)
+    """Draw tables of every model and write them as one CSV file, the same whatever the number of processes.
+
+    They depart from the smooth response with the misfit along rho as estimated, to two decimals.
+    """
+    misfit = round(estimate_misfit(find_departures()).value, 2)
+    return write_csv(path, executor.map(partial(_draw_model, misfit=misfit, tables=tables, seed=seed), models))
 
 
 def mean_cells(cells: pd.DataFrame) -> pd.DataFrame:

@@ -43,18 +43,9 @@ _PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"
 # A number of an odd cell is kept up to so many errors of the kin's line, which are at least those of rounding.
 _ODD_ERRORS, _ROUNDING = 2.0, 0.5
 
-#: Wordings by kind. {s}: a sentence with person, property and value; {v}: the value; {c}: property and value; {p}: the
-#: person; {boxed}: the sentence with the value in a box.
-_WORDINGS: dict[str, list[str]] = json.loads((RECONSTRUCTED / "wordings.json").read_text(encoding="utf-8"))
-_KINDS = {
-    "correct_valid": "valid",
-    "correct_poi": "poi",
-    "correct_last_sentence": "last",
-    "wrong_logic": "valid",
-    "wrong_logic_poi": "poi",
-    "wrong_logic_last_sentence": "last",
-    "wrong_other": "other",
-}
+#: Openings; the kind of wording of each bucket; wordings by kind. {s}: a sentence with person, property and value; {v}:
+#: the value; {c}: property and value; {p}: the person; {boxed}: the sentence with the value in a box.
+_TEXTS = json.loads((RECONSTRUCTED / "wordings.json").read_text(encoding="utf-8"))
 
 
 def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
@@ -97,13 +88,8 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
 
 def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:
     outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(stopped=None)  # not in the paper
-    metadata = {
-        "provenance": "reconstructed",
-        "source": "worded from data/reconstructed/cells.csv",
-        "seed": str(DRAW_SEED),
-        "version": __version__,
-        "command": "cogniload download-outputs",
-    }
+    metadata = {"provenance": "reconstructed", "source": "worded from data/reconstructed/cells.csv"}
+    metadata |= {"seed": str(DRAW_SEED), "version": __version__, "command": "cogniload download-outputs"}
     write_table(path, pa.Table.from_pandas(outputs, OUTPUTS, preserve_index=False), metadata)
     return len(outputs)
 
@@ -159,12 +145,12 @@ def _word(row, bucket: str, rng: random.Random) -> str | None:
 def _proposals(row, bucket: str, rng: random.Random) -> Iterator[str]:
     """Propose responses: all values and wordings, from a random one on."""
     if bucket == "wrong_max_context":
-        yield rng.choice(_WORDINGS["overflow"]) if row.overflows else ""
+        yield rng.choice(_TEXTS["wordings"]["overflow"]) if row.overflows else ""
         return
     values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening, phrases = rng.choice(_WORDINGS["openings"]), PHRASES[row.category]
+    opening, phrases = rng.choice(_TEXTS["openings"]), PHRASES[row.category]
     for value in _from_anywhere(values, rng):
-        for wording in _from_anywhere(_WORDINGS[_KINDS[bucket]], rng):
+        for wording in _from_anywhere(_TEXTS["wordings"][_TEXTS["kinds"][bucket]], rng):
             boxed, condition = f"\\boxed{{{value}}}", phrases.condition.format(value)
             sentence, in_box = (f"{row.poi} {phrases.initial.format(said)}." for said in (value, boxed))
             yield opening + wording.format(s=sentence, boxed=in_box, c=condition, p=row.poi, v=value)

@@ -140,12 +140,10 @@ def puzzles_per_cell(model: Model, missing_ratios: tuple[int, ...]) -> np.ndarra
 
 @cache
 def exact_statistics(model: str) -> np.ndarray:
-    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5; not to be written to."""
+    """Return sum y, sum y*d and sum y*log10 N, exactly, from Tables 4 and 5."""
     by_d, by_N = (frame[frame["model"] == model] for frame in (correct_by("table4"), correct_by("table5")))
     lengths = np.log10(by_N["N"].astype(float))
-    sums = np.array([by_d["correct"].sum(), by_d["correct"] @ by_d["d"], by_N["correct"] @ lengths])
-    sums.setflags(write=False)
-    return sums
+    return np.array([by_d["correct"].sum(), by_d["correct"] @ by_d["d"], by_N["correct"] @ lengths])
 
 
 @cache
