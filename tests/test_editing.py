@@ -1,145 +1,125 @@
-"""The edits that book/edit-a-regression.md walks through, done as it says, on a copy of the mini-grid's build."""
+"""The researcher's tour of book/edit-a-regression.md: each edit of chapter 5 renders with one command."""
 
-import html
-import os
 import re
 import shlex
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.formats import format_coefficient
+from cogniload_repro.formats import format_beta
 from cogniload_repro.presentation.notebooks import run_notebook
+from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "book" / "edit-a-regression.md").read_text("utf-8")
-pytestmark = pytest.mark.slow
+MODELS = ["QwQ-32B", "Qwen3-32B", "o3-2025-04-16"]
+PAPERS = "correct ~ d + log10_N + rho + I(rho**2)"
+PRODUCT = "correct ~ d * log10_N + rho + I(rho**2)"
 
 
-def blocks(language: str, text: str = PAGE) -> list[str]:
+def blocks(language):
     """The page's blocks of code in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-
-
-def read_words(page: Path) -> str:
-    """What a browser shows of a page, without its markup."""
-    return html.unescape(re.sub(r"<[^>]+>", "", page.read_text("utf-8")))
-
-
-def make(folder: Path, *arguments: str) -> str:
-    """Run make on the mini-grid with this Python; return what it says."""
-    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "SOURCE", "FORMULA", "FAMILY", "CELLS", "DATA"}
-    done = subprocess.run(
-        ["make", *arguments, "VENV=", f"PYTHON={sys.executable}", "GRID=mini"],
-        cwd=folder, env={name: value for name, value in os.environ.items() if name not in outer},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory) -> Path:
-    """A checkout with the mini-grid built; what `make smoke` has built is taken over."""
-    folder = tmp_path_factory.mktemp("checkout")
-    names = ("src", "notebooks", "book", "Makefile")
-    data = ("published", "companions", "reconstructed", "puzzle_ids.csv", "tokenizers.json")
-    (folder / "data").mkdir()
-    for name in (*names, *(f"data/{name}" for name in data)):
-        (folder / name).symlink_to(ROOT / name)
-    if (ROOT / "data" / "build-mini").exists():
-        shutil.copytree(ROOT / "data" / "build-mini", folder / "data" / "build-mini")
-    make(folder, "reproduce", "SOURCE=", "FORMULA=", "FAMILY=", "CELLS=")
+def build(tmp_path_factory):
+    """A build with the counts of three models."""
+    folder = tmp_path_factory.mktemp("build")
+    cells = cl.load_cells(models=MODELS).drop(columns="log10_N")
+    write_table(folder / "cells.parquet", cells, {"provenance": "reconstructed"})
     return folder
 
 
-def test_one_change_goes_from_edit_to_page(checkout):
-    """The documented commands print the comparison, keep the choice and put formula and coefficients into the book."""
-    build, walk = checkout / "data" / "build-mini", PAGE.partition("## One change")[2]
-    first, second = blocks("sh", walk)[0].splitlines()
-    formula = dict(word.split("=", 1) for word in shlex.split(first) if "=" in word)["FORMULA"]
-    page = build / "book" / "_build" / "html" / "notebooks" / "05_glm.html"
-    assert formula not in read_words(page)
-    said = make(checkout, *shlex.split(first)[1:])
-    assert f"yours: {formula}, logit" in said
-    assert "over reconstructions" in said  # a part of the grid identifies no fit
-    make(checkout, *shlex.split(second)[1:])
-    words = read_words(page)
-    assert f"{formula} (logit)" in words
-    assert f'formula = "{formula}"' in words  # the parameters that the page was made with
-    assert f"Fitted here is {formula} (logit)" in words
-    fits = pd.read_csv(build / "regression.csv").query("status == 'ok'")
-    assert set(fits["formula"]) == {formula}
-    added = fits[fits["term"] == "log10_N:rho"]
-    assert len(added)
-    for coef in added["coef"]:
-        assert format_coefficient(coef) in words
-    assert "Nothing" not in make(checkout, *shlex.split(second)[1:])
-    back = blocks("sh", walk)[1].strip()
-    make(checkout, "render", *shlex.split(back)[2:])
-    assert not (build / "regression.csv").exists()
-    assert formula not in (build / "notebooks" / "05_glm.ipynb").read_text("utf-8")
+def render(build, folder, *edits, name="05_glm", **parameters):
+    """Edit a chapter's code (old text, new text), run it as `make render` does; return what each cell shows."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    for old, new in edits:
+        (cell,) = (cell for cell in notebook.cells if cell.cell_type == "code" and old in cell.source)
+        cell.source = cell.source.replace(old, new)
+    source = folder / "edited.ipynb"
+    nbformat.write(notebook, source)
+    run_notebook(source, folder / "run.ipynb", {"build": build, **parameters})
+    cells = nbformat.read(folder / "run.ipynb", as_version=4).cells
+    data = {cell.id: [output.get("data", {}) for output in cell.get("outputs", ())] for cell in cells}
+    return {name: "\n".join(one.get("text/markdown") or one.get("text/html", "") for one in shown).replace("\\", "")
+            for name, shown in data.items()}  # fmt: skip
 
 
-def test_a_notebook_takes_the_documented_parameters(checkout, tmp_path):
-    """The block of the page, pasted over the parameters of a copy, gives its formula, family and models."""
-    (block,) = blocks("python")
-    copy = checkout / "notebooks-of-mine" / "05_glm.ipynb"
-    copy.parent.mkdir()
-    notebook = nbformat.read(ROOT / "notebooks" / "05_glm.ipynb", as_version=4)
-    (cell,) = (cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
-    kept = [line for line in cell.source.splitlines() if line.startswith("build = ")]
-    cell.source = "\n".join([*kept, block])
-    nbformat.write(notebook, copy)
-    run_notebook(copy, tmp_path / "05_glm.ipynb", {"build": checkout / "data" / "build-mini"})
-    values: dict[str, object] = {}
-    exec(block, values)  # our own page
-    cells = {cell.id: cell for cell in nbformat.read(tmp_path / "05_glm.ipynb", as_version=4).cells}
-    *facts, table = (output["data"] for output in cells["other-table"].outputs)
-    assert {next(iter(fact.values())).strip("'") for fact in facts} >= {values["formula"], values["family"]}
-    rows = re.findall(r"^\| (?!Model|:--)(\S+)", table["text/markdown"], re.MULTILINE)
-    assert {row.replace("\\", "") for row in rows} == set(values["models"])
+def beta(formula, model, term):
+    """A coefficient as tables print it."""
+    fits = cl.fit(cl.load_cells(models=model), formula).set_index("term")
+    return format_beta(fits.loc[term, "coef"])
 
 
-def test_an_edited_line_of_code_changes_what_is_shown(checkout, tmp_path):
-    """A chapter computes what it shows: change one line of its code, run all, and tables and sentences are others."""
-    shown, papers = [], '(cells, "correct ~ d + log10_N + rho + I(rho**2)")'
-    for line in (papers, '(cells, "correct ~ d + rho")'):
-        notebook = nbformat.read(ROOT / "notebooks" / "05_glm.ipynb", as_version=4)
-        (cell,) = (cell for cell in notebook.cells if papers in cell.source)
-        cell.source = cell.source.replace(papers, line)
-        copy = checkout / "notebooks-edited" / str(len(shown)) / "05_glm.ipynb"
-        copy.parent.mkdir(parents=True)
-        nbformat.write(notebook, copy)
-        run_notebook(copy, tmp_path / "05_glm.ipynb", {"build": checkout / "data" / "build-mini"})
-        cells = [cell for cell in nbformat.read(tmp_path / "05_glm.ipynb", as_version=4).cells if "outputs" in cell]
-        shown.append({cell.id: str([output.get("data") for output in cell.outputs]) for cell in cells})
-    before, after = shown
-    fits = cl.fit(cl.load_cells(checkout / "data" / "build-mini"), "correct ~ d + rho")
-    columns = ["model", "term", "coef", "se", "p", "identified"]
-    assert repr(str(fits[columns].head().round(4)))[1:-1] in after["fit"]
-    assert {"fit", "glue"} <= {cell for cell in before if before[cell] != after[cell]}
+def test_a_changed_formula_reaches_table_figure_and_reason(build, tmp_path):
+    """Table 2 is made from the fit above it; the paper's own stands beside; the empty columns have their reason."""
+    shown = render(build, tmp_path, (f'formula = "{PAPERS}"', f'formula = "{PRODUCT}"'))
+    assert f"Binomial GLM {PRODUCT} (logit)" in shown["table2"]
+    assert beta(PRODUCT, "QwQ-32B", "d:log10_N") in shown["table2"]
+    assert "not defined with the term d:log10_N" in shown["table2"]
+    assert shown["picture-shown"].count("not defined with the term d:log10_N") == 2  # caption and description
+    assert beta(PAPERS, "QwQ-32B", "rho") in shown["table2-paper"]
+    assert "Table 2, recomputed" in shown["table2-paper"]
+    own = cl.glm(cl.load_cells(), "QwQ-32B", PRODUCT)
+    assert f"{own.params['d:log10_N']:.4f}" in shown["glm"]
 
 
-@pytest.mark.parametrize("sure", [False, True])
-@pytest.mark.parametrize("name", ["11_alternatives", "12_comparison"])
-def test_pages_on_one_model_of_ones_own(checkout, tmp_path, name, sure):
-    """Alternatives and comparisons are pages for one model on part of the grid too, even one that is always right."""
-    cells = pd.read_csv(ROOT / "data" / "reconstructed" / "cells.csv").query("model == 'QwQ-32B' and N <= 50")
-    if sure:
-        cells = cells.assign(correct=cells["total"], ctx=0, valid_logic=0, poi_logic=0, last_logic=0, other=0)
-    cells.assign(model="me/mine").to_csv(tmp_path / "mine.csv", index=False)
-    parameters = {"build": checkout / "data" / "build-mini", "cells_path": tmp_path / "mine.csv"}
-    run_notebook(ROOT / "notebooks" / f"{name}.ipynb", tmp_path / f"{name}.ipynb", parameters)
-    cells = nbformat.read(tmp_path / f"{name}.ipynb", as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", ())]
-    assert not [output for output in outputs if output["output_type"] == "stream"]
-    shown = "\n".join(output["data"].get("text/markdown", "") for output in outputs if "data" in output)
-    assert "Counts of mine.csv, whose origin is not recorded" in shown.replace("\\", "")
-    assert ("This needs two models with cells in common" in shown) == (name == "12_comparison")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "formula", ["correct ~ C(d) + log10_N + C(ratio_pct)", "correct ~ bs(rho, df=4) + poly(d, 2)", "correct ~ 1",
+                "correct ~ np.log(N) - 1", "correct ~ d + log10_N + rho"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["05_glm", "07_aic", "11_alternatives"])
+def test_any_formula_renders(build, tmp_path, formula, name):
+    """Factors, splines, no covariate at all and no intercept: a table or a status, never an error."""
+    shown = render(build, tmp_path, name=name, formula=formula)
+    if name == "05_glm":
+        assert f"Binomial GLM {formula} (logit)" in shown["table2"]
+
+
+@pytest.mark.slow
+def test_a_term_of_ones_own_and_another_link(build, tmp_path):
+    """Any expression of the covariates is a term; a probit is not identified and shows no stars."""
+    formula = "correct ~ d + log10_N + rho + I((rho - 0.5) ** 3)"
+    shown = render(build, tmp_path, formula=formula, family="probit")
+    assert f"Binomial GLM {formula} (probit)" in shown["table2"]
+    assert "not identified" in shown["table2"]
+    assert "*" not in re.findall(r"^\| QwQ-32B.*$", shown["table2"], re.MULTILINE)[0]
+
+
+@pytest.mark.slow
+def test_a_model_is_dropped(build, tmp_path):
+    """A list of models reaches every table and figure of the chapter."""
+    shown = render(build, tmp_path, models=MODELS[:2])
+    for cell in ("fit", "table2", "intervals-shown"):
+        assert "QwQ" in shown[cell] or cell == "fit"
+        assert "o3-" not in shown[cell]
+    assert "of 2 models" in shown["picture-shown"]
+
+
+@pytest.mark.slow
+def test_refit_with_statsmodels_and_add_a_column(build, tmp_path):
+    """Robust standard errors of `cl.glm` become a column of the table in two lines of visible code."""
+    robust = (
+        "fits['robust'] = [cl.glm(cells, m).model.fit(cov_type='HC1').bse[t] for m, t in zip(fits.model, fits.term)]"
+    )
+    line = 'fits[["model", "term", "coef", "se", "p", "identified"]].head().round(4)'
+    shown = render(build, tmp_path, (line, robust + "\n" + line.replace('"se", ', '"se", "robust", ')))
+    expected = cl.glm(cl.load_cells(), "QwQ-32B").model.fit(cov_type="HC1").bse["Intercept"]
+    assert "robust" in shown["fit"]
+    assert f"{expected:.4f}" in shown["fit"]
+
+
+def test_the_pages_own_examples_can_be_fitted():
+    """Its command and its block of parameters name formulas, families and models that there are."""
+    (command,) = (line for line in blocks("sh")[0].splitlines() if "FORMULA" in line)
+    given = dict(word.split("=", 1) for word in shlex.split(command) if "=" in word)
+    assert cl.fit(cl.load_cells(models="QwQ-32B"), given["FORMULA"])["status"].eq("ok").all()
+    assert f"formula: {given['FORMULA']}\n" in blocks("yaml")[0]
+    values = {}
+    exec(blocks("python")[0], values)  # our own page
+    cells = cl.load_cells(models=values["models"])
+    assert cl.fit(cells, values["formula"], values["family"])["status"].eq("ok").all()

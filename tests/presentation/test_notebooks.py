@@ -176,8 +176,8 @@ def test_committed_notebook_is_clean_and_thin(source):
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose))
 
 
-@pytest.mark.parametrize("name", ["05_glm", "06_interactions", "11_alternatives"])
+@pytest.mark.parametrize("name", ["05_glm", "06_interactions", "07_aic", "11_alternatives"])
 def test_regression_notebooks_take_a_formula(name):
-    """The regression notebooks can be given a formula, a family, models and another table of cells."""
+    """The regression notebooks can be given a formula, a family and models."""
     (source,) = (source for source in _SOURCES if source.stem == name)
-    assert set(papermill.inspect_notebook(source)) == {"build", "models", "cells_path", "formula", "family"}
+    assert set(papermill.inspect_notebook(source)) >= {"build", "models", "formula", "family"}

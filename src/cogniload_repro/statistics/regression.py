@@ -94,10 +94,11 @@ def glm(
     Returns
     -------
     GLMResults
-        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``,
-        ``get_robustcov_results()``, ``get_prediction()`` and so on. Its log-likelihood is that of the counts: larger
-        than the Bernoulli one of `fits.fit` by a constant, the sum of log C(total, correct). ``model.spec`` builds the
-        columns for other cells: ``results.predict(results.model.spec.get_model_matrix(cells))``.
+        Of `statsmodels.GLM` on the counts (correct, wrong) of each configuration: ``summary()``, ``get_prediction()``,
+        ``model.fit(cov_type="HC1")`` and so on. Its log-likelihood is that of the counts: larger than the Bernoulli one
+        of `fits.fit` by a constant, the sum of log C(total, correct). ``model.spec`` builds the columns for other
+        cells: ``results.predict(results.model.spec.get_model_matrix(cells))``. Of reconstructed counts it is the fit of
+        one sample; `fits.fit` tells whether the printed tables identify it.
 
     Raises
     ------
