@@ -50,7 +50,6 @@ EVIDENCE = {
     ),
     "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
     "outputs": ("info", "scored outputs", "Scored model outputs"),
-    "counts": ("info", "another table", "Counts of another table"),
 }
 MAX_COLUMNS = 8
 #: A cell that holds numbers alone, with signs, stars and units, as an interval or a share; or nothing.
@@ -168,11 +167,9 @@ class Page:
         self.facts(**load_claims().set_index("id")["value"])
 
     def badge(self, evidence: str) -> str:
-        """Return the badge of a figure or table as Markdown, with the name of a table that replaces the cells."""
-        known = self._evidence(evidence)
-        color, words, _ = EVIDENCE[known]
-        name = self.note if known not in ("", "published", "synthetic") and self.cells.attrs.get("cells") else ""
-        return " ".join(filter(None, [words and f"{{bdg-{color}}}`{words}`", markdown.escape(name)]))
+        """Return the badge of a figure or table as Markdown."""
+        color, words, _ = EVIDENCE[self._evidence(evidence)]
+        return f"{{bdg-{color}}}`{words}`" if words else ""
 
     def figure(
         self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
@@ -290,7 +287,7 @@ class Page:
         if evidence in ("", "published", "synthetic", "outputs"):
             return evidence
         if not self.reconstructed:
-            return "outputs" if self.cells.attrs.get("provenance") else "counts"
+            return "outputs"
         partial = coverage(self.cells)[0] < len(PAPER_GRID)
         return "one reconstruction" if partial and evidence == "identified" else evidence
 
