@@ -22,7 +22,7 @@ def test_cells_come_from_the_committed_table_or_a_build(tmp_path):
     assert built.attrs == {"provenance": "imported"}
     for cells in (committed, built):
         assert (10 ** cells["log10_N"]).round().astype(int).tolist() == cells["N"].tolist()
-    assert describe_cells(built.query("d == 1")) == "Partial grid: 1 of the paper's 140 cells"
+    assert describe_cells(built.query("d == 1")) == "Partial grid: 2 of the paper's 140 cells"
 
 
 def test_some_models_can_be_asked_for():

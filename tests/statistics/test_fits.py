@@ -97,17 +97,6 @@ def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger
         assert np.isnan(row["lr_p"])
 
 
-def test_changed_coefficients_are_named():
-    """A shared coefficient whose sign or significance differs is listed with both values; others are not."""
-    assert compare_fits(QWQ, QUADRATIC)["changes"].item() == ""
-    changed = compare_fits(QWQ, PRODUCT)["changes"].item()
-    before, after = fit_glm(QWQ), fit_glm(QWQ, PRODUCT)
-    d = [fit.coef[fit.terms.index("d")] for fit in (before, after)]
-    assert d[0] * d[1] < 0
-    assert changed.startswith(f"d {d[0]:.3g}***")
-    assert "rho" not in changed
-
-
 def test_fits_say_what_was_fitted_to_what():
     """Formula, family and the cells' provenance go with the table, through a subset too."""
     cells = QWQ.copy()

@@ -98,7 +98,6 @@ def test_comparisons_have_ranges_where_one_side_has():
     assert cubic["lr_p"].isna().all()
     assert (cubic["daic_p10"] < cubic["daic"]).all()
     assert (cubic["daic"] < cubic["daic_p90"]).all()
-    assert (cubic["changes"] == "").all()
     product = cl.compare_fits(CELLS, "correct ~ d * log10_N + rho + I(rho**2)")
     assert product["identified"].all()
     assert product["lr_p"].notna().all()

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2, norm
 
-from cogniload_repro.formats import stars
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import capacity
 from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
@@ -128,11 +127,10 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     each, parts = _each(cells, fits), []
     for model, own in each.groupby("model", sort=False, observed=True):
         fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
-        betas = own.pivot_table("coef", "reconstruction", "term", dropna=False).reindex(
-            columns=PAPER_TERMS, fill_value=0
-        )
+        betas = own.pivot_table("coef", "reconstruction", "term", dropna=False)
+        betas = betas.reindex(columns=PAPER_TERMS, fill_value=0).to_numpy(float)
         means = capacity.grid_means(cells[cells["model"] == model])
-        points = pd.DataFrame(capacity.many_points(betas.to_numpy(float), means), betas.index)
+        points = pd.DataFrame(capacity.many_points(betas, means), fits.index)
         with np.errstate(over="ignore"):
             points["ecl50"] = 10 ** points["ecl50"]
         parts.append(pd.concat([fits[["model"]], points, fits[["status", "identified"]]], axis=1))
@@ -162,10 +160,9 @@ def compare_fits(
         One row per model: model; status, df (coefficients), loglik, aic and bic, and with the prefix ``against_`` the
         same of the other; daic and dbic (less the other's); larger ("formula" or "against" where one of the two is
         nested in the other, "same" where they are one model, else ""); where one is the larger lr (twice the gain in
-        log-likelihood), lr_df and lr_p (likelihood-ratio test); changes (coefficients of both that change sign or
-        significance at `published.ALPHA`, as text). NaN where a fit has failed or, as for quasi-binomial, has no
-        likelihood. Last identified, daic_p10, daic_p90, lr_p_p10 and lr_p_p90: where the comparison is not identified,
-        numbers are medians of the samples (these four 10 and 90% quantiles), lr_p is NaN and changes empty.
+        log-likelihood), lr_df and lr_p (likelihood-ratio test). NaN where a fit has failed or, as for quasi-binomial,
+        has no likelihood. Last identified, daic_p10, daic_p90, lr_p_p10 and lr_p_p90: where the comparison is not
+        identified, numbers are medians of the samples (these four 10 and 90% quantiles) and lr_p is NaN.
 
     Raises
     ------
@@ -229,16 +226,14 @@ def compare_each(
     for name in ("aic", "bic"):
         both[f"d{name}"] = both[name] - both[f"against_{name}"]
     _test_ratios(both, _joint_ranks(cells, formulas) if same_family else {})
-    changes = _name_changes(yours, other)
-    return both.assign(changes=[changes.get(model, "") for model in both["model"]])
+    return both
 
 
 def summarise_comparison(each: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model from `compare_each`: medians and ranges where the comparison is not identified."""
     numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
     compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
-    changes = compared["changes"].where(compared["identified"], "")
-    return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]), changes=changes)
+    return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]))
 
 
 def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") -> pd.DataFrame:
@@ -303,15 +298,11 @@ def _describe(each: pd.DataFrame, prefix: str) -> pd.DataFrame:
 def _joint_ranks(cells: pd.DataFrame, formulas: list[str]) -> dict[str, int]:
     """Return by model the dimension that the columns of both formulas span together, where they have values."""
     loads = sorted({name for one in formulas for name in name_covariates(one)} & set(cells.columns))
-    ranks, by_grid = {}, {}
+    ranks = {}
     for model, group in cells[cells["total"] > 0].groupby("model", sort=False, observed=True):
-        if group[loads].isna().any(axis=None):
-            continue
-        grid = group[loads].to_numpy().tobytes()
-        if grid not in by_grid:  # most models share a grid
+        if not group[loads].isna().any(axis=None):
             both = np.hstack([build_design(group, formula)[0].to_numpy() for formula in formulas])
-            by_grid[grid] = int(np.linalg.matrix_rank(both / np.abs(both).max(axis=0), tol=1e-8))
-        ranks[model] = by_grid[grid]
+            ranks[model] = int(np.linalg.matrix_rank(both / np.abs(both).max(axis=0), tol=1e-8))
     return ranks
 
 
@@ -324,22 +315,6 @@ def _test_ratios(both: pd.DataFrame, ranks: dict[str, int]) -> None:
     both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(nested & (df != 0))
     both["lr_df"] = df.abs().where(nested, 0)
     both["lr_p"] = chi2.sf(both["lr"].clip(lower=0), both["lr_df"])
-
-
-def _name_changes(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, str]:
-    """Return, by model, the shared coefficients whose sign or significance differs, each as other -> one with stars."""
-    shared = other.merge(one, on=["model", "term", "reconstruction"], suffixes=("", "_new"))
-    shared = shared[(shared["term"] != "Intercept") & shared["coef"].notna() & shared["coef_new"].notna()]
-    turned = (shared["coef"] * shared["coef_new"] < 0) | ((shared["p"] < ALPHA) != (shared["p_new"] < ALPHA))
-    changes: dict[str, str] = {}
-    for row in shared[turned].itertuples():
-        text = f"{row.term} {_starred(row.coef, row.p)} -> {_starred(row.coef_new, row.p_new)}"
-        changes[row.model] = f"{changes[row.model]}, {text}" if row.model in changes else text
-    return changes
-
-
-def _starred(coef: float, p: float) -> str:
-    return f"{coef:.3g}{stars(p) if p < ALPHA else ' (n.s.)'}"
 
 
 def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
