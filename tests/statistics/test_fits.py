@@ -240,13 +240,12 @@ assert source.count("ALPHA = 0.05") == 1
 exec(source.replace("ALPHA = 0.05", "ALPHA = 0.01"), vars(published))
 
 import cogniload_repro as cl
-from cogniload_repro.reconstruction.feasible import CERTAINTY
 from cogniload_repro.robustness.comparisons import judge
 from cogniload_repro.statistics.fits import aic_table
 cells = cl.load_cells(models=["QwQ-32B", "DeepSeek-R1-Distill-Qwen-7B"])  # its p_LR is 0.04
 row = cl.fit(cells).query("model == 'QwQ-32B'").iloc[1]
 ecl50 = cl.intervals(cells).query("model == 'QwQ-32B' and point == 'ecl50'").iloc[0]
-print(published.CONFIDENCE, round(CERTAINTY, 6), round((row.high - row.low) / row.se, 3), judge(0.03, 0.5))
+print(published.CONFIDENCE, round((row.high - row.low) / row.se, 3), judge(0.03, 0.5))
 print(round(ecl50.profile_high - ecl50.profile_low, 1))
 table6 = cl.tables.table6(aic_table(cells))
 print(published.STARRED, table6.bold["p_lr"].all(), table6.caption)
@@ -257,7 +256,7 @@ def test_our_level_moves_our_intervals_and_verdicts_and_not_the_papers_stars():
     """With ALPHA = 0.01 intervals are 99% wide and p = 0.03 shows no difference; bold type of Table 6 stays at 0.05."""
     run = subprocess.run([sys.executable, "-c", _STRICTER], capture_output=True, text=True, check=True)
     ours, width, papers = run.stdout.splitlines()
-    assert ours == f"99% 0.99 {2 * norm.ppf(0.995):.3f} inconclusive"
+    assert ours == f"99% {2 * norm.ppf(0.995):.3f} inconclusive"
     ecl50 = intervals(load_cells(models=["QwQ-32B"])).query("point == 'ecl50'").iloc[0]
     assert float(width) > 1.2 * (ecl50["profile_high"] - ecl50["profile_low"])
     assert papers.startswith("0.05 True ")
