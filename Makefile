@@ -6,18 +6,19 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # ---- variables that a user may set -------------------------------------------------------------------------------
-GRID ?= paper
+GRID ?= $(or $(shell sed -n 's/^grid: *//p' params.yaml),paper)
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 VENV ?= .venv
 PYTHON ?= python3
-# SOURCE, MAX_REJECTED, SCORER, FORMULA, FAMILY and CELLS, when given, are checked and kept in the build folder for later
-# calls; an empty one goes back to the default. MODEL names a model to add or to remove.
+# SOURCE, ADD, MAX_REJECTED, SCORER, FORMULA, FAMILY and MODELS take the place of those of params.yaml for one call.
 
 # ---- checked as they stand, before make expands them or a shell reads them ---------------------------------------------
 digits = $(subst 9,,$(subst 8,,$(subst 7,,$(subst 6,,$(subst 5,,$(1))))))
 not_digits = $(call digits,$(subst 4,,$(subst 3,,$(subst 2,,$(subst 1,,$(subst 0,,$(1)))))))
+ifeq ($(filter file,$(origin GRID)),)
 ifneq ($(filter-out paper mini,$(value GRID))$(words $(value GRID)),1)
 $(error GRID is '$(value GRID)'; choose GRID=paper or GRID=mini)
+endif
 endif
 ifeq ($(filter file,$(origin JOBS)),)
 ifneq ($(words $(value JOBS))$(call not_digits,$(value JOBS)),1)
@@ -29,17 +30,17 @@ unsafe := ; & | < > ' " ` * ? \ $$ ! ~ { } ( ) [ ] \# : %
 ifneq ($(word 2,$(value VENV))$(strip $(foreach sign,$(unsafe),$(findstring $(sign),$(value VENV)))),)
 $(error VENV is '$(value VENV)'; choose a folder without blanks and signs of the shell in its name)
 endif
-$(foreach name,source max_rejected scorer formula family cells model grid jobs venv,\
+$(foreach name,source add max_rejected scorer formula family models grid jobs venv,\
 	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
 
 # ---- derived -----------------------------------------------------------------------------------------------------
 BUILD := data/build$(if $(filter-out paper,$(GRID)),-$(GRID))
 
 # a reader's text goes to the command in the environment, as it stands: make does not expand it, no shell reads it
-CHOICES := SOURCE MAX_REJECTED SCORER FORMULA FAMILY CELLS MODEL
-$(foreach name,$(CHOICES),$(if $(filter undefined default,$(origin $(name))),,\
-	$(eval export COGNILOAD_CHOSEN_$(name) := $$(value $(name)))))
-unexport $(CHOICES)
+GIVEN := SOURCE ADD MAX_REJECTED SCORER FORMULA FAMILY MODELS
+$(foreach name,$(GIVEN),$(if $(filter undefined default,$(origin $(name))),,\
+	$(eval export COGNILOAD_$(name) := $$(value $(name)))))
+unexport $(GIVEN)
 
 ifeq ($(VENV),)
 PY := $(PYTHON)
@@ -62,13 +63,14 @@ unexport PYTHONOPTIMIZE
 # one thread a process: JOBS says how many there are
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# compiled modules are kept, or every process would compile them again
+unexport PYTHONDONTWRITEBYTECODE
 COGNILOAD := "$(PY)" -m cogniload_repro
-# the command tracks up-to-date steps by content hash; targets are phony
-MADE := --build "$(BUILD)" --grid $(GRID) --jobs $(JOBS)
+HERE := --build "$(BUILD)" --jobs $(JOBS)
 
 .NOTPARALLEL:
 
-.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render add remove choices smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -80,22 +82,31 @@ help:  ## this list
 	@echo "  JOBS=n             processes                                     (now $(JOBS))"
 	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
 	@echo
-	@echo "Choices, kept for later calls; an empty one goes back to the paper's:"
-	@echo "  SOURCE=...         real outputs: a folder, file, archive or address; SOURCE=reconstructed goes back"
-	@echo "  MAX_REJECTED=n     rows of SOURCE that may be unusable; 0 by default"
+	@echo "Parameters, for this call in place of those of params.yaml:"
+	@echo "  SOURCE=...         real outputs: a folder, file, archive or address"
+	@echo "  ADD='... ...'      other outputs, whose models stand beside those"
+	@echo "  MAX_REJECTED=n     rows of a source that may be unusable; 0 by default"
 	@echo "  SCORER=...         how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
 	@echo "  FORMULA='...'      another regression, such as 'correct ~ d * log10_N + rho + I(rho**2)'"
 	@echo "  FAMILY=...         logit, probit, cloglog or quasi-binomial"
-	@echo "  CELLS=...          another table of cells for the regressions, CSV or Parquet"
+	@echo "  MODELS='a, b'      the models of the chapters with regressions"
 
 # ---- environment -------------------------------------------------------------------------------------------------
 env: $(ENV)  ## the environment in .venv, from requirements.lock
 
 ifneq ($(VENV),)
-# into $(1): uv installs in half the time of pip, and compiles while it does; where it cannot be had, pip will do
+# into $(1): uv installs in half the time of pip; where it cannot be had, pip will do
 install = if "$(PY)" -m uv --version >/dev/null 2>&1; then \
-		UV_COMPILE_BYTECODE=1 "$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
-	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check $(2); fi
+		"$(PY)" -m uv pip install --quiet --python "$(1)/bin/python" $(2); \
+	else "$(PY)" -m pip --python "$(1)/bin/python" install --quiet --disable-pip-version-check --no-compile $(2); fi
+
+# it says which checkout's package is in it, and is no other's
+OWNER := $(shell cat "$(VENV)/.ready" 2>/dev/null)
+ifneq ($(OWNER),)
+ifneq ($(OWNER),$(CURDIR))
+$(error $(VENV) is the environment of $(OWNER); choose another folder for this checkout)
+endif
+endif
 
 $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	@echo "== environment in $(@D) (about a minute)"
@@ -103,7 +114,7 @@ $(VENV)/.ready: requirements.lock requirements-uv.lock pyproject.toml
 	-@"$(PY)" -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@$(call install,$(@D),-r requirements.lock)
 	@$(call install,$(@D),--no-deps --no-build-isolation -e .)
-	@touch $@
+	@pwd > $@
 
 # an environment of its own, which sees the other: with JupyterLab beside them, the book's own steps would start 2 s later
 $(VENV)-lab/.ready: requirements-lab.lock $(ENV)
@@ -124,7 +135,7 @@ $(VENV)-evaluate/.ready: requirements-evaluate.lock pyproject.toml $(ENV)
 endif
 
 lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
-	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m cogniload_repro lab --build "$(BUILD)" $(LAB)
+	@"$(if $(VENV),$(VENV)-lab/bin/python,$(PY))" -m jupyterlab --ServerApp.root_dir=notebooks $(LAB)
 
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
@@ -132,21 +143,50 @@ tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengt
 	@$(COGNILOAD) fetch-tokenizers
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
+# These targets write the parameters that have changed to $(BUILD)/params, and follow the rules below with the folder locked.
+chain = @$(COGNILOAD) prepare $(1) --grid $(GRID) --build "$(BUILD)" -- $(MAKE) -f Makefile --no-print-directory MAKEFLAGS= \
+	GRID=$(GRID) JOBS=$(JOBS) VENV=$(VENV) PYTHON="$(PYTHON)" $(2)
+
 reproduce: render  ## download-outputs, score, fit, render: the whole book
-download-outputs: $(ENV)  ## the models' outputs (reconstructed, or from SOURCE=)
-	@$(COGNILOAD) reproduce outputs $(MADE)
+download-outputs: $(ENV)  ## the models' outputs (reconstructed, or from SOURCE=), and those of ADD=
+	$(call chain,added,$(BUILD)/outputs/.made)
 score: $(ENV)  ## score the outputs and count them by cell
-	@$(COGNILOAD) reproduce scores $(MADE)
+	$(call chain,scores,$(BUILD)/cells.parquet)
 fit: $(ENV)  ## the regressions, and printed numbers compared with recomputed ones
-	@$(COGNILOAD) reproduce regression $(MADE)
+	$(call chain,scores,$(BUILD)/fidelity.csv)
 render: $(ENV)  ## notebooks and book
-	@$(COGNILOAD) reproduce book $(MADE)
-add: $(ENV)  ## add the models of SOURCE= to those that are there
-	@$(COGNILOAD) add $(MADE)
-remove: $(ENV)  ## remove MODEL=, or every model of SOURCE=
-	@$(COGNILOAD) remove $(MADE)
-choices: $(ENV)  ## what is chosen for the build
-	@$(COGNILOAD) choose --build "$(BUILD)"
+	$(call chain,notebooks,$(BUILD)/book/_build/html/index.html)
+	@echo "The book: $(BUILD)/book/_build/html/index.html"
+
+# what the rules look at: modules of the folders that a step uses, committed data, pages
+SRC := src/cogniload_repro
+modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
+STATISTICS := $(foreach name,design likelihood accuracy capacity reconstructions,$(SRC)/statistics/$(name).py)
+PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
+COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
+	data/published/submission2025/* data/tokenizers.json data/tokenizers/* data/prompt_tokens.parquet)
+PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
+PARAMS := $(BUILD)/params
+
+# the paper's part is kept where only the added sources have changed
+$(BUILD)/outputs/.made: $(PARAMS)/outputs.yaml $(PARAMS)/added.yaml $(call modules,puzzles outputs scoring reconstruction) \
+		$(STATISTICS) $(SRC)/commands/outputs.py $(PUBLISHED)
+	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.yaml,$?),,--only-added)
+
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.yaml $(call modules,scoring)
+	$(COGNILOAD) score $(HERE)
+
+# glm.parquet and the other fits, then fidelity.csv
+$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustness reconstruction fidelity prompts) $(COMMITTED)
+	$(COGNILOAD) fit --build "$(BUILD)"
+
+# in one command, side by side; where nothing but a notebook's own code or text is new, no other one is run
+$(BUILD)/notebooks/.made: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.yaml $(wildcard notebooks/*.ipynb) \
+		$(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
+	$(COGNILOAD) run-notebooks $(HERE) $(if $(filter-out notebooks/% $(PARAMS)/%,$?),--all)
+
+$(BUILD)/book/_build/html/index.html: $(BUILD)/notebooks/.made $(PAGES) $(SRC)/commands/book.py
+	$(COGNILOAD) build-book $(HERE)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid
@@ -184,7 +224,7 @@ reconstruct: $(ENV)  ## make data/reconstructed/cells.csv again from the printed
 feasible: $(ENV)  ## resample the tables consistent with the paper (15 minutes)
 	@$(COGNILOAD) feasible --jobs $(JOBS)
 
-clean:  ## remove everything built, your choices with it; .venv and downloads stay
+clean:  ## remove everything built; .venv and downloads stay
 	@for build in data/build data/build-mini; do \
 		if [ -d $$build ]; then find $$build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +; fi; \
 	done

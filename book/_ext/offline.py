@@ -158,9 +158,15 @@ def _take_in_icons(static):
     (static / "scripts" / "fontawesome.js").unlink(missing_ok=True)
 
 
+def _read_side_by_side(app):
+    """Say of an extension what it does not say itself: it numbers sections when every page has been read."""
+    app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
+
+
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
     app.add_config_value("left_out", [], "env")
+    app.connect("builder-inited", _read_side_by_side)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("html-page-context", _drop_thebe, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)

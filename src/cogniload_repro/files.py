@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 from uuid import uuid4
 
 #: File in a folder by which a process keeps others out; its text is the process's number.
@@ -75,27 +76,31 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
 
 
 @contextmanager
-def locked(folder: str | Path) -> Iterator[None]:
-    """Keep a folder for this process and those that it starts, however they end; ValueError names one at work there."""
+def locked(folder: str | Path) -> Iterator[TextIO | None]:
+    """Keep a folder for this process and those that it starts; ValueError names the one that is at work there.
+
+    Yields the file of the lock, or None where a parent of this process has it: a process that inherits the file keeps
+    the folder locked as long as it lives.
+    """
     import fcntl  # not on every system, and not needed to read
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / LOCK, "a+", encoding="utf-8") as file:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip()
             if holder != str(os.getppid()):
                 who = f"process {holder or 'of another run'}"
                 raise ValueError(f"{who} is at work in {folder}; wait until it has ended, or end it") from None
-            yield
+            yield None
             return
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        yield
+        yield file
         file.truncate(0)
 
 

@@ -1,14 +1,12 @@
 """The steps between outputs and book: scores, fits, and the comparison with the paper."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from cogniload_repro.commands.choices import PAPERS_SCORER, read_choices
 from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, say, takes
-from cogniload_repro.commands.steps import read_grid
+from cogniload_repro.commands.params import Parameters, made_with, read_parameters, write_parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -20,34 +18,29 @@ if TYPE_CHECKING:
     "--scorer",
     help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D (default); prose: its text; late_drop, "
     "cut_windows, last_mention: one difference each; answer_only: ignore the reasoning (not the paper's rule). Without "
-    "it, the one chosen for the build (SCORER=); scores of another are kept beside these, in readings/NAME.",
+    "it, the one of params.yaml; scores of another are kept beside these, in readings/NAME.",
 )
 @click.option("--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786.")
-@click.option(
-    "--build", default="data/build", show_default=True, help="Build folder, here or in a store: s3://bucket/build."
-)
-@JOBS
-def score(scorer: str | None, scheduler: str | None, build: str, jobs: int) -> None:
+@takes(BUILD, JOBS)
+def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.scoring import cells, readings, scores, verdict
-    from cogniload_repro.storage import as_place
 
-    outputs = as_place(build)
-    local = outputs if isinstance(outputs, Path) else None  # a store has no choices and no locks
-    usual = (local and read_choices(local).scorer) or PAPERS_SCORER
-    place = readings.place_scores(outputs, scorer := scorer or usual, usual)
+    parameters = read_parameters()
+    place = readings.place_scores(build, scorer := scorer or parameters.scorer, parameters.scorer)
     rule = verdict.find_reading(scorer)
-    with locked(local) if local and local.is_dir() else nullcontext():
+    with locked(build):
+        if place == build:
+            write_parameters(build, "scores", parameters)
         with open_executor(jobs, scheduler) as executor:
-            scores.score_dataset(outputs / "outputs", outputs / "puzzles.parquet", place / "scores", executor, rule)
+            scores.score_dataset(build / "outputs", build / "puzzles.parquet", place / "scores", executor, rule)
         frame = cells.write_cells(place / "scores", place / "cells.parquet")
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
-    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != PAPERS_SCORER else ""))
+    say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != Parameters.scorer else ""))
     say(print_scores(cells.read_summary(place / "scores", "endings")))
-    if local:
-        _say_rejected(local)
+    _say_rejected(build)
 
 
 def _count(number: int, noun: str) -> str:
@@ -104,7 +97,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
     from cogniload_repro.statistics.regression import QUADRATIC
 
     formula, family = regression["formula"] or QUADRATIC, regression["family"] or "logit"
-    cells = cell_tables.load_cells(regression["cells"] or build, models or None)
+    cells = cell_tables.load_cells(build, models or None)
     origin, fitted = cell_tables.describe_cells(cells), fits.fit(cells, formula, family)
     if out is not None:
         kept = fitted.assign(formula=formula, family=family, cells=origin)
@@ -140,7 +133,7 @@ def _fit_paper(build: Path) -> None:
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {what} for {row.model}: {row.status}")
     puzzles = build / "puzzles.parquet"
-    if read_grid(build) == "paper" and puzzles.exists():
+    if made_with(build).grid == "paper" and puzzles.exists():
         write_prompt_counts(puzzles, build / "prompt_tokens.parquet", Path("data/tokenizers"))
     _compare(build)
 
@@ -171,8 +164,8 @@ def _compare(build: Path) -> "pd.DataFrame":
 
         prompts = comparison.prompt_rows(comparison.compare_prompts(counts.load_prompt_counts(build)))
     fidelity = ledger.compare(found, prompts)
-    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": found.provenance})
+    write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))  # last: make looks at it
     say(ledger.scoreboard(fidelity).to_string(index=False))
     say(ledger.LEGEND)
     return fidelity

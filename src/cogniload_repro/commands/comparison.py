@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cogniload_repro.commands.options import BUILD, CELLS, say
+from cogniload_repro.commands.options import BUILD, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,6 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
 @click.command("compare-models")
 @click.argument("first")
 @click.argument("second")
-@CELLS
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -35,7 +34,7 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
     help="Compare at each level of this load, or in each cell (may be repeated).",
 )
 @BUILD
-def compare_models(first: str, second: str, cells: str | None, margin: float, by: tuple[str, ...], build: Path) -> None:
+def compare_models(first: str, second: str, margin: float, by: tuple[str, ...], build: Path) -> None:
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
@@ -52,8 +51,8 @@ def compare_models(first: str, second: str, cells: str | None, margin: float, by
     from cogniload_repro.robustness.comparisons import compare_models as compare
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
-    built = cells is None and (build / "cells.parquet").exists()
-    counts = load_cells(build if built else cells)
+    built = (build / "cells.parquet").exists()
+    counts = load_cells(build if built else None)
     first, second = (_find_name(name, counts["model"].unique()) for name in (first, second))
     say(f"{first} minus {second}")
     identified, marked = True, False

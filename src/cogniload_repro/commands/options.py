@@ -23,8 +23,6 @@ JOBS = click.option(
 GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
 )
-#: What make hands on to all of its commands.
-MADE = (GRID, BUILD, JOBS)
 KEY_ORDER = click.option(
     "--key-order",
     help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
@@ -36,12 +34,10 @@ READ_AS = (
     click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
     KEY_ORDER,
 )
-CELLS = click.option("--cells", help="Another table of cells, CSV or Parquet; default: the build's.")
 #: A regression.
 REGRESSION = (
     click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
     click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
-    CELLS,
 )
 TOKENIZERS = click.option(
     "--tokenizers", type=FOLDER, default=Path("data/tokenizers"), show_default=True, help="Folder of tokenizer files."

@@ -41,13 +41,14 @@ _MADE = {
 #: Imports what every book needs, and builds one when a line on its input says which; no line, no book.
 #: Its input stays open as long as somebody waits for the book; left alone it would go on in the next one's folder.
 _BUILDER = """
-import json, os, sys, threading
+import functools, json, os, sys, threading
 import jupyter_book.cli.main, jupyter_book.sphinx
 import bs4, myst_nb.sphinx_ext, sphinx.builders.html, sphinx_book_theme, sphinx_design, sphinx_togglebutton
 import sphinxcontrib.bibtex
 if line := sys.stdin.readline():
     threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
-    sys.argv = ["jupyter-book", *json.loads(line)]
+    *sys.argv, jobs = ["jupyter-book", *json.loads(line)]
+    jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
     jupyter_book.cli.main.main()
 """
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
@@ -106,7 +107,7 @@ def start_builder() -> Iterator[subprocess.Popen]:
             builder.terminate()
 
 
-def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -> Path:
+def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None, jobs: int = 1) -> Path:
     """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
     A builder of `start_builder` builds one book. Where a page cannot be built without a warning, a ValueError quotes
@@ -122,7 +123,7 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others
-    arguments = ["build", str(staged), "--path-output", str(new), *_STRICT]
+    arguments: list[object] = ["build", str(staged), "--path-output", str(new), *_STRICT, jobs]
     with nullcontext(builder) if builder else start_builder() as builder:
         log = _order(builder, arguments)
     if builder.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
@@ -141,7 +142,7 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None) -
     return index
 
 
-def _order(builder: subprocess.Popen, arguments: list[str]) -> str:
+def _order(builder: subprocess.Popen, arguments: list[object]) -> str:
     """Let a builder build, and return what it says."""
     with suppress(BrokenPipeError):  # it has come to nothing already, and has said why
         print(json.dumps(arguments), file=builder.stdin, flush=True)

@@ -1,118 +1,98 @@
-"""Kernels that start at once: forked from a process that has imported the libraries of the chapters already.
+"""Cells run in the process that asks: no kernel, no sockets, and a fork has what its parent has imported already."""
 
-A kernel of its own for every notebook costs seconds of imports each; a fork shares them. Only where processes are
-forked safely, that is on Linux; elsewhere notebooks start ordinary kernels.
-"""
+import platform
+from contextlib import redirect_stderr, redirect_stdout
+from io import TextIOBase
+from typing import Any
 
-import gc
-import importlib
-import multiprocessing
-import os
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.metadata import EntryPoint
-from typing import Any, cast
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from papermill.engines import Engine, papermill_engines
+from traitlets import List
+from traitlets.config import Config
 
-from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
-
-#: What nearly every chapter imports, slowest first.
-LIBRARIES = ("cogniload_repro.presentation.page", "seaborn", "ipykernel.kernelapp")
-
-
-def import_libraries() -> None:
-    """Import what forks then share, and keep their garbage collectors from going through it again and again."""
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    gc.freeze()
+#: The name under which papermill knows the engine.
+NAME = "cogniload"
+#: What an executed notebook says of its language.
+LANGUAGE = {
+    "name": "python", "version": platform.python_version(), "mimetype": "text/x-python", "file_extension": ".py",
+    "codemirror_mode": {"name": "ipython", "version": 3}, "pygments_lexer": "ipython3", "nbconvert_exporter": "python",
+}  # fmt: skip
 
 
-class ForkedKernel:
-    """A fork of this process that waits to become a kernel; stands in for the `Popen` that Jupyter expects.
+class _Hook(DisplayHook):
+    """Keeps the value at the end of a cell."""
 
-    To be made before threads, sockets and event loops exist here.
-    """
+    shell: Any
 
-    stdin = stdout = stderr = None
+    def write_output_prompt(self) -> None:
+        pass
 
-    def __init__(self) -> None:
-        receiver, self._sender = multiprocessing.Pipe(duplex=False)
-        self._process = multiprocessing.get_context("fork").Process(
-            target=_become_kernel, args=(receiver, self._sender)
-        )
-        self._process.start()
-        receiver.close()
-        self.pid = cast(int, self._process.pid)  # it has started
+    def finish_displayhook(self) -> None:
+        pass
 
-    def launch(self, command: list[str], environment: dict[str, str], folder: str) -> None:
-        """Let the fork become the kernel that a command line of ipykernel describes."""
-        self._sender.send((command[command.index("-f") :], environment, folder))
-
-    def release(self) -> None:
-        """Let a fork that no notebook has called for go."""
-        self._sender.close()
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while it runs."""
-        return self._process.exitcode
-
-    def wait(self) -> int | None:
-        """Wait until it has ended."""
-        self._process.join()
-        return self._process.exitcode
-
-    def send_signal(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
+    def write_format_data(self, format_dict, md_dict=None) -> None:
+        shown = {"data": format_dict, "metadata": md_dict or {}, "execution_count": self.prompt_count}
+        self.shell.outputs.append(new_output("execute_result", **shown))
 
 
-def _become_kernel(receiver, sender) -> None:
-    sender.close()
-    os.setsid()
-    import_libraries()  # where this process has them not yet, while the notebook is being read
-    try:
-        arguments, environment, folder = receiver.recv()
-    except EOFError:  # the notebook came to nothing before it needed a kernel
-        return
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.argv = ["ipykernel_launcher", *arguments]
-    from ipykernel.kernelapp import IPKernelApp
+class _Publisher(DisplayPublisher):
+    """Keeps what a cell displays."""
 
-    IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])
+    shell: Any
+
+    def publish(self, data, metadata=None, source=None, **options) -> None:
+        self.shell.outputs.append(new_output("display_data", data=data, metadata=metadata or {}))
 
 
-class _Provisioner(LocalProvisioner):
-    """Jupyter's local provisioner, but for where the process comes from."""
+class _Stream(TextIOBase):
+    """Keeps what a cell prints."""
 
-    waiting: Any  # a ForkedKernel, which stands in for a Popen
+    def __init__(self, name: str, outputs: list[NotebookNode]):
+        self._name, self._outputs = name, outputs
 
-    async def launch_kernel(self, cmd: list[str], **kwargs):
-        self.process, self.cwd = self.waiting, kwargs.get("cwd") or os.getcwd()
-        self.waiting.launch(cmd, kwargs["env"], str(self.cwd))
-        self.pid = self.pgid = self.waiting.pid
-        return self.connection_info
+    def write(self, text: str) -> int:
+        if not (self._outputs and self._outputs[-1].get("name") == self._name):
+            self._outputs.append(new_output("stream", name=self._name, text=""))
+        self._outputs[-1].text += text
+        return len(text)
 
 
-@contextmanager
-def forked_kernel() -> Iterator[None]:
-    """Fork a kernel now, for the one notebook that this process runs in the block."""
-    _Provisioner.waiting = ForkedKernel()
-    factory = KernelProvisionerFactory.instance()
-    name = _Provisioner.__name__
-    factory.provisioners[name] = EntryPoint(name, f"{__name__}:{name}", factory.GROUP_NAME)
-    factory.default_provisioner_name = name
-    try:
-        yield
-    finally:
-        _Provisioner.waiting.release()
+class _Shell(InteractiveShell):
+    outputs: Any = List()
+
+    def init_displayhook(self) -> None:
+        self.displayhook_class = _Hook
+        super().init_displayhook()
+
+    def _showtraceback(self, etype, evalue, stb) -> None:
+        self.outputs.append(new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb))
+
+
+class _Here(Engine):
+    """Runs a notebook's cells one by one, until one fails."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
+        nb_man.nb.metadata["language_info"] = LANGUAGE
+        shell = _Shell.instance(display_pub_class=_Publisher, config=Config(HistoryManager={"enabled": False}))
+        try:
+            for place, cell in enumerate(nb_man.nb.cells):
+                if cell.cell_type == "code" and cell.source.strip():
+                    nb_man.cell_start(cell, place)
+                    shell.outputs = outputs = cell.outputs
+                    with redirect_stdout(_Stream("stdout", outputs)), redirect_stderr(_Stream("stderr", outputs)):
+                        done = shell.run_cell(cell.source, store_history=True)
+                    cell.execution_count = done.execution_count
+                    nb_man.cell_complete(cell, place)
+                    if not done.success:
+                        nb_man.cell_exception(cell, place)
+                        return
+        finally:
+            _Shell.clear_instance()
+
+
+papermill_engines.register(NAME, _Here)

@@ -1,33 +1,33 @@
-"""Run a notebook: a fresh kernel, checked parameters, no trace of when or where it ran."""
+"""Run a notebook: checked parameters, no start-up files of the reader, no trace of when or where it ran."""
 
 import ast
 import json
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
 import papermill
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
-from traitlets.config import Config
 
 from cogniload_repro.files import write_whole
+from cogniload_repro.presentation import kernels
+from cogniload_repro.presentation.chapters import describe_run
 
-_PREFIX = "cogniload-notebook-"
+#: Characters of a failing cell's message that are shown.
+_MESSAGE_CHARS = 500
 _INJECTED = "injected-parameters"
 
 
 def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str, object]) -> Path:
     """Execute a copy of a notebook with new values for its ``parameters`` cell; write it without times or paths.
 
-    Two runs with the same inputs write the same bytes. The kernel starts in the notebook's own folder, and parameters
-    that are ``Path`` objects reach it relative to that folder. papermill changes the working directory of the process
-    while it runs: parallel notebooks need one process each. A ValueError names notebook, cell, error and remedy; a
-    failed run leaves the target alone and keeps the copy with the traceback beside it, as ``<name>.failed.ipynb``.
+    Two runs with the same inputs write the same bytes. Cells run in this process and in the notebook's own folder, and
+    parameters that are ``Path`` objects reach them relative to it: parallel notebooks need one process each. A
+    ValueError names notebook, cell, error and remedy; a failed run leaves the target alone and keeps the copy with the
+    traceback beside it, as ``<name>.failed.ipynb``.
     """
     source, target = Path(source).resolve(), Path(target).resolve()
     notebook = _read(source)
@@ -38,21 +38,27 @@ def run_notebook(source: str | Path, target: str | Path, parameters: Mapping[str
     }
     failed = target.with_suffix(".failed.ipynb")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _private_folder() as folder:
-        executed = folder / "executed.ipynb"
+    made_from = describe_run(source, parameters)
+    with tempfile.TemporaryDirectory() as folder:
+        executed = Path(folder) / "executed.ipynb"
+        os.environ["IPYTHONDIR"] = folder
         try:
-            _execute(notebook, executed, values, source.parent)
+            papermill.execute_notebook(
+                notebook, executed, values, engine_name=kernels.NAME, kernel_name="python3", cwd=source.parent,
+                progress_bar=False, request_save_on_cell_execute=False,
+            )  # fmt: skip
         except PapermillExecutionError as error:
-            write_whole(failed, _tidy(executed, values))
+            write_whole(failed, _tidy(executed, values, made_from))
             defaults = next(place for place, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
             number = error.cell_index + 1 - (1 if values and error.cell_index > defaults else 0)
+            message = f"{error.ename}: {error.evalue}"
+            if len(message) > _MESSAGE_CHARS:
+                message = message[:_MESSAGE_CHARS] + " ..."
             raise ValueError(
-                f"{source.name}, cell {number} of {len(notebook.cells)} failed: {error.ename}: {error.evalue}; "
+                f"{source.name}, cell {number} of {len(notebook.cells)} failed: {message}; "
                 f"correct its input or the notebook and run again (the whole traceback is in {failed})"
             ) from None
-        except RuntimeError as error:  # nbclient's word for a kernel that died
-            raise ValueError(f"{source.name}: its kernel ended before the notebook ({error}); run again") from None
-        write_whole(target, _tidy(executed, values))
+        write_whole(target, _tidy(executed, values, made_from))
     failed.unlink(missing_ok=True)
     return target
 
@@ -78,54 +84,11 @@ def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[
         )
 
 
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Give the kernel a folder of its own: no start-up files of the reader, no shared history, no files left behind."""
-    _remove_stale()
-    before = os.environ.get("IPYTHONDIR")
-    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
-        os.environ["IPYTHONDIR"] = folder
-        try:
-            yield Path(folder)
-        finally:
-            del os.environ["IPYTHONDIR"]
-            if before is not None:
-                os.environ["IPYTHONDIR"] = before
-
-
-def _remove_stale() -> None:
-    """Remove folders of runs that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        number = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        try:
-            os.kill(int(number), 0)  # asks only whether there is such a process
-        except ProcessLookupError:
-            shutil.rmtree(folder, ignore_errors=True)
-        except (ValueError, OSError):
-            continue  # somebody else's
-
-
-def _execute(notebook: NotebookNode, executed: Path, values: Mapping[str, object], cwd: Path) -> None:
-    # ipykernel 7.3 and later warn about sockets in clear text unless the manager offers encryption
-    manager = {"transport_encryption": "auto", "connection_file": str(executed.with_name("kernel.json"))}
-    papermill.execute_notebook(
-        notebook,
-        executed,
-        values,
-        kernel_name="python3",
-        cwd=cwd,
-        progress_bar=False,
-        iopub_timeout=600,  # the last output of a cell takes more than the usual 4 s where the machine is busy
-        config=Config({"KernelManager": manager}),
-        shutdown_kernel="immediate",  # a polite end interrupts the idle kernel, which complains on stderr
-    )
-
-
-def _tidy(executed: Path, values: Mapping[str, object]) -> str:
+def _tidy(executed: Path, values: Mapping[str, object], made_from: str) -> str:
     """Drop times, durations and random identifiers; show the parameters that were run in the cell of defaults."""
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
-    notebook.metadata["cogniload"] = {"parameters": dict(values)}
+    notebook.metadata["cogniload"] = {"parameters": dict(values), "made_from": made_from}
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)

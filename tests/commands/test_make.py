@@ -1,0 +1,247 @@
+"""The chain as make runs it: what has changed is made again and nothing else; what is given holds for one call."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from harness import write_lines
+
+from cogniload_repro.puzzles.generate import draw_puzzle
+
+ROOT = Path(__file__).parents[2]
+PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
+GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS")
+
+
+def write_answers(path, *models, right=True):
+    """Write one answer of each model to each puzzle."""
+    rows = [
+        {"model": model, "name": puzzle.name, "response": f"{puzzle.poi}: {puzzle.solution if right else 'nothing'}"}
+        for model in models
+        for puzzle in PUZZLES
+    ]
+    return write_lines(path, rows)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout in which make finds the package, and has nothing built; its name is not easy."""
+    return make_checkout(tmp_path / "a b é'c")
+
+
+def make_checkout(folder):
+    """Make one, with two notebooks and a book of two pages of its own."""
+    (folder / "data").mkdir(parents=True)
+    committed = [place.relative_to(ROOT) for place in (ROOT / "data").iterdir() if not place.name.startswith("build")]
+    for name in ("src", *committed):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("Makefile", "params.yaml"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("notebooks", "book"):
+        (folder / name).mkdir()
+    for name in ("07_aic", "05_glm"):
+        shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder / "notebooks")
+    return folder
+
+
+def command(*arguments):
+    """The words of a call of make with this Python."""
+    return ["make", "VENV=", f"PYTHON={sys.executable}", "GRID=mini", "JOBS=2", *arguments]
+
+
+def environment():
+    """The environment without what an outer make has handed on."""
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MODEL", *GIVEN, *(f"COGNILOAD_{name}" for name in GIVEN)}
+    return {name: value for name, value in os.environ.items() if name not in outer}
+
+
+def make(folder, *arguments):
+    """Run make there."""
+    return subprocess.run(
+        command(*arguments), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=900
+    )
+
+
+def said(done):
+    """What make has said, which has gone well."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def steps(text):
+    """The commands that make has run."""
+    return [line.split("cogniload_repro ")[1].split()[0] for line in text.splitlines() if "-m cogniload_repro" in line]
+
+
+def read_counts(checkout):
+    """Right answers by model."""
+    cells = pd.read_parquet(checkout / "data/build-mini/cells.parquet")
+    return cells.groupby("model")["correct"].sum().to_dict()
+
+
+def contents(build):
+    """What a build holds, but for what says when it was made."""
+    files = [path for path in build.rglob("*") if path.is_file() and path.name not in (".lock", ".made")]
+    return {path.relative_to(build).as_posix(): path.read_bytes() for path in files}
+
+
+def test_nothing_that_is_given_reaches_a_shell(checkout):
+    """Quotes, dollars, backticks and number signs are text, and a bad value ends make before anything is built."""
+    for given in (
+        ["FORMULA=correct ~ d;x $(shell touch OWNED) `touch OWNED`"],
+        ["SOURCE=a$(touch OWNED);touch$${IFS}OWNED;#`touch OWNED`'é\".jsonl"],
+        ["ADD=$(shell touch OWNED)"],
+        ["MODELS=';touch OWNED;#", "FAMILY=`touch OWNED`"],
+    ):
+        done = make(checkout, "render", *given)
+        assert (done.returncode, done.stderr.count("Error: ")) == (2, 1), done.stderr
+    assert not list(checkout.rglob("OWNED"))
+    assert contents(checkout / "data/build-mini") == {}
+
+
+def test_a_folder_is_made_by_one_make_at_a_time(checkout):
+    """The second is refused as long as any process of the first lives, and says which."""
+    first = subprocess.Popen(command("score"), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+    lock = checkout / "data/build-mini/.lock"
+    while not (lock.is_file() and lock.read_text()):
+        time.sleep(0.02)
+    done = make(checkout, "score")
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    assert (done.returncode, "is at work in" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.slow
+def test_own_answers_and_what_is_given_for_one_call(checkout):
+    """Sources are added for a call, refused ones change nothing, and a plain call goes back to params.yaml."""
+    build = checkout / "data/build-mini"
+    assert steps(said(make(checkout, "score"))) == ["download-outputs", "score"]
+    assert steps(said(make(checkout, "score"))) == []
+    paper = contents(build)
+    source = write_answers(checkout / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
+    given = f'ADD="{source.name}"'
+    told = said(make(checkout, "score", given))
+    assert "--only-added" in told
+    assert f"Outputs: reconstructed + #1, $$, My Model 7B ({source.name})" in told
+    assert read_counts(checkout)["My Model 7B"] == 4
+    assert steps(said(make(checkout, "score", given))) == []
+
+    before = contents(build)
+    bad = write_lines(checkout / "bad.jsonl", ["{"])
+    for call in (f"ADD={bad.name}", f"SOURCE={bad.name}"):
+        done = make(checkout, "score", call)
+        assert (done.returncode, "1 row was rejected" in done.stderr) == (2, True), done.stderr
+        assert {**contents(build), "rejected.parquet": b""} == {**before, "rejected.parquet": b""}
+        assert steps(said(make(checkout, "score", given))) == []
+
+    write_answers(source, "My Model 7B", "$$", "#1", right=False)
+    said(make(checkout, "score", given))
+    assert read_counts(checkout)["My Model 7B"] == 0
+    (checkout / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
+    assert "no usable response" in make(checkout, "score").stderr
+    shutil.copy(ROOT / "params.yaml", checkout)
+    said(make(checkout, "score"))
+    assert {name: data for name, data in contents(build).items() if "rejected" not in name} == paper
+
+
+@pytest.mark.slow
+def test_notebooks_follow_their_code_their_text_and_their_parameters(checkout):
+    """Changed text is taken over, changed code is run, a formula holds for a call; a failing cell is named."""
+    (checkout / "notebooks/05_glm.ipynb").unlink()
+    target = "data/build-mini/notebooks/.made"
+    chain = ["prepare", "notebooks", "--grid", "mini", "--build", "data/build-mini", "--", *command("MAKEFLAGS=", target)]
+
+    def run(**given):
+        here = environment() | {"PYTHONPATH": str(ROOT / "src")} | {f"COGNILOAD_{one}": given[one] for one in given}
+        done = subprocess.run([sys.executable, "-m", "cogniload_repro", *chain], cwd=checkout, env=here,
+                              capture_output=True, text=True, check=False)  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    source, made = checkout / "notebooks/07_aic.ipynb", checkout / "data/build-mini/notebooks/07_aic.ipynb"
+    assert run()[0] == 0
+    assert run() == (0, "make: 'data/build-mini/notebooks/.made' is up to date.\n")
+    first = made.read_text("utf-8")
+    committed = source.read_text("utf-8")
+    heading = next(line for line in committed.splitlines() if '"# ' in line)
+    source.write_text(committed.replace(heading, heading.replace("# ", "# Sentence ")), "utf-8")
+    code, told = run()
+    assert (code, "07_aic.ipynb  " in told) == (0, False)
+    taken = made.read_text("utf-8")
+    assert "Sentence" in taken
+    assert taken.replace("# Sentence ", "# ") == first
+    made.unlink()
+    (made.parent / ".made").unlink()
+    run()
+    assert made.read_text("utf-8") == taken  # the same bytes as a run
+    source.write_text(committed.replace('"build = ', '"1 / 0\\n",\n    "build = ', 1), "utf-8")
+    code, told = run()
+    assert (code, "ZeroDivisionError" in told) == (2, True)
+    source.write_text(committed, "utf-8")
+    assert run()[0] == 0
+    assert made.read_text("utf-8") == first
+    assert not list(made.parent.glob("*.failed.ipynb"))
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_is_followed_by_the_same_bytes(checkout, tmp_path):
+    """Make is killed with all that it started, in every rule; the next call ends as an undisturbed one does."""
+    (checkout / "notebooks/05_glm.ipynb").unlink()
+    source = write_answers(checkout / "a.jsonl", "mine")
+    build, chance = checkout / "data/build-mini", random.Random(5)
+    chain = ["fit", f"ADD={source.name}"]
+    said(make(checkout, *chain))
+    whole = contents(build)
+    marks = ("main", "outputs/.made", "scores", "cells.parquet", "glm.parquet", "fidelity.parquet", "fidelity.csv")
+    for mark in marks:
+        shutil.rmtree(build)
+        process = subprocess.Popen(command(*chain), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        while not (build / mark).exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(chance.random() * 0.2)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for _ in range(50):
+            done = make(checkout, *chain)
+            if "is at work in" not in done.stderr:
+                break
+            time.sleep(0.1)
+        said(done)
+        assert contents(build) == whole, mark
+        assert steps(said(make(checkout, *chain))) == []
+
+
+def test_clean_leaves_downloads_and_environments(tmp_path):
+    """What is a download stays, with its folder; everything else of both builds goes."""
+    for name in ("Makefile", "params.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    kept = {tmp_path / "data/build/downloads/outputs.zip", tmp_path / ".venv/bin/python", tmp_path / "data/models.csv"}
+    gone = {tmp_path / "data/build/cells.csv", tmp_path / "data/build/params/a.yaml", tmp_path / "data/build-mini/a/b"}
+    for path in kept | gone:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    committed = {tmp_path / "Makefile", tmp_path / "params.yaml"}
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept | committed
+    assert not (tmp_path / "data/build-mini").exists()
+
+
+def test_the_environment_of_another_checkout_is_refused(tmp_path):
+    """Its package would be exchanged for this one's."""
+    for name in ("Makefile", "params.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    ready = tmp_path / "theirs" / ".ready"
+    ready.parent.mkdir()
+    ready.write_text("/another/checkout\n")
+    done = subprocess.run(["make", "VENV=theirs", "help"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "the environment of /another/checkout" in done.stderr) == (2, True)
+    ready.write_text(f"{tmp_path}\n")
+    subprocess.run(["make", "VENV=theirs", "help"], cwd=tmp_path, capture_output=True, text=True, check=True)
