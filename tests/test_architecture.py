@@ -2,13 +2,12 @@
 
 import ast
 import re
+import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-from cogniload_repro.commands.steps import CORE, find_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "cogniload_repro"
@@ -89,24 +88,28 @@ def test_the_map_has_every_module_in_its_folder_and_the_layers_in_order():
     assert order == sorted(order)
 
 
-def test_outputs_and_scores_are_made_again_when_what_shapes_them_changes(imports):
-    """A module that shapes outputs or scores is among what they are made from; the regressions are none."""
-    listed = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in find_files(PACKAGE, CORE)}
-    needed: set[str] = set()
-    waiting = [
-        "reconstruction/stand_ins",
-        "scoring/scores",
-        "scoring/cells",
-        "puzzles/sets",
-        "outputs/imports",
-        "outputs/sources",
-    ]
-    while waiting:
-        if (name := waiting.pop()) not in needed:
-            needed.add(name)
-            waiting += imports[name]
-    assert needed <= listed
-    assert not {"statistics/regression", "statistics/formulas"} & listed
+def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(imports):
+    """What a step's modules import, and those import, is among the prerequisites of its rule or of one before it."""
+    made = subprocess.run(["make", "-pn", "-f", "Makefile", "VENV=", "GRID=mini", "help"], cwd=ROOT,
+                          capture_output=True, text=True, check=False).stdout  # fmt: skip
+    rules = dict(re.findall(r"^data/build-mini/(\S+): (.*)$", made, re.M))
+    uses = {
+        "outputs/.made": {"reconstruction/stand_ins", "puzzles/sets", "outputs/imports", "outputs/sources"},
+        "cells.parquet": {"scoring/scores", "scoring/cells"},
+        "fidelity.csv": {"statistics/fits", "fidelity/ledger", "fidelity/results", "prompts/comparison"},
+        "notebooks/.made": {"presentation/page", "presentation/notebooks", "companions/load", "robustness/conclusions"},
+        "book/_build/html/index.html": {"presentation/book"},
+    }
+    looked: set[str] = set()
+    for target, waiting in uses.items():
+        looked |= {name.removeprefix("src/cogniload_repro/").removesuffix(".py") for name in rules[target].split()}
+        needed: set[str] = set()
+        while waiting:
+            if (name := waiting.pop()) not in needed:
+                needed.add(name)
+                waiting |= imports[name]
+        assert sorted(needed - looked) == [], target
+    assert "src/cogniload_repro/statistics/regression.py" not in rules["outputs/.made"].split()
 
 
 def test_docstrings_point_at_what_there_is():

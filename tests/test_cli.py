@@ -34,9 +34,9 @@ def assert_refused(arguments, *words: str) -> None:
     ],
 )
 def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
-    """It names the value or the remedy, and nothing but the lock and the choices is in the build."""
+    """It names the value or the remedy, and nothing but the lock is in the build."""
     assert_refused([*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words)
-    assert {file.name for file in tmp_path.iterdir()} <= {".lock", "choices.json"}
+    assert {file.name for file in tmp_path.iterdir()} <= {".lock"}
 
 
 @pytest.fixture
@@ -48,12 +48,11 @@ def fitted(tmp_path) -> Path:
 
 
 def test_a_regression_is_refused_printed_kept_and_compared(fitted):
-    """Every fit has its provenance, a failed one its status; one's own table is named; the build is left alone."""
+    """Every fit has its provenance, a failed one its status; the build is left alone."""
     before = (fitted / "cells.parquet").read_bytes()
     fit = ("fit", "--build", fitted)
     assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
     assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
-    assert_refused([*fit, "--cells", "nowhere.csv"], "nowhere.csv")
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
     assert "QwQ-32B: not identified" in said
@@ -61,9 +60,7 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     assert "gemini" not in run(*fit, *kept).stdout
     columns = pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]].to_numpy().tolist()
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]
-    pd.read_parquet(fitted / "cells.parquet").head(140).to_csv(fitted / "own.csv", index=False)
-    said = run(*fit, "--compare", "--cells", fitted / "own.csv", "--formula", "correct ~ d * rho").stdout
-    assert "Counts of own.csv, whose origin is not recorded" in said
+    said = run(*fit, "--compare", "--formula", "correct ~ d * rho").stdout
     assert all(word in said for word in ("logLik", "AIC", "BIC", "difference", "yours", "paper"))
     assert max(map(len, said.splitlines())) <= 100
     assert (fitted / "cells.parquet").read_bytes() == before

@@ -52,7 +52,7 @@ def contents(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in ("choices.json", ".manifest.json", ".lock")
+        if path.is_file() and path.name not in (".made", ".lock")
     }
 
 

@@ -61,7 +61,7 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
         pass
     (tmp_path / "outputs").mkdir()
-    for command in (["score"], ["reproduce", "scores"], ["download-outputs"], ["choose"], ["add", "x"], ["remove"]):
+    for command in (["score"], ["download-outputs"], ["prepare", "scores", "true"]):
         code, said = ask(*command, "--build", tmp_path)
         assert (code, f"process {holder.pid} is at work in" in said) == (2, True), command
     holder.kill()

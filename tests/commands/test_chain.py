@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
     """A book that lacks something names the step that makes it; outside a checkout it is refused at once."""
     monkeypatch.chdir(ROOT)
-    for missing, step in (("outputs", "download-outputs"), ("cells.parquet", "score"), ("fidelity.parquet", "fit")):
+    for missing, step in (("outputs", "download-outputs"), ("cells.parquet", "score"), ("fidelity.csv", "fit")):
         sentence = f"Error: {tmp_path / missing} is missing; run `cogniload {step} --build {tmp_path}` first\n"
         for command in ("render", "build-book"):
             assert run(command, "--build", tmp_path) == (2, sentence)
@@ -44,17 +44,16 @@ def test_a_reader_that_has_enough_ends_a_command():
     assert "rror" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "verify", "add", "download-outputs"])
+@pytest.mark.parametrize("command", ["check", "verify", "download-outputs"])
 def test_every_command_takes_its_source_alike(tmp_path, command):
     """As an option or by itself, and not two of them."""
     one, two = tmp_path / "one.xyz", tmp_path / "two.xyz"
     one.touch()
     two.touch()
     build = [] if command == "verify" else ["--build", tmp_path / "build"]
-    if command != "add":  # which makes the main source's outputs first
-        first, second = (run(command, *given, *build) for given in ([one], ["--source", one]))
-        assert first == second
-        assert first[0] == 2
+    first, second = (run(command, *given, *build) for given in ([one], ["--source", one]))
+    assert first == second
+    assert first[0] == 2
     assert "two sources are given" in run(command, two, "--source", one, *build)[1]
 
 
@@ -82,8 +81,9 @@ def test_a_score_is_explained_on_the_command_line(tmp_path):
 )
 def test_make_refuses_a_variable_as_it_stands(tmp_path, variable, words):
     """Before it expands it, and before a shell reads it."""
-    (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
+    for name in ("Makefile", "params.yaml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     done = subprocess.run(["make", variable, "help"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert words in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "params.yaml"]

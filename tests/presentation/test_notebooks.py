@@ -1,9 +1,7 @@
 """Notebooks run alone and side by side, chapters of a build, and the notebooks as they are committed."""
 
 import json
-import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -29,11 +27,11 @@ def _write(path, *code, tags=("parameters",)):
     return path
 
 
-def test_parameters_reach_the_kernel_and_the_page(tmp_path):
+def test_parameters_reach_the_cells_and_the_page(tmp_path):
     """Values replace the defaults, and are shown in their place; paths arrive relative to the notebook's own folder.
 
-    The executed copy tells neither where the files are, nor when a cell ran or how long it took: kernels that share a
-    process's imports, side by side, write the bytes that a kernel of its own writes.
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took: processes that share their
+    imports, side by side, write the bytes that one of its own writes.
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
     frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"
@@ -55,20 +53,16 @@ def test_parameters_reach_the_kernel_and_the_page(tmp_path):
 
 
 def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
-    """Neither this run nor one that was killed leaves folders or connection files there; those of the living stay."""
+    """The reader's own start-up files and history play no part, and what a run needs goes with it."""
+    (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    living, foreign = f"cogniload-notebook-{os.getpid()}-a", "cogniload-notebook-x"
-    for name in (f"cogniload-notebook-{ended.pid}-abc/profile", living, foreign):
-        (tmp_path / "tmp" / name).mkdir(parents=True)
-    shown = "import os\nos.environ['IPYTHONDIR'], os.listdir(os.environ['IPYTHONDIR'])"
-    source = _write(tmp_path / "page.ipynb", "n = 1", shown)
-    target = run_notebook(source, tmp_path / "out" / "page.ipynb", {})
-    assert f"cogniload-notebook-{os.getpid()}-" in target.read_text("utf-8")
-    assert "kernel.json" in target.read_text("utf-8")
-    assert sorted(path.name for path in (tmp_path / "tmp").iterdir()) == [living, foreign]
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "readers"))
+    startup = tmp_path / "readers" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "mine.py").write_text("n = 5", "utf-8")
+    source = _write(tmp_path / "page.ipynb", "n = 1", "print(n)")
+    assert "5" not in nbformat.read(run_notebook(source, tmp_path / "out.ipynb", {}), 4).cells[1].outputs[0].text
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
@@ -91,10 +85,10 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_kernel_that_dies_is_one_sentence(tmp_path):
-    """A kernel that is killed ends the run with the notebook's name, and without a traceback."""
+def test_a_process_that_dies_is_one_sentence(tmp_path):
+    """A notebook whose process is killed ends the run with its name, and without a traceback."""
     source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its kernel ended"):
+    with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
         list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
     assert not (tmp_path / "out.ipynb").exists()
 

@@ -99,6 +99,7 @@ def take_text(run: Run) -> bool:
     new = json.dumps(done | {"cells": cells}, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     if new != run.target.read_text(encoding="utf-8"):
         write_whole(run.target, new)
+    run.target.with_suffix(".failed.ipynb").unlink(missing_ok=True)
     return True
 
 

@@ -31,9 +31,9 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     DataFrame
         One row per puzzle, in the order given, with the columns name, N, d, ratio_pct (%), and
 
-        guess : expected score of the guesser, a probability: 1 / min(max(3, d + 1), values of the attribute in the
-            ontology), the number of values that a puzzle of difficulty d draws from;
-        last_clause : 1 if the last value set is the answer, else 0; 0 also if no statement sets the attribute.
+        - guess: expected score of the guesser, a probability: 1 / min(max(3, d + 1), values of the attribute in the
+          ontology), the number of values that a puzzle of difficulty d draws from;
+        - last_clause: 1 if the last value set is the answer, else 0; 0 also if no statement sets the attribute.
 
     Raises
     ------

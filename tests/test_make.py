@@ -9,13 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 from harness import write_lines
 
 from cogniload_repro.puzzles.generate import draw_puzzle
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
 GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS")
 
@@ -37,17 +38,30 @@ def checkout(tmp_path):
 
 
 def make_checkout(folder):
-    """Make one, with two notebooks and a book of two pages of its own."""
+    """Make one, with a notebook and a book of its own."""
     (folder / "data").mkdir(parents=True)
     committed = [place.relative_to(ROOT) for place in (ROOT / "data").iterdir() if not place.name.startswith("build")]
-    for name in ("src", *committed):
+    for name in ("src", "docs", "pyproject.toml", *committed):
         (folder / name).symlink_to(ROOT / name)
     for name in ("Makefile", "params.yaml"):
         shutil.copy(ROOT / name, folder)
-    for name in ("notebooks", "book"):
-        (folder / name).mkdir()
-    for name in ("07_aic", "05_glm"):
-        shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder / "notebooks")
+    shutil.copytree(ROOT / "book" / "_ext", folder / "book" / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "book" / "_config.yml").write_text(
+        "title: Small\nexecute: {execute_notebooks: 'off'}\nonly_build_toc_files: true\n"
+        "sphinx: {local_extensions: {offline: _ext}}\n"
+    )
+    (folder / "book" / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters: [{file: notebooks/page}]\n")
+    (folder / "book" / "intro.md").write_text("# Small\n")
+    cells = [
+        nbformat.v4.new_markdown_cell("# The page", id="title"),
+        nbformat.v4.new_code_cell(
+            'build = "../data/build"\nformula = "none"', id="parameters", metadata={"tags": ["parameters"]}
+        ),
+        nbformat.v4.new_code_cell("print(formula)", id="show"),
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (folder / "notebooks").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "notebooks" / "page.ipynb")
     return folder
 
 
@@ -153,60 +167,68 @@ def test_own_answers_and_what_is_given_for_one_call(checkout):
 
 
 @pytest.mark.slow
-def test_notebooks_follow_their_code_their_text_and_their_parameters(checkout):
-    """Changed text is taken over, changed code is run, a formula holds for a call; a failing cell is named."""
-    (checkout / "notebooks/05_glm.ipynb").unlink()
-    target = "data/build-mini/notebooks/.made"
-    chain = ["prepare", "notebooks", "--grid", "mini", "--build", "data/build-mini", "--", *command("MAKEFLAGS=", target)]
+def test_the_book_follows_code_text_and_parameters(checkout):
+    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named."""
+    source, made = checkout / "notebooks/page.ipynb", checkout / "data/build-mini/notebooks/page.ipynb"
+    page = checkout / "data/build-mini/book/_build/html/notebooks/page.html"
+    assert steps(said(make(checkout, "reproduce")))[-2:] == ["run-notebooks", "build-book"]
+    start = time.monotonic()
+    assert said(make(checkout, "reproduce")) == "The book: data/build-mini/book/_build/html/index.html\n"
+    assert time.monotonic() - start < 2
+    committed, first, shown = source.read_text("utf-8"), made.read_bytes(), page.read_bytes()
 
-    def run(**given):
-        here = environment() | {"PYTHONPATH": str(ROOT / "src")} | {f"COGNILOAD_{one}": given[one] for one in given}
-        done = subprocess.run([sys.executable, "-m", "cogniload_repro", *chain], cwd=checkout, env=here,
-                              capture_output=True, text=True, check=False)  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
-
-    source, made = checkout / "notebooks/07_aic.ipynb", checkout / "data/build-mini/notebooks/07_aic.ipynb"
-    assert run()[0] == 0
-    assert run() == (0, "make: 'data/build-mini/notebooks/.made' is up to date.\n")
-    first = made.read_text("utf-8")
-    committed = source.read_text("utf-8")
-    heading = next(line for line in committed.splitlines() if '"# ' in line)
-    source.write_text(committed.replace(heading, heading.replace("# ", "# Sentence ")), "utf-8")
-    code, told = run()
-    assert (code, "07_aic.ipynb  " in told) == (0, False)
-    taken = made.read_text("utf-8")
-    assert "Sentence" in taken
-    assert taken.replace("# Sentence ", "# ") == first
+    source.write_text(committed.replace("The page", "Another sentence"), "utf-8")
+    assert "page.ipynb  " not in said(make(checkout, "render"))
+    taken = made.read_bytes()
+    assert taken == first.replace(b"The page", b"Another sentence")
+    assert b"Another sentence" in page.read_bytes()
     made.unlink()
     (made.parent / ".made").unlink()
-    run()
-    assert made.read_text("utf-8") == taken  # the same bytes as a run
-    source.write_text(committed.replace('"build = ', '"1 / 0\\n",\n    "build = ', 1), "utf-8")
-    code, told = run()
-    assert (code, "ZeroDivisionError" in told) == (2, True)
+    assert "page.ipynb  " in said(make(checkout, "render"))
+    assert made.read_bytes() == taken  # what is taken over is what a run writes
+
     source.write_text(committed, "utf-8")
-    assert run()[0] == 0
-    assert made.read_text("utf-8") == first
-    assert not list(made.parent.glob("*.failed.ipynb"))
+    told = said(make(checkout, "render", "FORMULA=correct ~ d + rho"))
+    assert steps(told) == ["run-notebooks", "build-book"]
+    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (made, page))
+    assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
+    said(make(checkout, "render"))
+    assert (made.read_bytes(), page.read_bytes()) == (first, shown)
+
+    source.write_text(committed.replace("print(formula)", "raise ValueError('x' * 9000)"), "utf-8")
+    done = make(checkout, "render")
+    assert (done.returncode, "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in done.stderr) == (2, True)
+    assert len(done.stderr) < 1500
+    source.write_text(committed, "utf-8")
+    said(make(checkout, "render"))
+    assert sorted(path.name for path in made.parent.iterdir()) == [".made", "page.ipynb"]
+    assert page.read_bytes() == shown
 
 
 @pytest.mark.slow
-def test_a_kill_at_any_moment_is_followed_by_the_same_bytes(checkout, tmp_path):
+def test_a_kill_at_any_moment_is_followed_by_the_same_bytes(checkout):
     """Make is killed with all that it started, in every rule; the next call ends as an undisturbed one does."""
-    (checkout / "notebooks/05_glm.ipynb").unlink()
     source = write_answers(checkout / "a.jsonl", "mine")
     build, chance = checkout / "data/build-mini", random.Random(5)
-    chain = ["fit", f"ADD={source.name}"]
+    chain = ["reproduce", f"ADD={source.name}"]
     said(make(checkout, *chain))
     whole = contents(build)
-    marks = ("main", "outputs/.made", "scores", "cells.parquet", "glm.parquet", "fidelity.parquet", "fidelity.csv")
+    marks = (
+        "main",
+        "outputs/.made",
+        "cells.parquet",
+        "fidelity.parquet",
+        "fidelity.csv",
+        "notebooks/.made",
+        "book-next",
+    )
     for mark in marks:
         shutil.rmtree(build)
         process = subprocess.Popen(command(*chain), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
         while not (build / mark).exists() and process.poll() is None:
             time.sleep(0.002)
-        time.sleep(chance.random() * 0.2)
+        time.sleep(chance.random() * 0.3)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         for _ in range(50):
