@@ -30,8 +30,8 @@ def _write(path, *code, tags=("parameters",)):
 def test_parameters_reach_the_cells_and_the_page(tmp_path):
     """Values replace the defaults, and are shown in their place; paths arrive relative to the notebook's own folder.
 
-    The executed copy tells neither where the files are, nor when a cell ran or how long it took: processes that share their
-    imports, side by side, write the bytes that one of its own writes.
+    The executed copy tells neither where the files are, nor when a cell ran or how long it took: processes that
+    share their imports, side by side, write the bytes that one of its own writes.
     """
     defaults = 'n = 1\nbuild = ""\nwords = "ρ + d"  # ρ, or "N"\nrest = None'
     frame = "import pandas\npandas.DataFrame({'n': [n, 2]})"

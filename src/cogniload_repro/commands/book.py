@@ -109,5 +109,5 @@ def _build(chapters: list["Chapter"], build: Path, builder: subprocess.Popen, jo
 
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     pages = [f"notebooks/{name}" for name in sorted(absent)]
-    book.stage_book(build, leave_out=pages, notice=describe_changes(made_with(build)))
+    book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
     book.build_book(build, builder, jobs)
