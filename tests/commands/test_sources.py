@@ -32,7 +32,7 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
         (("puzzles", "--grid", "N=20,ratio=50"), "'N=20,ratio=50' is not a grid"),
         (("puzzles", "--per-cell", "0"), "0 is not in the range"),
         (("puzzles", "--out", __file__), "is a file"),
-        (("puzzles", *SMALL, "--format", "jsonl", "--perturb", "not_not", "--overload", "2"), "choose one of both"),
+        (("puzzles", "--perturb", "not_not"), "holds no prompts"),
         (("puzzles", "--format", "openai-batch"), "needs --model"),
         (("puzzles", "--format", "jsonl", "--model", "m"), "no other format takes one"),
         (("puzzles", "--effort", "medium"), "holds no requests"),
