@@ -277,20 +277,6 @@ def _ranked(pairs: pd.DataFrame) -> pd.Index:
     return pd.Index(pd.concat([pairs["first"], pairs["second"]]).unique(), name="model")
 
 
-def rank_intervals(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return ranks with simultaneous intervals of level 1 - `ALPHA`, from what `compare_pairs` returns.
-
-    A model ranks below every significantly better model (Holm), and above every significantly worse one.
-
-    One row per model, best first: model, tier (as the paper has it, "" if in none), rank, best, worst.
-    """
-    models, apart = _ranked(pairs), pairs[pairs["p_holm"] <= ALPHA]
-    better, worse = (apart[side].value_counts().reindex(models, fill_value=0) for side in ("second", "first"))
-    table = pd.DataFrame({"tier": [TIER_OF.get(model, "") for model in models]}, models)
-    table = table.assign(rank=range(1, len(models) + 1), best=1 + better, worst=len(models) - worse)
-    return table.reset_index()
-
-
 def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return the longest runs of neighbours in the ranking within which no two models differ significantly (Holm).
 
