@@ -49,7 +49,8 @@ def test_models_with_outputs_of_their_own_keep_them():
 
 def test_each_table_is_itself_a_reconstruction():
     """Counts of any table are recognised, whatever their order and however few of its cells are there."""
-    for number, table in enumerate(each_reconstruction(CELLS)):
+    for number, table in enumerate(each_reconstruction(CELLS), start=1):
+        assert table.attrs["reconstruction"] == number
         part = table.sample(frac=0.3, random_state=number)
         assert set(reconstructed_models(part)) == set(MODELS)
 

@@ -108,6 +108,9 @@ def test_a_fit_around_which_scoring_circles_is_found():
         loss, fit.coef / fit.se, method="Nelder-Mead", options={"fatol": 1e-10, "xatol": 1e-8, "maxiter": 9999}
     )
     assert found.fun == pytest.approx(-fit.loglik, abs=1e-8)
+    results = cl.glm(own, family="cloglog")
+    score = results.model.score(results.params)
+    assert score @ results.cov_params() @ score < 1e-16  # 1e-8 of a standard error from the optimum
     odds = np.exp(fit.eta)  # standard errors are of the expected information, however the optimum was reached
     information = x.T @ (x * (n * odds**2 / np.expm1(odds))[:, None])
     assert fit.se == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-6)
