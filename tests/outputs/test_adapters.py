@@ -1,8 +1,6 @@
 """Records of other programs, and logs of Inspect, read as rows of outputs."""
 
-import gzip
 import json
-import tracemalloc
 import zipfile
 
 import pytest
@@ -12,7 +10,7 @@ from inspect_log import make_header, make_sample, write_archive, write_json
 
 from cogniload_repro.outputs import adapters
 from cogniload_repro.outputs.adapters import adapt_record, find_origin
-from cogniload_repro.outputs.readers import is_table, read_table
+from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.schemas import OUTPUTS
 
 NAME, OTHER = "20_1_1_770487_red", "20_1_1_586907_purple"
@@ -97,6 +95,12 @@ def text_parts(*parts):
 
 TRACE = {"type": "reasoning", "reasoning": "Red?"}
 HIDDEN = {"type": "reasoning", "reasoning": "eNrT0", "redacted": True}
+#: A line as Google's client writes it for requests that were sent with the job.
+INLINED = {"metadata": {"key": NAME}, "response": {
+    "candidates": [{"content": {"parts": [{"text": "Red?", "thought": True}, {"text": "Blue."}]},
+                    "finish_reason": "MAX_TOKENS"}],
+    "usage_metadata": {"prompt_token_count": 812, "candidates_token_count": 30, "thoughts_token_count": 4000},
+    "model_version": "gemini-2.5-pro-001"}}  # fmt: skip
 CHOICES = [{"message": {"content": "red"}}]
 CACHED = {"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9}
 
@@ -140,9 +144,17 @@ CACHED = {"input_tokens": 500, "input_tokens_cache_read": 20, "output_tokens": 9
           "prompt_tokens": 812, "response_tokens": 4030, "response": BLUE}),
         (gemini_line(key=NAME, reason="MAX_TOKENS"),
          {"response": "", "stopped": "MAX_TOKENS", "model": "gemini-2.5-pro-001"}),
-        (gemini_line({"text": "Blue."}, key=None, request={"contents": [{"parts": [{"text": "Solve."}]}],
-                                                           "generationConfig": {"temperature": 0.5}}),
-         {"text": "Solve.", "temperature": 0.5}),
+        (INLINED, {"name": NAME, "model": "gemini-2.5-pro-001", "version": "gemini-2.5-pro-001", "response": BLUE,
+                   "stopped": "MAX_TOKENS", "prompt_tokens": 812, "response_tokens": 4030}),
+        # what a provider has blocked, prompt or answer, is a refusal
+        (gemini_line(response={"promptFeedback": {"blockReason": "SAFETY"}}), {"response": "", "stopped": "refusal"}),
+        (gemini_line(reason="SAFETY"), {"response": "", "stopped": "SAFETY"}),
+        (batch_line(f"m/{NAME}") | {"response": {"status_code": 400, "body": {"error": {"code": "content_filter"}}}},
+         {"model": "m", "name": NAME, "response": "", "stopped": "refusal"}),
+        ({"custom_id": f"m/{NAME}", "result": {"type": "errored", "error": {"error": {"type": "invalid_request_error",
+          "message": "Output blocked by content filtering policy"}}}}, {"response": "", "stopped": "refusal"}),
+        (responses_line([{"type": "message", "content": text_parts(("refusal", "No."))}], status="completed"),
+         {"response": "No.", "stopped": "refusal"}),
         # samples of Inspect; reasoning that is encrypted is never scored
         (make_sample(content=[TRACE, {"type": "text", "text": "Blue."}]), {"name": NAME, "response": BLUE}),
         (make_sample(content=[HIDDEN | {"summary": "Red?"}]), {"response": "<think>\nRed?"}),
@@ -185,7 +197,6 @@ def test_several_choices_are_several_rows():
         (harness_line(doc=None, resps=None), "no puzzle named: there is no response"),
         (gemini_line({"inlineData": {}}), NAME),
         (gemini_line(reason="OTHER"), NAME),
-        (gemini_line(response={"promptFeedback": {"blockReason": "SAFETY"}}), NAME),
         ({"key": NAME, "error": {"code": 429}}, NAME),
     ],
 )
@@ -235,7 +246,7 @@ def test_requests_beside_a_batch_tell_how_it_was_asked(tmp_path):
     assert read(tmp_path / "output.jsonl", columns)[0] == [{}]
 
 
-SEEDS = [batch_line(), harness_line(), gemini_line({"text": "red"}, request={"contents": [{"parts": [{}]}]}),
+SEEDS = [batch_line(), harness_line(), gemini_line({"text": "red"}), INLINED,
          {"custom_id": NAME, "result": {"message": {"content": [{"type": "text", "text": "red"}], "usage": {}}}},
          {"custom_id": NAME, "response": {"body": {"output": [{"type": "message", "content": [{}]}]}}},
          {"id": NAME, "epoch": 1, "metadata": {}, "input": [{"role": "user"}], "model_fallbacks": [{}],
@@ -273,7 +284,6 @@ def test_a_log_is_read(tmp_path, ending, options):
             assert {info.compress_type for info in archive.infolist()} == {8 if options else 93}
     row = {"model": "openai/gpt-5-2025-08-07", "response": "Sue wears red.", "prompt_tokens": 500,
            "response_tokens": 900, "stopped": "stop"}  # fmt: skip
-    assert is_table(path)
     assert read(path) == ([row | {"name": name} for name in (NAME, OTHER)], [])
 
 
@@ -325,13 +335,11 @@ def test_an_interrupted_log_gives_what_it_has(tmp_path):
 
 
 def test_other_json_and_zip_files_are_no_logs(tmp_path):
-    """Only a file that begins as a log is taken for one, and none can be read without its end."""
-    (tmp_path / "results.json").write_text('{"results": {}, "version": 2}')
-    (tmp_path / "run.json.gz").write_bytes(gzip.compress(json.dumps(make_header()).encode()))
+    """JSON that is no log is not read; a log without its end is unreadable."""
+    (tmp_path / "run.json").write_text('{"results": {}, "version": 2}')
+    assert [refusal[:2] for refusal in read(tmp_path / "run.json")[1]] == [(0, "not read")]
     with zipfile.ZipFile(tmp_path / "run.eval", "w") as archive:
         archive.writestr("notes.txt", "")
-    assert not is_table(tmp_path / "results.json")
-    assert is_table(tmp_path / "run.json.gz")
     for name in ("run.eval", "cut.eval", "cut.json"):
         if name.startswith("cut"):
             path = write_log(tmp_path / name, [make_sample()])
@@ -340,20 +348,12 @@ def test_other_json_and_zip_files_are_no_logs(tmp_path):
         assert (found, [refusal[:2] for refusal in refused]) == ([], [(0, "unreadable file")])
 
 
-@pytest.mark.parametrize("content", [b"[1],", b'{"a":1},', b'"",', '"🎈",'.encode(), b'"abcdefgh",'])
-def test_a_plain_log_is_weighed_before_it_is_read(tmp_path, monkeypatch, content):
-    """What JSON takes in memory is not underrated, whatever it is made of; too heavy a log is refused."""
-    log = b'{"version": 2, "status": "x", "eval": {}, "samples": [' + content * 50_000 + b"{}]}"
-    tracemalloc.start()
-    json.loads(log)
-    taken = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert taken < adapters.weigh(log) < 40 * taken
-    (tmp_path / "run.json").write_bytes(log)
-    monkeypatch.setattr(adapters, "LOG_MEMORY_BYTES", taken)
-    _, ((row, reason, detail),) = read(tmp_path / "run.json")
-    assert (row, reason) == (0, "unreadable file")
-    assert "convert a log to .eval" in detail
+def test_a_long_log_in_json_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """It is read whole; the sentence names the form that is read sample by sample."""
+    write_json(tmp_path / "run.json", [make_sample()])
+    monkeypatch.setattr(adapters, "LOG_BYTES", 100)
+    ((_, reason, detail),) = read(tmp_path / "run.json")[1]
+    assert (reason, "convert a log to .eval" in detail) == ("unreadable file", True)
 
 
 def test_a_run_that_was_taken_up_again_has_each_sample_once(tmp_path):

@@ -2,19 +2,16 @@
 
 import gzip
 import json
-import lzma
 import re
 import tarfile
-import tracemalloc
-import zipfile
 
 import pytest
 from packing import make_archive
 
-from cogniload_repro import records
 from cogniload_repro.outputs.archives import unpack
 
 GOOD = {"a/one.jsonl": b"1\n" * 50, "a/b/two.jsonl": b"2\n"}
+FEW = ["zip", "tar.gz"]
 
 
 def files_of(folder):
@@ -23,14 +20,9 @@ def files_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-ENDINGS = ["zip", "tar", "tar.gz", "tgz", "tar.zst", "tar.bz2", "tar.xz"]
-FEW = ["zip", "tar.gz"]
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tgz"])
 def test_an_archive_is_unpacked_once(tmp_path, ending):
-    """Files come out as they are; a second call takes the folder that is there, and what a killed one left goes."""
-    (tmp_path / f"cache/.unpack-killed/x.{ending}").mkdir(parents=True)
+    """Files come out as they are; a second call takes the folder that is there."""
     archive = make_archive(tmp_path / f"x.{ending}", GOOD.items())
     folder, refused = unpack(archive, tmp_path / "cache")
     assert (files_of(folder), refused) == (GOOD, [])
@@ -59,16 +51,16 @@ def test_members_that_are_unsafe_are_left_out_and_named(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ["zip", "tar"])
 def test_a_name_that_comes_twice_is_refused(tmp_path, ending):
-    """The first file stays, also where names differ in capitals only; paths that no system has are left out."""
-    members = [("a", b"1"), ("a", b"2"), ("A", b"2"), ("a/b", b"3"), ("n" * 300, b"4"), ("d/" * 2500 + "x", b"1")]
+    """The first file stays; paths that no system has are left out, and the others are unpacked."""
+    members = [("a", b"1"), ("a", b"2"), ("a/b", b"3"), ("n" * 300, b"4"), ("d/" * 2500 + "x", b"1"), ("z", b"9")]
     if ending == "zip":
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive = make_archive(tmp_path / f"x.{ending}", members)
     else:
         archive = make_archive(tmp_path / f"x.{ending}", members)
     folder, refused = unpack(archive, tmp_path / "cache")
-    assert files_of(folder) == {"a": b"1"}
-    assert [row.reason for row in refused] == ["unreadable file"] * 5
+    assert files_of(folder) == {"a": b"1", "z": b"9"}
+    assert [row.reason for row in refused] == ["unreadable file"] * 4
     assert max(len(row.file) for row in refused) < 400
 
 
@@ -94,99 +86,50 @@ def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
         unpack(many, tmp_path / "cache")
 
 
-@pytest.mark.parametrize("ending", ["tar", "tar.zst"])
-def test_a_tar_cut_short_gives_its_whole_members(tmp_path, ending):
-    """The member at the cut is not taken for a whole one, and the loss is reported."""
-    rows = b"".join(json.dumps({"row": row * row}).encode() for row in range(4_000))
-    archive = make_archive(tmp_path / f"x.{ending}", [("a", b"1"), ("b", rows)])
-    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size * 2 // 3])
-    folder, refused = unpack(archive, tmp_path / "cache")
-    assert set(files_of(folder)) <= {"a"}
-    assert refused
-    assert {row.reason for row in refused} == {"unreadable file"}
-
-
-def header(name, size=0, kind=tarfile.REGTYPE):
-    """One block, as the standard library writes it, though the size may be negative."""
+def header(name, size=0):
+    """One block of a tar."""
     info = tarfile.TarInfo(name)
-    info.size, info.type = max(size, 0), kind
-    block = bytearray(info.tobuf(tarfile.GNU_FORMAT)[:512])
-    if size < 0:
-        block[124:136] = b"\xff" * 4 + size.to_bytes(8, "big", signed=True)
-    block[148:156] = b" " * 8
-    block[148:156] = b"%06o\0 " % sum(block)
-    return bytes(block)
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)[:512]
 
 
-def pad(content):
-    """Content up to a whole number of blocks."""
-    return content + bytes(-len(content) % 512)
-
-
-SPARSE = pad(b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")
+ROWS = b"".join(json.dumps({"row": row * row}).encode() for row in range(4_000))
 
 
 @pytest.mark.parametrize(
     ("blocks", "complaint"),
     [
-        ([header("a", -512)], "a size of -512 bytes"),
-        ([header("x", 64 << 20, tarfile.XHDTYPE), bytes(64 << 20)], "a size of 67,108,864"),
-        ([header("x", -1, tarfile.GNUTYPE_LONGLINK)], "a size of -1 bytes"),
-        ([header("x", 11, tarfile.XHDTYPE), pad(b"11 size=-5\n"), header("a"), bytes(1024)], "-5"),
-        ([header("a", 0)[:-1] + b"x"], "bad checksum"),
         ([header("a", 1000), bytes(512)], "unexpected end of data"),
-        ([header("a", 512, tarfile.GNUTYPE_SPARSE)], "a file with holes"),
-        ([header("x", 44, tarfile.XHDTYPE), SPARSE, header("a", 512), bytes(2048)], "a file with holes"),
-        ([header("a")], "damaged or cut short"),
-        ([], "damaged or cut short"),
-        ([bytes(10240 - 1024), header("second"), bytes(10240)], "something behind its end"),
+        ([header("a", len(ROWS)), ROWS[:9_000]], "unexpected end of data"),
+        ([header("a")[:-1] + b"x", bytes(1024)], "a header is damaged"),
+        ([header("a"), header("b")[:100]], "cut short|damaged"),
+        ([header("a")], "cut short"),
+        ([], "cut short"),
+        ([bytes(10240 - 1024), header("second"), bytes(10240)], "stands behind its end"),
     ],
 )
-def test_a_tar_that_is_no_honest_one_gives_the_members_before_the_fault(tmp_path, blocks, complaint):
-    """Negative sizes (CVE-2025-8194), huge extended headers, damage and a second archive: named, in little memory."""
-    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(b"".join([header("good", 3), pad(b"abc"), *blocks]), 1))
-    tracemalloc.start()
+def test_a_tar_that_is_not_whole_gives_the_members_before_the_fault(tmp_path, blocks, complaint):
+    """Damage and a second archive are named, where the standard library ends in silence."""
+    good = header("good", 3) + b"abc" + bytes(509)
+    (tmp_path / "x.tar.gz").write_bytes(gzip.compress(good + b"".join(blocks), 1))
     folder, refused = unpack(tmp_path / "x.tar.gz", tmp_path / "cache")
-    assert tracemalloc.get_traced_memory()[1] < 8 << 20
-    tracemalloc.stop()
     assert files_of(folder)["good"] == b"abc"
-    assert [row.file for row in refused if row.file == "x.tar.gz"] == ["x.tar.gz"]
-    assert complaint in refused[-1].detail
-
-
-def test_an_xz_file_does_not_say_how_much_memory_it_takes(tmp_path, monkeypatch):
-    """A dictionary beyond the bound is refused; streams one behind the other are one file."""
-    archive = make_archive(tmp_path / "x.tar.xz", GOOD.items())
-    content = lzma.decompress(archive.read_bytes())
-    archive.write_bytes(lzma.compress(content[:700]) + bytes(8) + lzma.compress(content[700:]))
-    assert files_of(unpack(archive, tmp_path / "cache")[0]) == GOOD
-    monkeypatch.setattr(records, "_XZ_MEMORY", 1 << 20)
-    folder, refused = unpack(archive, tmp_path / "other")
-    assert (files_of(folder), "Memory usage limit" in refused[0].detail) == ({}, True)
-
-
-def test_the_list_of_a_zip_is_bounded(tmp_path, monkeypatch):
-    """A list of members that would fill memory is not read, nor is a method that fills it."""
-    archive = make_archive(tmp_path / "x.zip", [(f"{number}.jsonl", b"{}") for number in range(200)])
-    monkeypatch.setattr("cogniload_repro.records._ZIP_LIST_BYTES", 5_000)
-    _, refused = unpack(archive, tmp_path / "cache")
-    assert refused[0].detail.endswith("its list of members has more than 5,000 bytes")
-    with zipfile.ZipFile(tmp_path / "y.zip", "w", zipfile.ZIP_LZMA) as file:
-        file.writestr("a.jsonl", b"{}")
-    _, refused = unpack(tmp_path / "y.zip", tmp_path / "cache")
-    assert "'a.jsonl' is compressed as LZMA" in refused[0].detail
+    assert files_of(folder).keys() <= {"good", "a"}
+    assert re.search(complaint, refused[-1].detail)
+    assert {row.reason for row in refused} == {"unreadable file"}
+    (tmp_path / "cut.tar.gz").write_bytes((tmp_path / "x.tar.gz").read_bytes()[:-20])
+    _, refused = unpack(tmp_path / "cut.tar.gz", tmp_path / "cache")
+    assert refused
 
 
 def test_a_member_that_lies_nowhere_is_left_out(tmp_path):
-    """Neither a place before the archive's beginning nor a name without letters takes the other members with it."""
+    """Neither a place before the archive's beginning nor a changed byte takes the other members with it."""
     archive = make_archive(tmp_path / "x.zip", [("a", b"1"), ("b", b"2"), ("c", b"3")])
     content = bytearray(archive.read_bytes())
-    first, second = (found.start() for found in list(re.finditer(rb"PK\x01\x02", content))[:2])
+    first = content.index(b"PK\x01\x02")
     content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
-    content[second + 46] = 0
-    end = content.rfind(b"PK\x05\x06")
-    content[end + 16 : end + 20] = (int.from_bytes(content[end + 16 : end + 20], "little") + 40).to_bytes(4, "little")
+    content[content.index(b"b2") + 1] = ord("9")
     archive.write_bytes(content)
     folder, refused = unpack(archive, tmp_path / "cache")
-    assert files_of(folder) == {}
-    assert {row.file for row in refused} == {"x.zip/a", "x.zip/", "x.zip/c"}
+    assert files_of(folder) == {"c": b"3"}
+    assert [row.file for row in refused] == ["x.zip/a", "x.zip/b"]

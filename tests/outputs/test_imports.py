@@ -5,19 +5,23 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from harness import run, write_lines
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from packing import make_archive, write_packed
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import Report, import_outputs
-from cogniload_repro.outputs.layout import ARCHIVES, LocalSource, Rejected
+from cogniload_repro.outputs.layout import LocalSource, Rejected
+from cogniload_repro.outputs.rows import read_outputs
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
@@ -133,22 +137,34 @@ def test_what_an_archive_could_not_give_is_kept(tmp_path):
 
 
 def test_the_report_counts_and_shows_an_example():
-    """The summary has a line per reason and one for files that are not read; the check refuses more than is allowed."""
-    row = Rejected("a.jsonl", 3, "duplicate", "again")
-    report = Report({"mine": 1000}, {"duplicate": 2}, {"duplicate": row}, others=["README", "a", "b", "c"])
+    """The summary has a line per reason; files that are not read are listed and not counted among the rows."""
+    row, other = Rejected("a.jsonl", 3, "duplicate", "again"), Rejected("README", 0, "not read", "no JSONL")
+    report = Report({"mine": 1000}, {"duplicate": 2, "not read": 4}, {"duplicate": row, "not read": other})
     assert report.summary().splitlines() == [
         "1,000 responses of 1 model, 2 rows rejected",
         "  2 duplicate, first in 'a.jsonl', row 3: again",
-        "not read, as nothing in them looks like outputs: README, a, b and 1 more",
+        "  4 not read, first in 'README', row 0: no JSONL",
     ]
     report.check(2)
     for bad, allowed, words in (
-        (report, 1, r"2 rows were rejected, 1 is allowed"),
+        (report, 1, r"2 rows were rejected, 1 is allowed; .*--max-rejected n, with make MAX_REJECTED=n"),
         (Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}), 0, r"1 row was rejected, 0 are allowed"),
-        (Report({}, {}, {}), 0, "no usable response"),
+        (Report({}, {"not read": 1}, {"not read": other}), 0, "no row that can be read; see the rejected table"),
+        (Report({}, {}, {}), 0, "no row: it is empty, or a header alone"),
     ):
         with pytest.raises(ValueError, match=words):
             bad.check(allowed)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.jsonl", b""), ("a.csv", b"model,name,response\n"), ("a.jsonl.gz", b""), ("a.csv", b"")]
+)
+def test_a_source_without_rows_is_refused_in_a_true_sentence(tmp_path, name, content):
+    """An empty file, a header alone and an empty .gz have no row; nothing sends the reader to an empty table."""
+    (tmp_path / name).write_bytes(content)
+    done = run("download-outputs", "--source", tmp_path / name, "--build", tmp_path / "build")
+    assert done.exit_code == 2
+    assert "the source has no row: it is empty, or a header alone" in done.output
 
 
 def test_puzzles_of_a_source_are_asked_for_where_they_are_needed(tmp_path):
@@ -192,56 +208,57 @@ def test_a_file_whose_name_is_no_text_is_named(tmp_path):
     assert rejected_rows(tmp_path / "build", "file") == [["bad\\udcff.jsonl"]]
 
 
-def write_form(path):
-    """Write rows of a model that is called like the file, in the form that the name's ending says."""
-    name, frame = path.name, pd.DataFrame(rows_of(path.name))
-    lines, array = frame.to_json(orient="records", lines=True).encode(), frame.to_json(orient="records").encode()
-    table, tabs = pa.Table.from_pandas(frame), frame.to_csv(sep="\t", index=False).encode()
-    plain = {"b.tsv": tabs, "b.json": array, "b.txt": tabs, "b.json.gz": array, "b.xlsx": b"PK\3\4",
-             "b.object.json": json.dumps({"rows": rows_of(name)}).encode()}  # fmt: skip
-    if name.startswith("b.arrow"):
-        options = pa.ipc.IpcWriteOptions(compression=name.partition("_")[2].partition(".")[0] or None)
-        with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
-            writer.write_table(table)
-    elif name.endswith(ARCHIVES):
-        make_archive(path, [("in/b.jsonl", lines)])
-    else:
-        write_packed(path, plain.get(name, lines))
+READ = ["b.jsonl", "b.jsonl.gz", "b.csv", "b.csv.gz", "b.parquet"]
+NOT_READ = ["b", "b.arrow", "b.jsonl.1", "b.jsonl.bz2", "b.ndjson", "b.rows.json", "b.tar.gz", "b.tsv", "b.txt", "b.xlsx"]
 
 
-READ = ["b.jsonl.bz2", "b.jsonl.xz", "b.tsv", "b.json", "b.json.gz", "b.arrow", "b.arrow_lz4.feather", "b.zip",
-        "b.tar.gz", "b.tar.xz"]  # fmt: skip
-NOT_READ = ["b.jsonl.1", "b.jsonl.tmp", "b.txt", "b.xlsx", "b", "b.object.json"]
-
-
-@pytest.mark.parametrize("is_packed", [False, True])
-def test_no_file_of_a_source_vanishes(tmp_path, is_packed):
-    """In a folder or an archive, each is read or named as one that is not."""
-    write_lines(tmp_path / "source/a.jsonl", rows_of("a"))
+@pytest.mark.parametrize("packed", ["", "s.zip", "s.tar", "s.tar.gz", "s.tgz"])
+def test_no_file_of_a_source_vanishes(tmp_path, packed):
+    """In a folder or an archive, each is read or listed as one that is not; these do not end an import."""
+    (tmp_path / "source").mkdir()
     for name in (*READ, *NOT_READ):
-        write_form(tmp_path / "source" / name)
-    if is_packed:
-        make_archive(tmp_path / "s.zip", [(path.name, path.read_bytes()) for path in (tmp_path / "source").iterdir()])
-    local = open_source(tmp_path / ("s.zip" if is_packed else "source"), tmp_path / "cache")
-    report = import_outputs(local, tmp_path / "build")
-    assert report.responses == dict.fromkeys(["a", *READ], 2)
-    assert rejected_rows(tmp_path / "build", "file", "reason") == [[name, "not read"] for name in sorted(NOT_READ)]
+        path, frame = tmp_path / "source" / name, pd.DataFrame(rows_of(name))
+        if name.startswith("b.csv"):
+            frame.to_csv(path, index=False)
+        elif name == "b.parquet":
+            frame.to_parquet(path)
+        else:
+            lines = not name.endswith(".json")
+            write_packed(path, frame.to_json(orient="records", lines=lines).encode())
+    if packed:
+        make_archive(tmp_path / packed, [(path.name, path.read_bytes()) for path in (tmp_path / "source").iterdir()])
+    local = open_source(tmp_path / (packed or "source"), tmp_path / "cache")
+    report = import_outputs(local, tmp_path / "build", validate=Report.check)
+    assert report.responses == dict.fromkeys(READ, 2)
+    rejected = rejected_rows(tmp_path / "build", "file", "reason")
+    assert sorted(rejected) == [[name, "not read"] for name in NOT_READ]
 
 
-def test_answers_in_an_archive_are_those_of_the_folder_around_it(tmp_path):
-    """One level deep: an archive in an archive in a folder is not read; a damaged member is named in the summary."""
-    (tmp_path / "source/o3").mkdir(parents=True)
-    make_archive(tmp_path / "source/o3/part.zip", [(f"{NAMES[0]}.txt", "red"), ("deep.zip", b"PK"), ("notes.md", "")])
-    damaged = make_archive(tmp_path / "source/x.zip", [("b.jsonl", b'{"model": "m"}')])
-    damaged.write_bytes(damaged.read_bytes().replace(b'"m"', b'"n"', 1))
-    report = import_outputs(open_source(tmp_path / "source", tmp_path / "cache"), tmp_path / "build")
-    assert report.responses == {"o3": 1}
-    assert rejected_rows(tmp_path / "build", "file", "reason") == [
-        ["x.zip/b.jsonl", "unreadable file"],
-        ["o3/part.zip/deep.zip", "not read"],
-        ["o3/part.zip/notes.md", "not an answer"],
-    ]
+def test_a_damaged_member_is_named_in_the_summary(tmp_path):
+    """The other members are imported."""
+    lines = "\n".join(map(json.dumps, rows_of("m"))).encode()
+    damaged = make_archive(tmp_path / "x.zip", [("a.jsonl", lines), ("b.jsonl", b'{"model": "zz"}')])
+    damaged.write_bytes(damaged.read_bytes().replace(b'"zz"', b'"yy"', 1))
+    report = import_outputs(open_source(damaged, tmp_path / "cache"), tmp_path / "build")
+    assert report.responses == {"m": 2}
     assert "1 unreadable file, first in 'x.zip/b.jsonl', row 0: BadZipFile: Bad CRC-32" in report.summary()
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sampled_from(["good", "cut", "again", "list", "nothing", "odd"]), min_size=1, max_size=12))
+def test_rows_in_are_rows_accepted_and_rejected(kinds):
+    """Whatever is broken, every row of a file is a response or a rejected row."""
+    names = [f"20_1_1_{100_000 + number}_red" for number in range(len(kinds))]
+    lines = []
+    for number, kind in enumerate(kinds):
+        line = json.dumps({"model": "m", "name": names[0 if kind == "again" else number], "response": "red"})
+        broken = {"cut": line[:-9], "list": "[]", "nothing": "{}", "odd": line.replace("red", "red\\ud800", 3)}
+        lines.append(broken.get(kind, line))
+    with TemporaryDirectory() as folder:
+        write_lines(Path(folder) / "o.jsonl", []).write_text("\n".join(lines), encoding="utf-8")
+        found = list(read_outputs(Path(folder) / "o.jsonl", Catalog()))
+    assert len(found) == len(kinds)
+    assert all(row.row for row in found if isinstance(row, Rejected))
 
 
 def test_a_source_of_nothing_but_bad_rows_ends(tmp_path, monkeypatch):
@@ -269,7 +286,7 @@ def draw_in(folder, source, **options):
     return report, dict(zip(table["name"], table["text"], strict=True))
 
 
-@pytest.mark.parametrize("edition", [PORT, resolve_edition("elixir-1.14", "file")], ids=str)
+@pytest.mark.parametrize("edition", [PORT, resolve_edition("elixir-1.14")], ids=str)
 def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, edition):
     """An import draws the puzzles that were answered, and says which edition they fit; a few bad names are rejected."""
     puzzles = list(draw_grid(CELLS, 2, 3, edition=edition))
@@ -325,9 +342,9 @@ def test_commands_take_an_edition(tmp_path):
     """A given edition is used and not looked for; it undoes an earlier import; one that does not fit rejects rows."""
     source = answer_all(tmp_path / "answers.jsonl", draw_grid(CELLS, 1, 3, edition=ELIXIR))
     for command, options, code, words in (
-        (["check", source], ["port"], 1, "12 unknown puzzle"),
-        (["check", source], ["elixir", "--key-order", "file"], 0, "12 responses of 1 model, 0 rows"),
-        (["download-outputs", "--source", source], ["port"], 2, "12 unknown puzzle"),
+        (["check", source], ["python"], 1, "12 unknown puzzle"),
+        (["check", source], ["elixir"], 0, "12 responses of 1 model, 0 rows"),
+        (["download-outputs", "--source", source], ["python"], 2, "12 unknown puzzle"),
         (["download-outputs", "--source", source], ["elixir"], 0, "12 responses of 1 model, 0 rows"),
     ):
         done = run(*command, "--edition", *options, "--build", tmp_path / "build")

@@ -29,43 +29,31 @@ def authors_puzzle(puzzle, **changes):
     return {f"exp/{place}.txt": puzzle.text, f"meta/{place}_state.json": json.dumps(state)}
 
 
-def test_answers_belong_to_the_folder_of_their_model(tmp_path):
-    """The first folder that is no mere container names the model; among answers every other file is meant as one."""
+def test_every_file_is_read_or_listed(tmp_path):
+    """The first folder that is no container names the model; what is not read is listed, hidden files too."""
     files = [f"QwQ-32B/{NAME}.txt", f"outputs/o3/run/{NAME}.md", f"{NAME}.txt", "QwQ-32B/notes.md", ".git/x", "README",
-             "m/samples.jsonl", "m/results_1.json", "QwQ-32B/results_1.json"]  # fmt: skip
+             "m/samples.jsonl", "m/results_2026-01-01T10-00-00.1.json", ".b.jsonl", ".m/c.csv", ".DS_Store", "._a.jsonl",
+             "a.csv.gz", "a.JSONL", "a.jsonl.xz", "in.zip"]  # fmt: skip
     layout = find_files(make(tmp_path, dict.fromkeys(files, "red")))
     assert [(model, layout.label(path)) for model, path in layout.answers] == [
         (None, f"{NAME}.txt"),
         ("QwQ-32B", f"QwQ-32B/{NAME}.txt"),
         ("o3", f"outputs/o3/run/{NAME}.md"),
     ]
-    assert [layout.label(path) for path in layout.others] == ["README", "m/results_1.json"]
-    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [
-        ("QwQ-32B/notes.md", "not an answer"), ("QwQ-32B/results_1.json", "not an answer"),
-    ]  # fmt: skip
+    assert [layout.label(path) for path in layout.tables] == ["a.csv.gz", "m/samples.jsonl"]
+    listed = [".b.jsonl", ".m/c.csv", "QwQ-32B/notes.md", "README", "a.JSONL", "a.jsonl.xz", "in.zip"]
+    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [(name, "not read") for name in listed]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "is_data"),
+    ("source", "reason"),
     [
-        ("a.pkl", "", True),
-        ("a.csv~", "", True),
-        ("a.log", '{"response": "red"}', True),
-        ("a.json", '{"m": {"20_1_1_770487_red": "red"}}', True),
-        ("dataset_info.json", '{"features": {"response": {"dtype": "string"}}}', False),
-        ("README.md", '{"response": "red"}', False),
-        ("notes.txt", "Run it again.", False),
+        ("gone", "does not exist"),
+        ("a.txt", "holds no outputs"),
+        ("", "holds no outputs"),
+        ("/", "the root of the file system"),
+        ("/dev/null", "neither a file nor a folder"),
     ],
-)
-def test_files_that_look_like_data_are_named(tmp_path, name, content, is_data):
-    """By their endings, or by an answer or a puzzle's name in them; a document may quote them."""
-    layout = find_files(make(tmp_path, {"a.jsonl": "", name: content}))
-    assert [path.name for path, _ in layout.lost] == [name] * is_data
-    assert [path.name for path in layout.others] == [name] * (not is_data)
-
-
-@pytest.mark.parametrize(
-    ("source", "reason"), [("gone", "does not exist"), ("a.txt", "no table"), ("", "holds no outputs")]
 )
 def test_a_source_without_outputs_is_refused(tmp_path, source, reason):
     """The sentence says what is expected."""
@@ -97,15 +85,15 @@ def test_puzzles_of_a_source_join_the_catalog_or_are_reported(tmp_path):
         assert (row, reason, words in detail) == (number, why, True)
 
 
-def test_what_cannot_be_looked_into_is_a_rejected_row(tmp_path, monkeypatch):
-    """A folder without permission, links that lead nowhere or round, and a pipe are named; other links are followed."""
+def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
+    """A folder without permission, links that lead nowhere, to a folder or round, and a pipe; a linked file is read."""
     source = make(tmp_path / "source", {f"m/{NAME}.txt": "red", f"locked/{NAME}.txt": "red"})
     elsewhere = make(tmp_path / "elsewhere", {f"n/{NAME}.txt": "red"})
     (source / "gone.jsonl").symlink_to(tmp_path / "annex" / "gone.jsonl")
     (source / "round.jsonl").symlink_to(source / "round.jsonl")
-    (source / "latest").symlink_to(source / "m")
     (source / "again").symlink_to(source)
-    (source / "linked").symlink_to(elsewhere)
+    (source / "n").mkdir()
+    (source / f"n/{NAME}.txt").symlink_to(elsewhere / f"n/{NAME}.txt")
     os.mkfifo(source / "pipe.jsonl")
     scandir = os.scandir
 
@@ -116,8 +104,7 @@ def test_what_cannot_be_looked_into_is_a_rejected_row(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refuse)  # whoever tests as root may read any folder
     layout = find_files(source)
-    assert sorted(path.name for path, _ in layout.lost) == ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"]
-    assert [model for model, _ in layout.answers] == ["linked", "m"]
-    rejected = [item for item in read_outputs(layout, Catalog()) if isinstance(item, Rejected)]
-    assert {row.file for row in rejected} == {"gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"}
-    assert {row.reason for row in rejected} == {"unreadable file"}
+    assert [model for model, _ in layout.answers] == ["m", "n"]
+    rejected = {item.file: item.reason for item in read_outputs(layout, Catalog()) if isinstance(item, Rejected)}
+    unreadable = dict.fromkeys(["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"], "unreadable file")
+    assert rejected == unreadable | {"again": "not read"}

@@ -1,6 +1,5 @@
 """What the steps start from: a source looked into, committed tables made again, tokenizers fetched."""
 
-import json
 from pathlib import Path
 
 import click
@@ -22,16 +21,13 @@ from cogniload_repro.commands.options import (
 
 @click.command()
 @takes_source("Outputs to look into: a folder, a file, an archive or an address.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary per model; rejected rows go to stderr.")
 @takes(*READ_AS, BUILD)
-def check(
-    source: str, model: str | None, edition: str | None, key_order: str | None, as_json: bool, build: Path
-) -> None:
+def check(source: str, model: str | None, edition: str | None, key_order: str | None, build: Path) -> None:
     """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
 
     Exit status 1 if no row is usable.
     """
-    from cogniload_repro.outputs.check import check_outputs, describe_check, print_check
+    from cogniload_repro.outputs.check import check_outputs, print_check
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.catalog import Catalog, read_catalog
     from cogniload_repro.puzzles.editions import resolve_edition
@@ -39,12 +35,10 @@ def check(
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
     if local.note:
-        say(local.note, err=as_json)
+        say(local.note)
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local, catalog, model=model, edition=chosen)
-    say(json.dumps(describe_check(frame), indent=1) if as_json else print_check(frame, report))
-    if as_json:
-        say(report.summary(), err=True)
+    say(print_check(frame, report))
     if frame.empty:
         raise click.exceptions.Exit(1)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from cogniload_repro.endings import join_reasoning, read_stop
+from cogniload_repro.outputs.layout import NOT_READ
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.records import (
     ROW_BYTES,
@@ -22,8 +23,6 @@ from cogniload_repro.records import (
     Refusal,
     check_record,
     load_json,
-    open_stream,
-    open_zip,
     over_limit,
     parse_json,
     read_json_lines,
@@ -38,19 +37,19 @@ HARNESS_TEMPERATURE = "client default 0"
 #: Our own task of Inspect, and the number in its versions, raised when prompts, verdicts or the order of draws change:
 #: answers no longer compare.
 TASK, COMPARABILITY = "cogniload", 1
-#: Most memory that JSON which is read whole may take, bytes.
-LOG_MEMORY_BYTES = 1_500_000_000
+#: Longest log in JSON that is read, bytes: it is read whole. Logs in the form .eval are read sample by sample.
+LOG_BYTES = 1 << 28
 
 # files of one run of the harness end in the same date
-_HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.\w+)?")
-_MAX_RESULTS = 50_000_000  # bytes of a results file
-_TABLE_START = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{\s*"version":\s*\d+,\s*"status":)')
+_HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz)?")
 _ZSTANDARD = 93  # the number of a zip member's compression; Python before 3.14 does not know it
 # parts of a content that are reasoning, and the others that are text
 _REASONING = ("reasoning", "thinking", "redacted_thinking")
 _TEXT = (None, "text", "output_text", "refusal")
 # why a model may have ended without a text; elsewhere a record without one is a failed request
 _TEXTLESS = ("stop", "length", "context", "refusal")
+# what an error says where the provider's filter has blocked the prompt or the answer
+_BLOCKED = re.compile(r"content[ _](?:filter|polic)|invalid_prompt|block_?reason", re.IGNORECASE)
 # what servers call the settings of a request
 _SETTINGS = {
     "effort": ("reasoning_effort", "thinking_budget", "thinkingBudget", "budget_tokens", "thinkingLevel",
@@ -61,13 +60,15 @@ _SETTINGS = {
 }  # fmt: skip
 # what servers count, the first that there is, and what they count apart from it
 _TOKENS = {
-    "prompt_tokens": ("prompt_tokens", "promptTokenCount", "input_tokens"),
-    "response_tokens": ("completion_tokens", "output_tokens", "candidatesTokenCount", "thoughtsTokenCount"),
+    "prompt_tokens": ("prompt_tokens", "promptTokenCount", "prompt_token_count", "input_tokens"),
+    "response_tokens": ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count",
+                        "thoughtsTokenCount", "thoughts_token_count"),
 }
 _APART = {
     "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens_cache_read",
                      "input_tokens_cache_write"),
     "candidatesTokenCount": ("thoughtsTokenCount",),
+    "candidates_token_count": ("thoughts_token_count",),
 }  # fmt: skip
 
 #: The text of an answer, None where there is none, and why the model stopped, in the source's word.
@@ -138,7 +139,7 @@ def find_origin(path: Path) -> Origin:
     run = _HARNESS_RUN.fullmatch(path.name)
     for results in sorted(path.parent.glob(f"*_{run[1]}.json")) if run else ():
         try:
-            content = json.loads(results.read_bytes()) if results.stat().st_size < _MAX_RESULTS else None
+            content = json.loads(results.read_bytes())
         except (OSError, ValueError, RecursionError):
             continue
         name = _at(content, "model_name")
@@ -155,41 +156,24 @@ def find_origin(path: Path) -> Origin:
     return Origin(asked=asked[0] if asked and all(one == asked[0] for one in asked) else {})
 
 
-def begins_as_table(path: Path) -> bool:
-    """Return whether a JSON file begins as an array or as an Inspect log does."""
-    try:
-        with open_stream(path) as file:
-            return bool(_TABLE_START.match(file.read(4096)))
-    except Exception:  # whatever its compression raises: it is no table, and named as data that is not read
-        return False
-
-
 def read_json(path: Path) -> Iterator[tuple[Entry, Origin]]:
-    """Yield the records of a JSON file, an array or an Inspect log, which has to fit into memory."""
-    with open_stream(path) as file:
-        content = file.read(LOG_MEMORY_BYTES // 3 + 1)
-    if weigh(content) > LOG_MEMORY_BYTES:
-        raise ValueError(f"JSON of {len(content):,} bytes or more is not read; convert a log to .eval, others to JSONL")
-    value = load_json(content)
-    origin = find_origin(path) if isinstance(value, list) else _read_header(value)
-    records = value if isinstance(value, list) else _list(_at(value, "samples"))
-    for row, record in enumerate(records, start=1):
+    """Yield the samples of an Inspect log in JSON; another JSON file is not read."""
+    if (size := path.stat().st_size) > LOG_BYTES:
+        raise ValueError(f"JSON of {size:,} bytes is not read; convert a log to .eval, other rows to JSONL")
+    value = load_json(path.read_bytes())
+    if not isinstance(_at(value, "eval"), dict):
+        yield Entry(0, None, (NOT_READ, "it is JSON, but no log of Inspect; write rows as JSONL")), Origin()
+        return
+    origin, samples = _read_header(value), _list(_at(value, "samples"))
+    for row, record in enumerate(samples, start=1):
         yield Entry.of(row, check_record(record)), origin
-    if not isinstance(value, list):
-        yield from _judge_status(_mapping(value), len(records))
-
-
-def weigh(content: bytes) -> int:
-    """Return how much memory JSON may take at most while it is read: itself, twice its text, and its pieces."""
-    width = 1 if content.isascii() else 4 if re.search(rb"[\xf0-\xff]", content) else 2
-    pieces = {b",": 120, b"[": 72, b"{": 240}
-    return len(content) * (1 + 2 * width) + sum(content.count(mark) * size for mark, size in pieces.items())
+    yield from _judge_status(_mapping(value), len(samples))
 
 
 def read_archive(path: Path) -> Iterator[tuple[Entry, Origin]]:
     """Yield the samples of an Inspect log (`.eval`), one in memory at a time; ValueError if it is none."""
     try:
-        with open_zip(path) as archive:
+        with zipfile.ZipFile(path) as archive:
             headers = [name for name in ("header.json", "_journal/start.json") if name in archive.namelist()]
             if not headers:
                 raise ValueError("not an Inspect log: it has neither header.json nor _journal/start.json")
@@ -273,12 +257,11 @@ def _find_request(record: Mapping) -> Mapping | None:
 
 
 def _is_answered(record: Mapping) -> bool:
-    """Return whether a record is a line of a batch's results; one of Gemini's may have an error in place of answers."""
-    response = record.get("response")
+    """Return whether a record is a line of a batch's results: with a custom_id, or a key as Gemini has it."""
     if "custom_id" in record:
         return not record.keys().isdisjoint(("response", "error", "result"))
-    is_gemini = isinstance(response, dict) or ("error" in record and "response" not in record)
-    return "candidates" in _mapping(response) or ("key" in record and "name" not in record and is_gemini)
+    is_keyed = "name" not in record and ("key" in record or _at(record, "metadata", "key") is not None)
+    return is_keyed and ("error" in record or isinstance(record.get("response"), dict))
 
 
 def _read_settings(body: Mapping) -> dict[str, object]:
@@ -290,16 +273,21 @@ def _read_settings(body: Mapping) -> dict[str, object]:
 
 
 def _read_batch(line: Mapping) -> Found:
-    """Read a line of results: OpenAI's completions or responses, Anthropic's, Gemini's (with a key or its request)."""
-    response, result, request = (_mapping(line.get(key)) for key in ("response", "result", "request"))
-    body = _mapping(response.get("body") or result.get("message")) or (response if "candidates" in response else {})
-    key, error = line.get("custom_id", line.get("key")), line.get("error") or body.get("error")
+    """Read a line of results: OpenAI's completions or responses, Anthropic's, Gemini's.
+
+    What the provider's filter has blocked, prompt or answer, is a refusal: an empty answer, which is wrong.
+    """
+    response, result = _mapping(line.get("response")), _mapping(line.get("result"))
+    body = _mapping(response.get("body") or result.get("message")) or ({} if "body" in response else response)
+    key, error = _first(line, "custom_id", "key") or _at(line, "metadata", "key"), line.get("error") or body.get("error")
     is_done = response.get("status_code", 200) == 200 and result.get("type", "succeeded") == "succeeded"
     has_answer = not body.keys().isdisjoint(("choices", "output", "content")) or _list(body.get("candidates"))
     if error or not is_done or not has_answer:
-        detail = error or line.get("status") or line.get("result") or line.get("response")
-        raise RowError(FAILED, f"{key}: {json.dumps(detail)[:200]}")
-    if "choices" in body:
+        detail = json.dumps(error or line.get("result") or line.get("response"))
+        if not _BLOCKED.search(detail):
+            raise RowError(FAILED, f"{key}: {detail[:200]}")
+        answers: list[Answer] = [("", "refusal")]
+    elif "choices" in body:
         answers = list(map(_read_choice, _list(body["choices"])))
     elif "output" in body:
         answers = [_read_response(body)]
@@ -307,17 +295,15 @@ def _read_batch(line: Mapping) -> Found:
         answers = [(_message_text(body), body.get("stop_reason"))]
     else:
         answers = list(map(_read_candidate, body["candidates"]))
-    model = body.get("model", body.get("modelVersion"))
+    model = _first(body, "model", "modelVersion", "model_version")
     asked, slash, name = str(key).rpartition("/")  # perhaps the model that was asked stands before the puzzle
-    prompts = [_at(part, "text") for content in _list(request.get("contents")) for part in _list(_at(content, "parts"))]
     return answers, {
         **_read_settings(body),
-        **_read_settings(request),
-        **({"name": name} if key else _identify(prompts)),
-        **_read_tokens(body.get("usage", body.get("usageMetadata"))),
+        "name": name,
+        **_read_tokens(_first(body, "usage", "usageMetadata", "usage_metadata")),
         "model": asked if slash else model,
         "version": model,
-        "date": _first(body, "created", "created_at", "createTime") or line.get("processed_time"),
+        "date": _first(body, "created", "created_at", "createTime", "create_time"),
     }
 
 
@@ -381,7 +367,7 @@ def _read_choice(choice: object) -> Answer:
 def _read_candidate(candidate: object) -> Answer:
     """Return the text of one candidate of Gemini's, and why the model stopped."""
     parts = [_mapping(part) for part in _list(_at(candidate, "content", "parts"))]
-    stopped = _at(candidate, "finishReason")
+    stopped = _first(_mapping(candidate), "finishReason", "finish_reason")
     is_text = any(isinstance(p.get("text"), str) for p in parts) if parts else read_stop(stopped) in _TEXTLESS
     return _join_kinds((bool(p.get("thought")), p.get("text")) for p in parts) if is_text else None, stopped
 
@@ -394,7 +380,8 @@ def _read_response(body: Mapping) -> Answer:
         parts += [(True, _part_text(part)) for part in _list(item.get("summary"))]
         parts += [(item.get("type") == "reasoning", _part_text(part)) for part in _list(item.get("content"))]
     text = _join_kinds(parts)
-    cut = _at(body, "incomplete_details", "reason")
+    refused = any(_at(part, "type") == "refusal" for item in items for part in _list(item.get("content")))
+    cut = "refusal" if refused else _at(body, "incomplete_details", "reason")
     is_text = text or ((items or cut) and all(item.get("type") in ("reasoning", "message") for item in items))
     return text if is_text else None, cut or body.get("status")
 

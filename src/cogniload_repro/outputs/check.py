@@ -90,18 +90,6 @@ def _count(facts: Counter[tuple], places: Mapping[str, array], puzzles: pd.DataF
     return counts.join(stops).loc[order_models(counts.index)]
 
 
-def describe_check(frame: pd.DataFrame) -> dict[str, dict[str, object]]:
-    """Return stopped, unclosed_trace, missing, duplicates and budget (of tokens) of each model, as plain numbers."""
-    return {
-        name: {
-            "stopped": {kind: int(row[kind]) for kind in STOPS},
-            **{key: int(row[key]) for key in ("unclosed_trace", "missing", "duplicates")},
-            "budget": {"max_tokens": _limits(row), "paper": CONTEXT_TOKENS, "cut_early": int(row["cut_early"])},
-        }
-        for name, row in frame.iterrows()
-    }
-
-
 def print_check(frame: pd.DataFrame, report: Report) -> str:
     """Return what `check_outputs` has found as text: a row per model, how answers ended, rejected rows."""
     if frame.empty:

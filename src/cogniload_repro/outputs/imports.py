@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from tqdm import tqdm
 
 from cogniload_repro import __version__
-from cogniload_repro.outputs.layout import Layout, LocalSource, Rejected, answer_name, find_files
+from cogniload_repro.outputs.layout import NOT_READ, Layout, LocalSource, Rejected, answer_name, find_files
 from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.outputs.rows import Output, read_outputs, sum_settings
 from cogniload_repro.puzzles.catalog import (
@@ -40,10 +40,10 @@ MAX_SETTINGS = 100_000
 
 @dataclass(frozen=True)
 class Report:
-    """What an import has found: responses by model, rejected rows by reason, one example of each reason.
+    """What an import has found: responses by model, rejected rows and files that are not read by reason, with examples.
 
     ``origin`` says which edition drew the puzzles, ``settings`` how models were asked (responses by model, setting and
-    value), ``others`` which files were not read, as nothing in them looks like outputs.
+    value).
     """
 
     responses: Mapping[str, int]
@@ -51,32 +51,32 @@ class Report:
     examples: Mapping[str, Rejected]
     origin: str = ""
     settings: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
-    others: Sequence[str] = ()
+
+    @property
+    def unusable(self) -> int:
+        """Number of rejected rows; files that are not read are listed, but are no rows."""
+        return sum(self.rejected.values()) - self.rejected.get(NOT_READ, 0)
 
     def summary(self) -> str:
         """Return the report in a few lines."""
-        total, rejected = sum(self.responses.values()), sum(self.rejected.values())
-        counted = f"{_plural(total, 'response')} of {_plural(len(self.responses), 'model')}"
-        lines = [f"{counted}, {_plural(rejected, 'row')} rejected", *filter(None, [self.origin])]
+        counted = f"{_plural(sum(self.responses.values()), 'response')} of {_plural(len(self.responses), 'model')}"
+        lines = [f"{counted}, {_plural(self.unusable, 'row')} rejected", *filter(None, [self.origin])]
         for reason, count in sorted(self.rejected.items()):
             first = self.examples[reason]
             lines.append(f"  {count:,} {reason}, first in {first.file!r}, row {first.row}: {first.detail}")
-        if self.others:
-            more = f" and {len(self.others) - 3:,} more" if len(self.others) > 3 else ""
-            lines.append(f"not read, as nothing in them looks like outputs: {', '.join(self.others[:3])}{more}")
         return "\n".join(lines)
 
     def check(self, max_rejected: int = 0) -> None:
         """Raise ValueError if more rows were rejected than allowed, or none was accepted."""
-        count = sum(self.rejected.values())
-        if count > max_rejected:
+        if self.unusable > max_rejected:
             raise ValueError(
-                f"{_plural(count, 'row')} {'was' if count == 1 else 'were'} rejected, "
-                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; "
-                "see the rejected table, then correct the source or raise --max-rejected"
+                f"{_plural(self.unusable, 'row')} {'was' if self.unusable == 1 else 'were'} rejected, "
+                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; correct the source (see the rejected "
+                "table), or set the number of unusable rows that you accept: --max-rejected n, with make MAX_REJECTED=n"
             )
         if not self.responses:
-            raise ValueError("the source has no usable response; see the rejected table")
+            listed = " that can be read; see the rejected table" if self.rejected else ": it is empty, or a header alone"
+            raise ValueError(f"the source has no row{listed}")
 
 
 def _plural(count: int, noun: str) -> str:
@@ -187,8 +187,7 @@ def read_source(
             asked = ((item.model, name, value) for name, value in item.settings.items())
             settings.update(one for one in asked if one in settings or len(settings) < MAX_SETTINGS)
     reasons, examples = Counter(row.reason for row in rejected), {row.reason: row for row in reversed(rejected)}
-    others = [layout.label(path) for path in layout.others]
-    return Report(responses, reasons, examples, describe_fits(named.fits), sum_settings(settings), others)
+    return Report(responses, reasons, examples, describe_fits(named.fits), sum_settings(settings))
 
 
 class _Partitions(ExitStack):
@@ -233,10 +232,6 @@ class _Partitions(ExitStack):
 def _own_provenances(layout: Layout) -> Iterator[str]:
     """Yield the words of ours that the source's own Parquet files carry; others use the key for something else."""
     for path in layout.tables:
-        if path.suffix == ".parquet":
-            try:
-                word = read_metadata(path).get("provenance")
-            except (ValueError, OSError):
-                continue  # reported when the rows are read
-            if word in PROVENANCE:
+        with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
+            if path.suffix == ".parquet" and (word := read_metadata(path).get("provenance")) in PROVENANCE:
                 yield word

@@ -6,38 +6,28 @@ The authors' layout has answers ``N_d_needles_puzzleId_gold.*`` in one folder pe
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from cogniload_repro.outputs.readers import COMPRESSED, is_table
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.readers import STATE, name_state
 from cogniload_repro.records import UNREADABLE, Refusal
 
-NOT_AN_ANSWER, NOT_READ, UNSAFE_NAME = "not an answer", "not read", "unsafe name"
+#: Reasons: a file that is not read does not count against the rejected rows that a reader accepts.
+NOT_READ, UNSAFE_NAME = "not read", "unsafe name"
 #: Folders that hold the models' folders and are no model themselves.
 CONTAINERS = ("outputs", "answers", "responses", "results")
-#: Endings of archives.
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz")
+#: Endings of tables.
+TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet", ".eval", ".json")
 
-_NO_FILE = UNREADABLE, "it is neither a file nor a folder"
-_MISNAMED = NOT_AN_ANSWER, "answers are named N_d_needles_puzzleId_gold.*"
-_UNKNOWN_FORM = (
-    NOT_READ,
-    "it looks like data of a form that is not read; unpack it, or give it as JSONL, CSV or Parquet",
-)
-# endings that mean data, texts that do not, and what data have in them: the name of a puzzle, or the key of an answer
-_DATA = (*ARCHIVES, *COMPRESSED, ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".arrow", ".feather", ".eval", ".7z",
-         ".rar", ".lz4", ".br", ".xlsx", ".xls", ".ods", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5", ".db",
-         ".sqlite", ".sqlite3", ".duckdb", ".avro", ".orc", ".msgpack", ".dta", ".sav", ".rds", ".rdata")  # fmt: skip
-_DOCUMENT = re.compile(r"(readme|licen[cs]e|changelog|citation|notice)\b.*|.*\.(md|rst|py|ya?ml|toml|html?|pdf)")
-_COPY = re.compile(r"(\.(\d{1,4}|tmp|temp|bak|old|orig|part|partial|copy)|~)+$")
-_CONTENT = re.compile(
-    rb'"(response|resps|completion|candidates|choices|messages)"\s*:\s*("|\[|\{"0"|null)|\d_\d{1,2}_\d+_\d+_[a-z]'
-)
-_RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-harness
+_UNREAD: Refusal = NOT_READ, "it is no JSONL, CSV, Parquet or log of Inspect, nor named N_d_needles_puzzleId_gold.*"
+_NO_FILE: Refusal = UNREADABLE, "it is neither a file nor a folder"
+_HIDDEN: Refusal = NOT_READ, "it is hidden, as its name begins with a full stop"
+_LINK: Refusal = NOT_READ, "it is a link to a folder; give that folder as a source"
+_RESULTS = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json")  # of lm-evaluation-harness: they name the samples' model
+_NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*|\.refused\.json")
 
 
 class Rejected(NamedTuple):
@@ -51,24 +41,22 @@ class Rejected(NamedTuple):
 
 
 class LocalSource(NamedTuple):
-    """A source on this machine: file or folder, its name in tables, what its archives could not give.
+    """A source on this machine: file or folder, its name in tables, what its archive could not give.
 
-    The note says since when a file fetched earlier is used; ``inner`` has its archives, and where they are unpacked.
+    The note says since when a file fetched earlier is used.
     """
 
     path: Path
     label: str
     refused: Sequence[Rejected] = ()
     note: str = ""
-    inner: Mapping[Path, Path] = {}
 
 
 @dataclass
 class Layout:
     """The files of a source, sorted by path, by what they are.
 
-    Texts and states are by puzzle name, answers stand with their model (None in no folder). ``others`` do not look like
-    data; ``lost`` are data that are not read, and what cannot be looked into.
+    Texts and states are by puzzle name, answers stand with their model (None in no folder); ``lost`` are not read.
     """
 
     source: LocalSource
@@ -77,42 +65,29 @@ class Layout:
     texts: dict[str, Path] = field(default_factory=dict)
     states: dict[str, Path] = field(default_factory=dict)
     answers: list[tuple[str | None, Path]] = field(default_factory=list)
-    others: list[Path] = field(default_factory=list)
     lost: list[tuple[Path, Refusal]] = field(default_factory=list)
 
     def label(self, path: Path) -> str:
         """Return a file's name in reports: its path below the root, bytes that are no text spelt out."""
-        root, inner = self.source.path, self.source.inner.items()
-        inside = (archive / path.relative_to(to) for archive, to in inner if path.is_relative_to(to))
-        below = next(inside, path).relative_to(root.parent if root.is_file() else root)
+        root = self.source.path
+        below = path.relative_to(root.parent if root.is_file() else root)
         return below.as_posix().encode("utf-8", "backslashreplace").decode()
 
 
 def find_files(source: str | Path | LocalSource) -> Layout:
-    """Sort the files of a source and of archives in it; ValueError if there are no outputs and nothing was refused."""
+    """Sort the files of a source; ValueError if it does not exist or nothing in it is read."""
     local = source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
     root, layout = local.path, Layout(local)
-    if root.is_file():
-        if not is_table(root):
-            raise ValueError(f"{local.label} is no table of outputs and no Inspect log; give one, or a folder of them")
-        layout.tables.append(root)
-        return layout
-    if not root.is_dir():
-        raise ValueError(f"{root} does not exist; give a file or folder of outputs, or its address")
-    files = [(path.relative_to(root).parts, path) for path in walk(root, layout.lost) if path not in local.inner]
-    for archive, folder in local.inner.items():
-        above = archive.relative_to(root).parts[:-1]
-        files += [((*above, *path.relative_to(folder).parts), path) for path in walk(folder, layout.lost)]
-    for parts, path in sorted(files):
-        _sort_in(layout, path, parts)
-    answering = {model for model, _ in layout.answers} - {None}
-    meant = {path for parts, path in files if _model_folder(parts[:-1]) in answering}.intersection(layout.others)
-    layout.others = [path for path in layout.others if path not in meant]
-    layout.lost += [(path, _MISNAMED) for path in sorted(meant)]
-    if not (layout.tables or layout.answers or layout.lost or local.refused):
+    if root.resolve() == Path(root.resolve().anchor):
+        raise ValueError(f"{root} is the root of the file system; name the folder or the file with the outputs")
+    if not (root.is_file() or root.is_dir()):
+        raise ValueError(f"{root} {'is neither a file nor a folder' if root.exists() else 'does not exist'}")
+    for path in [root] if root.is_file() else _walk(root, layout.lost):
+        _sort_in(layout, path, path.relative_to(root.parent if root.is_file() else root).parts)
+    if not (layout.tables or layout.answers or local.refused or {why for _, (why, _) in layout.lost} - {NOT_READ}):
         raise ValueError(
-            f"{local.label or root} holds no outputs; expected are JSONL, CSV, Parquet or Arrow files, "
-            "logs of Inspect, or answers N_d_needles_puzzleId_gold.* under one folder per model"
+            f"{local.label or root} holds no outputs; expected are JSONL, CSV or Parquet files, logs of Inspect, or "
+            "answers N_d_needles_puzzleId_gold.* in one folder per model"
         )
     return layout
 
@@ -122,32 +97,19 @@ def answer_name(path: PurePath) -> str:
     return path.name.partition(".")[0]
 
 
-def walk(source: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
-    """Return the files below a folder by path, hidden ones left out; what cannot be looked into goes among the lost.
+def _walk(root: Path, lost: list[tuple[Path, Refusal]]) -> list[Path]:
+    """Return the files below a folder by path, hidden ones too; what cannot be looked into goes among the lost."""
 
-    A link is followed, unless it leads to a folder that is read anyway.
-    """
-    found: list[Path] = []
-    read, waiting = {source.resolve()}, [source]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            entries = [entry for entry in os.scandir(folder) if not entry.name.startswith(".")]
-        except OSError as error:
-            lost.append((folder, (UNREADABLE, f"the folder cannot be read: {error.strerror}")))
-            continue
-        for entry in entries:
-            path = Path(entry.path)
-            try:
-                target = path.resolve(strict=True) if entry.is_symlink() else path
-                if not target.is_dir():
-                    found.append(path) if target.is_file() else lost.append((path, _NO_FILE))
-                elif target is path or read.isdisjoint([target, *target.parents]):
-                    read.add(target)
-                    waiting.append(path)
-            except (OSError, RuntimeError) as error:  # the latter where links lead round in a circle
-                lost.append((path, (UNREADABLE, f"it leads nowhere: {getattr(error, 'strerror', error)}")))
-    return sorted(found, key=lambda path: path.relative_to(source).parts)
+    def refuse(error: OSError) -> None:
+        lost.append((Path(error.filename), (UNREADABLE, f"the folder cannot be read: {error.strerror}")))
+
+    found = []
+    for folder, folders, names in os.walk(root, onerror=refuse):
+        lost += [(Path(folder, name), _LINK) for name in sorted(folders) if os.path.islink(os.path.join(folder, name))]
+        folders[:] = [name for name in folders if not _NOISE.fullmatch(name)]
+        for path in (Path(folder, name) for name in names if not _NOISE.fullmatch(name)):
+            found.append(path) if path.is_file() else lost.append((path, _NO_FILE))
+    return sorted(found, key=lambda path: path.relative_to(root).parts)
 
 
 def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
@@ -157,26 +119,12 @@ def _sort_in(layout: Layout, path: Path, parts: tuple[str, ...]) -> None:
     elif "meta" in folders and path.name.endswith(STATE):
         layout.states[name_state(path)] = path
     elif parse_name(answer_name(path)):
-        layout.answers.append((_model_folder(folders), path))
-    elif is_table(path):
-        (layout.puzzle_tables if path.name.startswith("puzzles.") else layout.tables).append(path)
-    elif _looks_like_data(path):
-        layout.lost.append((path, _UNKNOWN_FORM))
-    elif not _RESULTS.fullmatch(path.name):  # which name the model of the samples beside them
-        layout.others.append(path)
-
-
-def _looks_like_data(path: Path) -> bool:
-    """Return whether a file that is not read may hold answers, by its ending or by how it begins."""
-    name = _COPY.sub("", path.name.lower())
-    if name.endswith(_DATA) or _DOCUMENT.fullmatch(name):
-        return name.endswith(_DATA)
-    try:
-        with path.open("rb") as file:
-            return bool(_CONTENT.search(file.read(1 << 16)))
-    except OSError:
-        return True
-
-
-def _model_folder(folders: tuple[str, ...]) -> str | None:
-    return next((folder for folder in folders if folder not in CONTAINERS), None)
+        layout.answers.append((next((folder for folder in folders if folder not in CONTAINERS), None), path))
+    elif any(part.startswith(".") for part in parts):
+        layout.lost.append((path, _HIDDEN))
+    elif not path.name.endswith(TABLES):
+        layout.lost.append((path, _UNREAD))
+    elif path.name.startswith("puzzles."):
+        layout.puzzle_tables.append(path)
+    elif not _RESULTS.fullmatch(path.name):
+        layout.tables.append(path)

@@ -1,6 +1,5 @@
 """Sources of model outputs, read as responses and rejected rows, and how models were asked, as far as a source says."""
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -48,9 +47,9 @@ def read_outputs(
 ) -> Iterator[Output | Rejected]:
     """Read the responses of a file or folder, one by one, in the order of paths and rows; first what it refused.
 
-    A table may be JSONL, CSV, TSV or a JSON array (each perhaps compressed), Parquet or Arrow, with `COLUMNS`, or in
-    one of the forms of `adapters`. The source's own puzzles, and those drawn from their names, are added to the
-    catalog. `model` is that of rows that name none; or ``OLD=NEW``, another name for one (ValueError if no row has it).
+    A table is JSONL, CSV or Parquet with `COLUMNS`, or in one of the forms of `adapters`. The source's own puzzles, and
+    those drawn from their names, are added to the catalog. `model` is that of rows that name none; or ``OLD=NEW``,
+    another name for one (ValueError if no row has it).
     """
     layout = source if isinstance(source, Layout) else find_files(source)
     yield from layout.source.refused
@@ -197,17 +196,12 @@ def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def sum_settings(counts: Mapping[tuple[str, str, str], int]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return responses by model, setting and value, of their counts; very many numbers are given as their range."""
+    """Return responses by model, setting and value, of their counts; of very many values the first."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for (model, name, value), count in sorted(counts.items(), key=lambda item: (SETTINGS.index(item[0][1]), item[0])):
-        found.setdefault(model, {}).setdefault(name, {})[value] = count
-    for settings in found.values():
-        for name, values in settings.items():
-            if len(values) > _MOST_TOLD and all(value.isdecimal() for value in values):
-                numbers = sorted(map(int, values))
-                settings[name] = {f"{numbers[0]} to {numbers[-1]}": sum(values.values())}
-            else:
-                settings[name] = dict(list(values.items())[:_MOST_TOLD])
+        values = found.setdefault(model, {}).setdefault(name, {})
+        if len(values) < _MOST_TOLD:
+            values[value] = count
     return dict(sorted(found.items()))
 
 
@@ -223,9 +217,9 @@ def _read_day(value: object) -> object:
 
 
 def _read_value(value: object) -> str:
-    """Return a word or number as it is shown; nothing for anything else."""
+    """Return a word or number as it is shown; nothing for anything else, and for whole numbers of 2**53 or more."""
     if isinstance(value, str):
         return " ".join(value.split()).encode("utf-8", "backslashreplace").decode()[:_LONGEST]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 2**53:
         return ""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else f"{value:g}"
+    return str(int(value)) if float(value).is_integer() else f"{value:g}"
