@@ -45,20 +45,17 @@ def naming(path: str | Path, part: str | Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a path beside another, here or in a store, which takes its place when the block ends without an error.
+    """Give a path beside another, which takes its place when the block ends without an error.
 
     A reader, or an interruption, meets the old content or the new, never a part. Missing folders are made.
     """
-    path = Path(path) if isinstance(path, str) else path
+    path = Path(path)
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
     with naming(path, part):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield part
-            if isinstance(path, Path):
-                os.replace(part, path)
-            else:
-                part.rename(path)
+            os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
 

@@ -1,10 +1,8 @@
-"""Where data lie, in a checkout, a wheel or a store, and Parquet files with their provenance inside."""
+"""Where data lie, in a checkout or a wheel, and Parquet files with their provenance inside."""
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 from urllib.parse import quote
 
 import pandas as pd
@@ -26,32 +24,16 @@ RECONSTRUCTED = DATA / "reconstructed"
 UNFINISHED = ".unfinished"
 
 
-def as_place(place: str | Path) -> Path:
-    """Return a path; an address such as ``s3://bucket/folder`` as a path of its store (universal_pathlib)."""
-    if not isinstance(place, str) or "://" not in place:
-        return Path(place) if isinstance(place, str) else place
-    try:
-        from upath import UPath
-    except ImportError:
-        raise ValueError(f"{place} is an address; install cogniload-repro[cluster] to read and write there") from None
-    try:
-        address = UPath(place)
-        _ = address.fs  # made when it is asked for, and only then is the store's package imported
-        return cast(Path, address)
-    except (ImportError, ValueError) as error:
-        raise ValueError(f"{place}: {error}; install the package of this store, or use a local path") from None
-
-
 def remove_parts(folder: str | Path) -> None:
     """Remove what killed runs have left in a folder; to be called while nothing is written there."""
-    for part in as_place(folder).glob(".*.part"):
+    for part in Path(folder).glob(".*.part"):
         part.unlink(missing_ok=True)
 
 
 @contextmanager
 def table_writer(path: str | Path, schema: pa.Schema, metadata: Mapping[str, str]) -> Iterator[pq.ParquetWriter]:
     """Open a writer for a table that appears at `path` only when it is complete; see `part_writer`."""
-    with replacing(as_place(path)) as part, part_writer(part, schema, metadata) as writer:
+    with replacing(path) as part, part_writer(part, schema, metadata) as writer:
         yield writer
 
 
@@ -71,7 +53,7 @@ def write_table(path: str | Path, table: pa.Table | pd.DataFrame, metadata: Mapp
         table = pa.Table.from_pandas(table, preserve_index=False)
     with table_writer(path, table.schema, metadata) as writer:
         writer.write_table(table.replace_schema_metadata(writer.schema.metadata))
-    return as_place(path)
+    return Path(path)
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:
@@ -82,13 +64,11 @@ def read_metadata(path: str | Path) -> dict[str, str]:
 
 
 @contextmanager
-def open_parquet(path: str | Path, read_dictionary: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file for reading in bounded memory; a ValueError where it is none, or cut short."""
-    place = as_place(path)
-    # of a store, what is asked for is fetched and nothing around it
-    with place.open("rb") if isinstance(place, Path) else place.open("rb", cache_type="none") as stream:
+    with Path(path).open("rb") as stream:
         try:
-            file = pq.ParquetFile(stream, pre_buffer=False, read_dictionary=list(read_dictionary))
+            file = pq.ParquetFile(stream, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a whole Parquet file ({error}); make or fetch it again") from None
         with file:
@@ -100,18 +80,6 @@ def read_texts(path: str | Path) -> Iterator[str]:
     with open_parquet(path) as file:
         for batch in file.iter_batches(500, columns=["text"]):
             yield from batch["text"].to_pylist()
-
-
-def stamp(place: str | Path) -> str:
-    """Return what identifies a file's content: its digest; in a store, its tag or its size and time."""
-    place = as_place(place)
-    if isinstance(place, Path):
-        with place.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    about = place.fs.info(place.path)
-    tags = [about[key] for key in ("ETag", "etag", "md5Hash", "content_md5") if about.get(key)]
-    times = [about[key] for key in ("LastModified", "last_modified", "mtime", "updated", "created") if about.get(key)]
-    return " ".join(str(word).strip('"') for word in (about["size"], *(tags or times)[:1]))
 
 
 def weakest_provenance(words: Iterable[str]) -> str:

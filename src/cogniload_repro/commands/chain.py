@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "--scorer",
     help="Scorer variant. pseudocode: Algorithms 1 to 3 of Appendix D (default); prose: its text; late_drop, "
     "cut_windows, last_mention: one difference each; answer_only: ignore the reasoning (not the paper's rule). Without "
-    "it, the one of params.yaml; scores of another are kept beside these, in readings/NAME.",
+    "it, the one of params.yaml; scores of another are kept beside these, in scorers/NAME.",
 )
 @click.option("--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @takes(BUILD, JOBS)
@@ -26,11 +26,11 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
     from cogniload_repro.executors import open_executor
     from cogniload_repro.presentation.terminal import print_scores
-    from cogniload_repro.scoring import cells, readings, scores, verdict
+    from cogniload_repro.scoring import cells, scores, verdict
 
     parameters = read_parameters()
-    place = readings.place_scores(build, scorer := scorer or parameters.scorer, parameters.scorer)
-    rule = verdict.find_reading(scorer)
+    place = scores.scores_folder(build, scorer := scorer or parameters.scorer, parameters.scorer)
+    rule = verdict.find_scorer(scorer)
     with locked(build):
         with open_executor(jobs, scheduler) as executor:
             scores.score_dataset(build / "outputs", build / "puzzles.parquet", place / "scores", executor, rule)

@@ -196,9 +196,9 @@ def _check(build: Path, step: str, parameters: Parameters) -> None:
         for source in (parameters.source,) if step == "outputs" else parameters.add:
             check_source(source)
     elif step == "scores":
-        from cogniload_repro.scoring.verdict import find_reading
+        from cogniload_repro.scoring.verdict import find_scorer
 
-        find_reading(parameters.scorer)
+        find_scorer(parameters.scorer)
     elif changed := parameters.changes(*STEPS["notebooks"]):
         from cogniload_repro.statistics import cell_tables, fits, formulas, regression
 

@@ -12,7 +12,7 @@ from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
 from cogniload_repro.schemas import CELLS, SCORES, check_frame
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
-from cogniload_repro.storage import as_place, open_parquet, read_metadata, weakest_provenance, write_table
+from cogniload_repro.storage import open_parquet, read_metadata, weakest_provenance, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -125,7 +125,7 @@ def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
 
 def score_files(scores_dir: str | Path) -> list[Path]:
     """Return the score files of a folder; a ValueError if there are none."""
-    files = sorted(as_place(scores_dir).glob("*.parquet"))
+    files = sorted(Path(scores_dir).glob("*.parquet"))
     if not files:
         raise ValueError(f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`")
     return files

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
 from cogniload_repro import __version__, endings
-from cogniload_repro.files import describe_error
+from cogniload_repro.files import describe_error, digest_of
 from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
@@ -27,25 +29,27 @@ from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
     CORRECT_BUCKETS,
     PSEUDOCODE,
+    SCORERS,
     Question,
-    Reading,
+    ScorerRules,
     Verdict,
+    find_scorer,
     find_verdict,
     is_unsure,
     judge,
 )
 from cogniload_repro.storage import (
     UNFINISHED,
-    as_place,
     open_parquet,
     read_metadata,
     remove_parts,
-    stamp,
     table_writer,
 )
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
+#: The scorers beside the default one that follow Appendix D; the answer alone is another rule.
+OTHER_SCORERS = tuple(name for name, rules in SCORERS.items() if rules not in (PSEUDOCODE, ANSWER_ONLY))
 
 # Responses may be large: few of them are in memory at once, and their small scores are gathered for writing.
 _BATCH_ROWS, _BATCH_BYTES, _BATCHES_A_GROUP = 256, 16_000_000, 64
@@ -78,17 +82,16 @@ def score_dataset(
     puzzles_path: str | Path,
     scores_dir: str | Path,
     executor: Executor | None = None,
-    reading: Reading = PSEUDOCODE,
+    rules: ScorerRules = PSEUDOCODE,
 ) -> list[Path]:
     """Score every file of a folder of outputs that is not scored yet; return all score files.
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
-    the same reading: contents decide, not dates (in a store, what it says of its files). Other scores are removed. The
-    executor (a thread here by default) leaves the bytes alone. ValueError if there are no outputs or a file cannot be
-    scored; the others are finished.
+    the same rules: contents decide, not dates. Other scores are removed. The executor (a thread here by default) leaves
+    the bytes alone. ValueError if there are no outputs or a file cannot be scored; the others are finished.
     """
-    places = map(as_place, (outputs_dir, puzzles_path, scores_dir))  # workers may be in other folders
-    outputs_dir, puzzles_path, scores_dir = (one.absolute() if isinstance(one, Path) else one for one in places)
+    # workers may be in other folders
+    outputs_dir, puzzles_path, scores_dir = (Path(one).absolute() for one in (outputs_dir, puzzles_path, scores_dir))
     sources = sorted(outputs_dir.glob("*.parquet"))
     if not sources:
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
@@ -98,7 +101,7 @@ def score_dataset(
     if not puzzles_path.exists():
         raise ValueError(f"{puzzles_path} is missing; make it with `make download-outputs`")
     remove_parts(scores_dir)
-    made_from = {"reading": str(reading), "scorer": _scorer_digest(), "puzzles": stamp(puzzles_path)}
+    made_from = {"scorer": str(rules), "code": _code_digest(), "puzzles": digest_of(puzzles_path)}
     wanted = {scores_dir / source.name: source for source in sources}
     for scores in scores_dir.glob("*.parquet"):
         if scores in wanted and _is_current(scores, wanted[scores], made_from):
@@ -107,7 +110,7 @@ def score_dataset(
             scores.unlink()
     jobs = [_plan(source, scores) for scores, source in wanted.items()]
     with nullcontext(executor) if executor else ThreadPoolExecutor(1) as workers:
-        errors = _run(jobs, workers, puzzles_path, reading, made_from)
+        errors = _run(jobs, workers, puzzles_path, rules, made_from)
     remove_parts(scores_dir)  # of files with errors, or of a worker that was killed and another has done its work
     if errors:
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
@@ -119,6 +122,38 @@ def score_dataset(
             if file.metadata.num_rows != job.rows:
                 raise ValueError(f"{job.scores} has {file.metadata.num_rows:,} of {job.rows:,} rows; {_REMEDY}")
     return [scores_dir / source.name for source in sources]
+
+
+def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
+    """Return the folder for scores and cells of a scorer; those of others than the chosen one lie beside its."""
+    return Path(build) if find_scorer(name) == find_scorer(chosen) else Path(build) / "scorers" / name
+
+
+def score_by_all(response: str, question: Question, *tokens: int | None) -> list[str]:
+    """Return the bucket of a response by the default scorer, then by each of `OTHER_SCORERS`."""
+    return [judge(response, question, SCORERS[name], *tokens)[0] for name in ("pseudocode", *OTHER_SCORERS)]
+
+
+def count_changes(outputs_dir: str | Path, puzzles_path: str | Path, sample: int | None = None) -> pd.DataFrame:
+    """Count by scorer the responses whose bucket another scorer would change.
+
+    Index scorer; columns responses, changed, right_to_wrong, wrong_to_right. Of each file of the folder of outputs,
+    only the first responses are read if ``sample`` says how many.
+    """
+    questions = read_questions(puzzles_path)
+    names = ["responses", "changed", "right_to_wrong", "wrong_to_right"]
+    changes = pd.DataFrame(0, pd.Index(OTHER_SCORERS, name="scorer"), names)
+    for path in sorted(Path(outputs_dir).glob("*.parquet")):
+        rows = (row for batch in read_batches(path) for row in batch.to_pylist())
+        buckets: Counter[tuple[str, ...]] = Counter()
+        for row in islice(rows, sample):
+            asked = find_question(questions, row["model"], row["name"]).question
+            buckets[tuple(score_by_all(row["response"], asked, row["prompt_tokens"], row["response_tokens"]))] += 1
+        for (default, *others), count in buckets.items():
+            for name, bucket in zip(OTHER_SCORERS, others, strict=True):
+                was, becomes = default in CORRECT_BUCKETS, bucket in CORRECT_BUCKETS
+                changes.loc[name] += count * np.array([1, bucket != default, was > becomes, was < becomes])
+    return changes
 
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
@@ -152,16 +187,16 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
 
 
 def _score(
-    outputs: Path, puzzles: Path, scores: Path, reading: Reading, made_from: dict[str, str], groups: list[int] | None
+    outputs: Path, puzzles: Path, scores: Path, rules: ScorerRules, made_from: dict[str, str], groups: list[int] | None
 ) -> None:
     """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
-    if made_from["scorer"] != _scorer_digest():
+    if made_from["code"] != _code_digest():
         raise ValueError(f"a worker has another scorer; {_REMEDY}")
     made_from = read_metadata(outputs) | made_from
     if groups is None or 0 in groups:
-        made_from["outputs"] = stamp(outputs)
+        made_from["outputs"] = digest_of(outputs)
     questions = _known_questions(puzzles, made_from["puzzles"])
-    scored = (_score_batch(batch, questions, reading) for batch in read_batches(outputs, groups))
+    scored = (_score_batch(batch, questions, rules) for batch in read_batches(outputs, groups))
     _write(scores, map(pa.Table.from_batches, iter(lambda: list(islice(scored, _BATCHES_A_GROUP)), [])), made_from)
 
 
@@ -190,12 +225,12 @@ def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str
 @lru_cache(maxsize=1)
 def _known_questions(puzzles: Path, content: str) -> dict[str, Asked]:
     """Read the puzzles once a process, if they are those that whoever asks has seen."""
-    if stamp(puzzles) != content:
+    if digest_of(puzzles) != content:
         raise ValueError(f"{puzzles} has another content for a worker; {_REMEDY}")
     return read_questions(puzzles)
 
 
-def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading: Reading) -> pa.RecordBatch:
+def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: ScorerRules) -> pa.RecordBatch:
     small = ("model", "name", "prompt_tokens", "response_tokens", "stopped")
     columns = [batch.column(name).to_pylist() for name in small]
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
@@ -203,7 +238,7 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], reading:
     for response, model, name, prompt, spent, stopped in zip(responses, *columns, strict=True):
         place, question = find_question(questions, model, name)
         try:
-            verdict = find_verdict(response, question, prompt, spent, reading)
+            verdict = find_verdict(response, question, prompt, spent, rules)
             answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
             alone = correct and judge(answer or "", question, ANSWER_ONLY, prompt, spent)[0] in CORRECT_BUCKETS
         except ValueError as error:
@@ -222,7 +257,7 @@ def _clip(verdict: Verdict) -> str:
 
 
 @cache
-def _scorer_digest() -> str:
+def _code_digest() -> str:
     """Return a digest of the code that decides."""
     sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching, endings)]
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
@@ -233,7 +268,7 @@ def _is_current(scores: Path, outputs: Path, made_from: Mapping[str, str]) -> bo
     try:
         found = read_metadata(scores)
         known = made_from.items() <= found.items() and SUMMARIES.keys() <= found.keys()
-        return known and found.get("outputs") == stamp(outputs)
+        return known and found.get("outputs") == digest_of(outputs)
     except ValueError:
         return False  # damaged
 
@@ -260,7 +295,7 @@ def _plan(outputs: Path, scores: Path) -> _Job:
 
 
 def _run(
-    jobs: Sequence[_Job], executor: Executor, puzzles: Path, reading: Reading, made_from: dict[str, str]
+    jobs: Sequence[_Job], executor: Executor, puzzles: Path, rules: ScorerRules, made_from: dict[str, str]
 ) -> set[str]:
     """Score files, the largest first, and join their parts; finish all, and return the errors."""
     errors: set[str] = set()
@@ -269,7 +304,7 @@ def _run(
     try:
         for job in sorted(jobs, key=lambda job: -job.outputs.stat().st_size):
             for part, groups in job.parts.items():
-                tasks[executor.submit(_score, job.outputs, puzzles, part, reading, made_from, groups)] = job
+                tasks[executor.submit(_score, job.outputs, puzzles, part, rules, made_from, groups)] = job
         for job in _finish(tasks, errors):
             job.left -= 1
             if not job.left and job.scores not in job.parts:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
+from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative, is_mentioned
 from cogniload_repro.scoring.windows import Windows, find_windows, take_last_sentence
@@ -19,7 +20,7 @@ BUCKETS = (*CORRECT_BUCKETS, CONTEXT_BUCKET, *LOGIC_BUCKETS, OTHER_BUCKET)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScorerRules:
     """How Appendix D is read where it can be read twice; the default is its Algorithms 1-3 as printed."""
 
     #: Drop a closing line in round brackets after the empty lines: a trailing newline cannot save it.
@@ -32,18 +33,16 @@ class Reading:
     answer_only: bool = False
 
 
-PSEUDOCODE = Reading()
-ANSWER_ONLY = Reading(answer_only=True)
-#: Readings by name: the appendix's algorithms, its prose, each difference alone, and the answer without its reasoning.
-READINGS = {
-    "pseudocode": PSEUDOCODE,
-    "prose": Reading(cut_windows=True, last_mention=True),
-    "late_drop": Reading(late_drop=True),
-    "cut_windows": Reading(cut_windows=True),
-    "last_mention": Reading(last_mention=True),
-    "answer_only": ANSWER_ONLY,
+#: Scorers by name: the appendix's algorithms, its prose, each difference alone, and the answer without its reasoning.
+SCORERS = {
+    "pseudocode": ScorerRules(),
+    "prose": ScorerRules(cut_windows=True, last_mention=True),
+    "late_drop": ScorerRules(late_drop=True),
+    "cut_windows": ScorerRules(cut_windows=True),
+    "last_mention": ScorerRules(last_mention=True),
+    "answer_only": ScorerRules(answer_only=True),
 }
-
+PSEUDOCODE, ANSWER_ONLY = SCORERS["pseudocode"], SCORERS["answer_only"]
 
 _SENTENCE_CHARS = 400
 _UNSURE = re.compile(
@@ -74,11 +73,11 @@ class Verdict(NamedTuple):
     answer: str
 
 
-def find_reading(name: str) -> Reading:
-    """Return the reading of this name; a ValueError if there is none."""
-    if name not in READINGS:
-        raise ValueError(f"unknown reading {name!r}; choose one of: {', '.join(READINGS)}")
-    return READINGS[name]
+def find_scorer(name: str) -> ScorerRules:
+    """Return the rules of the scorer of this name; a ValueError if there is none."""
+    if name not in SCORERS:
+        raise ValueError(f"unknown scorer {name!r}; choose one of: {', '.join(SCORERS)}")
+    return SCORERS[name]
 
 
 def take_question(
@@ -115,7 +114,7 @@ def score_response(
     category: str | None = None,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
-    reading: Reading = PSEUDOCODE,
+    scorer: str = "pseudocode",
 ) -> str:
     """Return the bucket of one response (paper, section 2.1.6 and Appendix D).
 
@@ -133,15 +132,16 @@ def score_response(
         The asked category, a key of `cogniload_repro.scoring.windows.QUALIFIERS`.
     prompt_tokens, response_tokens : int, optional
         Token counts; the context budget is tested only where both are known.
-    reading : Reading
-        How Appendix D is read where it can be read twice.
+    scorer : str
+        How Appendix D is read where it can be read twice: a name among `SCORERS`.
 
     Raises
     ------
     TypeError
         If the puzzle or one of its parts has another type.
     ValueError
-        If the response is not text, the category is unknown, or the gold value is empty.
+        If the response is not text, the category or scorer is unknown, the gold value is empty, or a number of tokens
+        is no whole number of at least 0.
 
     Examples
     --------
@@ -149,28 +149,21 @@ def score_response(
     ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
     'correct_valid'
     """
-    question = take_question(puzzle, poi=poi, gold=gold, domain=domain, category=category)
-    return judge(response, question, reading, prompt_tokens, response_tokens)[0]
+    parts = {"poi": poi, "gold": gold, "domain": domain, "category": category}
+    tokens = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
+    return explain_response(response, puzzle, **parts, **tokens, scorer=scorer).bucket
 
 
 def explain_response(
     response: str,
     puzzle: Puzzle | None = None,
     *,
-    poi: str | None = None,
-    gold: str | None = None,
-    domain: Collection[str] | None = None,
-    category: str | None = None,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
-    reading: Reading = PSEUDOCODE,
+    scorer: str = "pseudocode",
+    **parts: Any,
 ) -> Verdict:
-    """Return the bucket of one response with its evidence; parameters and errors as for `score_response`.
-
-    Returns
-    -------
-    Verdict
-        The bucket, the window of the response that decided it, and the value found there.
+    """Return a response's bucket, the window that decided it and the value found there; see `score_response`.
 
     Examples
     --------
@@ -179,8 +172,28 @@ def explain_response(
     ...                     domain=["yellow", "blue", "red"], category="clothes_underwear")
     Verdict(bucket='wrong_logic', window='so raymond is wearing **red** underwear.', answer='red')
     """
-    question = take_question(puzzle, poi=poi, gold=gold, domain=domain, category=category)
-    return find_verdict(response, question, prompt_tokens, response_tokens, reading)
+    for name, count in (("prompt_tokens", prompt_tokens), ("response_tokens", response_tokens)):
+        if count is not None:
+            check_count(name, count, 0)
+    return find_verdict(response, take_question(puzzle, **parts), prompt_tokens, response_tokens, find_scorer(scorer))
+
+
+def reward(
+    puzzle: Puzzle, response: str, *, prompt_tokens: int | None = None, response_tokens: int | None = None
+) -> float:
+    """Return 1.0 for a response that the paper's scorer calls correct, 0.0 for any other (paper, section 4).
+
+    Parameters and errors are those of `score_response`; a response beyond the context budget earns nothing.
+
+    Examples
+    --------
+    >>> import cogniload_repro as cl
+    >>> puzzle = cl.draw_puzzle(N=20, d=1, needles=1, puzzle_id=770487)
+    >>> cl.reward(puzzle, f"So {puzzle.poi} is wearing {puzzle.solution} underwear.")
+    1.0
+    """
+    bucket = score_response(response, puzzle, prompt_tokens=prompt_tokens, response_tokens=response_tokens)
+    return float(bucket in CORRECT_BUCKETS)
 
 
 def find_verdict(
@@ -188,10 +201,10 @@ def find_verdict(
     question: Question,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
-    reading: Reading = PSEUDOCODE,
+    rules: ScorerRules = PSEUDOCODE,
 ) -> Verdict:
     """Return the verdict on a question whose types are known."""
-    bucket, window = judge(response, question, reading, prompt_tokens, response_tokens)
+    bucket, window = judge(response, question, rules, prompt_tokens, response_tokens)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
     values = [question.gold] if bucket in CORRECT_BUCKETS else find_alternatives(question.domain, question.gold)
@@ -215,11 +228,11 @@ def is_unsure(answer: str) -> bool:
 def judge(
     response: str,
     question: Question,
-    reading: Reading = PSEUDOCODE,
+    rules: ScorerRules = PSEUDOCODE,
     prompt_tokens: int | None = None,
     response_tokens: int | None = None,
 ) -> tuple[str, str]:
-    """Return bucket and deciding window under a reading (Appendix D.5)."""
+    """Return bucket and deciding window under a scorer (Appendix D.5)."""
     poi, gold, domain, category = question
     if not isinstance(response, str):
         raise ValueError(f"a response must be text, not {type(response).__name__}; use '' for an empty one")
@@ -227,11 +240,11 @@ def judge(
         raise ValueError("the gold value is empty; give the puzzle's solution")
     if not response or exceeds_budget(prompt_tokens, response_tokens):
         return CONTEXT_BUCKET, ""
-    text = take_answer(response) or "" if reading.answer_only else response
-    windows = find_windows(text, poi, category, late_drop=reading.late_drop, cut_windows=reading.cut_windows)
+    text = take_answer(response) or "" if rules.answer_only else response
+    windows = find_windows(text, poi, category, late_drop=rules.late_drop, cut_windows=rules.cut_windows)
     if not windows.last_sentence:
         return CONTEXT_BUCKET, ""
-    if reading.answer_only:
+    if rules.answer_only:
         windows = Windows("", "", windows.last_sentence)
     without_gold, previous = [], ""
     for rank, window in enumerate(windows):
@@ -240,9 +253,9 @@ def judge(
         previous = window
         if not is_mentioned(gold, window):
             without_gold.append((rank, window))
-        elif not has_alternative(window, domain, gold, last_mention=reading.last_mention):
+        elif not has_alternative(window, domain, gold, last_mention=rules.last_mention):
             return CORRECT_BUCKETS[rank], window
     for rank, window in without_gold:
-        if has_alternative(window, domain, gold, last_mention=reading.last_mention):
+        if has_alternative(window, domain, gold, last_mention=rules.last_mention):
             return LOGIC_BUCKETS[rank], window
     return OTHER_BUCKET, next(filter(None, windows))
