@@ -25,7 +25,7 @@ LAST += ["\n(as asked)\n", "\n(so be it) ", "\n(", "\n)", "\n()", "\n\n(yes)\n\n
 PADDING = ["so on and on, line by line.\n", "in one line ", "\n", "→ ", "Σ. ", "nobody wears a hat in → here\n"]
 PADDING += ["{poi}: → next\n", "{poi} \n", "{poi} has a hat, hair and a {gold} book at home\n", "(\n", "\u212a", "."]
 PADDING += ["{gold} "]
-COUNTS = [None, 0, 1, -5, 4_000, 28_747, 28_748, 32_747, 32_748, 10**30, float("nan")]
+COUNTS = [None, 0, 1, 4_000, 28_747, 28_748, 32_747, 32_748, 10**30]
 
 
 def draw_question(rng):

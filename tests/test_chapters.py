@@ -13,7 +13,7 @@ from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
-from cogniload_repro.scoring.readings import OTHERS
+from cogniload_repro.scoring.scores import OTHER_SCORERS
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.storage import write_table
 
@@ -106,17 +106,17 @@ def test_every_consequence_is_what_the_scorer_does(scoring):
     assert scoring["found"] == list(BUCKETS)
 
 
-def test_made_up_endings_distinguish_the_readings(scoring):
-    """Each reading moves some of the ambiguous responses, and no reading all of them."""
-    assert list(scoring["moved"].index) == list(OTHERS)
-    assert scoring["moved"].between(1, len(scoring["ways"]) - 1).all()
+def test_made_up_endings_distinguish_the_scorers(scoring):
+    """Each scorer changes some verdicts on the ambiguous responses, and none changes all of them."""
+    assert list(scoring["changed"].index) == list(OTHER_SCORERS)
+    assert scoring["changed"].between(1, len(scoring["ways"]) - 1).all()
 
 
 def test_a_reconstructed_build_shows_no_made_up_response_as_a_models():
     """The chapter on the scorer reads responses and their buckets from real outputs only."""
     cells = read("03_scoring", "code")
     for name, cell in cells.items():
-        assert "outputs" not in cell.partition("if imported:")[0].replace("real outputs only", ""), name
+        assert "outputs" not in cell.partition("if imported:")[0].replace("real outputs:", ""), name
 
 
 @pytest.mark.parametrize("counted", [True, False])

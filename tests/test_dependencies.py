@@ -18,7 +18,6 @@ WITHOUT_IMPORT = {
     "jinja2": ("src/cogniload_repro/presentation/tables.py", ".style"),
     "jupyter-book": ("src/cogniload_repro/presentation/book.py", "jupyter_book"),
     "ipykernel": ("src/cogniload_repro/presentation/notebooks.py", "kernel"),
-    "fsspec": ("src/cogniload_repro/storage.py", "from upath import UPath"),
     "openai": ("notebooks/evaluate.ipynb", "--model openai-api/"),
     "tiktoken": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(file.form)"),
     "tokenizers": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(file.form)"),
@@ -38,7 +37,6 @@ BROUGHT_BY = {
     "traitlets": "ipykernel",
     "jupyter-client": "ipykernel",
     "ipython": "ipykernel",
-    "urllib3": "requests",
 }
 
 

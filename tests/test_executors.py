@@ -1,9 +1,7 @@
 """Local processes and a real Dask cluster on this machine."""
 
-import io
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -20,7 +18,6 @@ from cogniload_repro.executors import open_executor
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES
 from cogniload_repro.scoring import scores as scoring
-from cogniload_repro.scoring.cells import write_cells
 from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import read_metadata, write_table
 
@@ -28,7 +25,6 @@ NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 LABEL = {"provenance": "imported"}
 ROWS = 8_000
 MODELS = "abcdef"
-SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,7 @@ def build(tmp_path_factory):
 def score(build, scores, executor):
     """Score the folder; return the bytes of the files that are there then, by name."""
     score_dataset(build / "outputs", build / "puzzles.parquet", scores, executor)
-    return {path.name: path.read_bytes() for path in Path(str(scores).removeprefix("file://")).iterdir()}
+    return {path.name: path.read_bytes() for path in Path(scores).iterdir()}
 
 
 @pytest.fixture(scope="module")
@@ -115,21 +111,6 @@ def kill_busy_worker(client, workers, scores, killed):
         time.sleep(0.02)
 
 
-def test_a_cluster_reads_and_writes_addresses(cluster, build, local):
-    """Outputs, scores and cells may lie in any store that fsspec knows, here that of files."""
-    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
-    client, _ = cluster
-    outputs, puzzles, scores = (f"file://{build / name}" for name in ("outputs", "puzzles.parquet", "there"))
-    with open_executor(1, client.scheduler.address) as executor:
-        paths = score_dataset(outputs, puzzles, scores, executor)
-    found = {path.name: pq.read_table(path.path).to_pylist() for path in paths}
-    assert found == {name: pq.read_table(io.BytesIO(content)).to_pylist() for name, content in local.items()}
-    assert write_cells(scores, f"file://{build / 'cells.parquet'}")["total"].sum() == ROWS * len(MODELS)
-    made = [path.stat().st_mtime_ns for path in paths]
-    score_dataset(outputs, puzzles, scores)
-    assert [path.stat().st_mtime_ns for path in paths] == made
-
-
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster, build, local, tmp_path):
     """Six partitions on two workers, one killed at work: nothing is lost, doubled or left behind."""
     client, workers = cluster
@@ -168,8 +149,8 @@ def test_a_worker_with_another_scorer_is_refused(build, tmp_path):
     """The version's number alone does not say what a checkout has."""
 
     class Older(ThreadPoolExecutor):
-        def submit(self, function, outputs, puzzles, scores, reading, made_from, *more):
-            return super().submit(function, outputs, puzzles, scores, reading, made_from | {"scorer": "older"}, *more)
+        def submit(self, function, outputs, puzzles, scores, rules, made_from, *more):
+            return super().submit(function, outputs, puzzles, scores, rules, made_from | {"code": "older"}, *more)
 
     with Older(1) as executor, pytest.raises(ValueError, match="a worker has another scorer; give all workers the"):
         score(build, tmp_path / "scores", executor)
@@ -189,74 +170,30 @@ def test_scores_that_lack_rows_are_refused(build, tmp_path, monkeypatch):
         score(build, tmp_path / "scores", None)
 
 
-def test_an_address_of_no_scheduler_is_refused(monkeypatch):
-    """The sentence shows how one looks, or names the address, within seconds; also where somebody else listens."""
-    monkeypatch.setattr(executors, "_ANSWER_S", 1.0)
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        silent = [f"tcp://127.0.0.1:{port}" for port in (1, other.getsockname()[1])]
-        for address in ("nonsense", "tcp://", "127.0.0.1:8786", "tcp://[::1", "tcp://a:b", *silent):
-            start = time.monotonic()
-            named = f"no scheduler answers at {address} " if address in silent else "no address of a Dask scheduler"
-            with pytest.raises(ValueError, match=named), open_executor(1, address):
-                pass
-            assert time.monotonic() - start < 20
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:1", "tcp://[::1"])
+def test_an_address_of_no_scheduler_is_refused(address, monkeypatch):
+    """The sentence names the address and how to start one."""
+    pytest.importorskip("distributed", reason="needs the extra `cluster`: pip install distributed")
+    monkeypatch.setattr(executors, "CONNECT_S", 1)
+    with pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler"), open_executor(1, address):
+        pass
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    """Clusters that stop working are given up soon."""
-    monkeypatch.setattr(executors, "PATIENCE_S", 4.0)
-    monkeypatch.setattr(executors, "_LOOK_S", 0.2)
-
-
-@pytest.mark.parametrize(
-    ("victim", "number", "sentence"),
-    [
-        pytest.param(
-            "scheduler", signal.SIGKILL, "has ended; run again|has not answered for 4 s; run again", marks=SLOW
-        ),
-        pytest.param("scheduler", signal.SIGSTOP, "has not answered for 4 s; run again", marks=SLOW),
-        ("worker", signal.SIGKILL, "has had no workers for 4 s; run again"),
-    ],
-)
-def test_a_cluster_that_stops_working_is_left(start, impatient, victim, number, sentence):
-    """Whoever goes, the run ends with a sentence and not never."""
-    client, scheduler, workers = start(1)
-    address, process = client.scheduler.address, {"scheduler": scheduler, "worker": workers["one"]}[victim]
+def test_a_cluster_whose_scheduler_ends_ends_in_a_sentence(start):
+    """Whoever waits for a result learns why there is none."""
+    client, scheduler, _ = start(1)
+    address = client.scheduler.address
     client.close()
-    begin = time.monotonic()
 
     def work():
         with open_executor(1, address) as executor:
             future = executor.submit(time.sleep, 600)
             time.sleep(0.5)
-            process.send_signal(number)
+            scheduler.kill()
             future.result(120)
 
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=r"the scheduler at .* has ended; start it and run again"):
         work()
-    assert time.monotonic() - begin < 120
-
-
-def test_a_cluster_whose_workers_are_all_paused_is_left(start, impatient):
-    """A worker that has no memory left takes no tasks, and says so to nobody who waits."""
-    client, _, _ = start(1, "--memory-limit", "20 MB")
-    deadline = time.monotonic() + 60  # for its first second it reports that it is running
-    while {one["status"] for one in client.scheduler_info(n_workers=-1)["workers"].values()} != {"paused"}:
-        assert time.monotonic() < deadline, "the worker was not paused"
-        time.sleep(0.05)
-    named = pytest.raises(ValueError, match="all are paused")
-    with named, open_executor(1, client.scheduler.address) as executor:
-        executor.submit(time.sleep, 0).result(60)
-
-
-def test_a_worker_without_this_package_is_named(start, tmp_path):
-    """Before anything is asked of it."""
-    (tmp_path / "cogniload_repro.py").write_text("raise ImportError('not here')")
-    client, _, _ = start(1, path=[str(tmp_path)])
-    lacking = r"worker tcp://.* has not cogniload-repro .* \(not here\); install it"
-    with pytest.raises(ValueError, match=lacking), open_executor(1, client.scheduler.address):
-        pass
 
 
 PARENT = """

@@ -1,15 +1,10 @@
-"""Places local or in stores, Parquet with its provenance."""
-
-import importlib.util
-import sys
-from pathlib import Path
+"""Parquet with its provenance."""
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from cogniload_repro.storage import (
-    as_place,
     open_parquet,
     read_metadata,
     remove_parts,
@@ -20,38 +15,6 @@ from cogniload_repro.storage import (
 
 FRAME = pd.DataFrame({"model": ["a", "b"], "total": [1, 2]})
 LABEL = {"provenance": "imported", "source": "a test"}
-
-
-def test_an_address_needs_its_extra(monkeypatch, tmp_path):
-    """Only what has a scheme is an address; the message names it and what to install."""
-    assert (as_place("data/build"), as_place(tmp_path)) == (Path("data/build"), tmp_path)
-    monkeypatch.setitem(sys.modules, "upath", None)
-    with pytest.raises(ValueError, match=r"s3://bucket/build is an address; install cogniload-repro\[cluster\]"):
-        as_place("s3://bucket/build")
-
-
-def test_tables_are_written_to_a_store():
-    """A table appears whole in a store, over the older one, and nothing else stays there."""
-    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
-    folder = as_place("memory://build/scores")
-    for frame in (FRAME, FRAME.tail(1)):
-        path = write_table(folder / "cells.parquet", frame, LABEL)
-    (folder / ".cells.parquet.1.part").write_bytes(b"")
-    remove_parts("memory://build/scores")
-    assert [path.name for path in folder.iterdir()] == ["cells.parquet"]
-    assert read_metadata(path) == LABEL
-    with path.open("rb") as file:
-        assert pd.read_parquet(file)["total"].tolist() == [2]
-
-
-@pytest.mark.parametrize(("address", "package"), [("s3://b/x", "s3fs"), ("gs://b/x", "gcsfs"), ("no://b/x", "none")])
-def test_a_store_without_its_package_is_refused(address, package):
-    """The package is imported when a store is opened, so its absence is a sentence and not found out in the middle."""
-    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
-    if importlib.util.find_spec(package):
-        pytest.skip(f"{package} is here")
-    with pytest.raises(ValueError, match=f"{address}: .*; install the package of this store, or use a local path"):
-        as_place(address)
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):

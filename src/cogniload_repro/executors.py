@@ -16,6 +16,8 @@ from tqdm import tqdm
 #: Whether processes are forked safely on this system.
 CAN_FORK = sys.platform == "linux"
 
+#: Seconds for a Dask scheduler to answer.
+CONNECT_S = 10
 tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
 
 
@@ -53,7 +55,7 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
     try:
-        client = Client(scheduler, timeout="10s", set_as_default=False)
+        client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
     with client:

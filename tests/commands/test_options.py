@@ -7,14 +7,14 @@ from cogniload_repro.cli import main
 from cogniload_repro.companions.perturbations import PERTURBATIONS
 from cogniload_repro.companions.protocol import BASELINE
 from cogniload_repro.puzzles import editions
-from cogniload_repro.scoring.verdict import READINGS
+from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.statistics.regression import FAMILIES
 
 
 @pytest.mark.parametrize(
     ("command", "option", "names"),
     [
-        ("score", "scorer", READINGS),
+        ("score", "scorer", SCORERS),
         ("fit", "family", FAMILIES),
         ("puzzles", "edition", editions.NAMES),
         ("puzzles", "perturbation", [BASELINE, *PERTURBATIONS]),

@@ -124,7 +124,7 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     scored = run("score", "--jobs", 1, *build)
     assert (scored.exit_code, "was interrupted and may mix old and new outputs" in scored.output) == (2, True)
     assert run("download-outputs", "--source", new, *build).exit_code == 0
-    assert {path.name for path in (tmp_path / "build/outputs").iterdir()} == {"a.parquet", "b.parquet"}
+    assert {path.name for path in (tmp_path / "build/outputs").glob("*.parquet")} == {"a.parquet", "b.parquet"}
 
 
 def test_what_an_archive_could_not_give_is_kept(tmp_path):
@@ -209,7 +209,18 @@ def test_a_file_whose_name_is_no_text_is_named(tmp_path):
 
 
 READ = ["b.jsonl", "b.jsonl.gz", "b.csv", "b.csv.gz", "b.parquet"]
-NOT_READ = ["b", "b.arrow", "b.jsonl.1", "b.jsonl.bz2", "b.ndjson", "b.rows.json", "b.tar.gz", "b.tsv", "b.txt", "b.xlsx"]
+NOT_READ = [
+    "b",
+    "b.arrow",
+    "b.jsonl.1",
+    "b.jsonl.bz2",
+    "b.ndjson",
+    "b.rows.json",
+    "b.tar.gz",
+    "b.tsv",
+    "b.txt",
+    "b.xlsx",
+]
 
 
 @pytest.mark.parametrize("packed", ["", "s.zip", "s.tar", "s.tar.gz", "s.tgz"])

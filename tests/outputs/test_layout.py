@@ -32,8 +32,8 @@ def authors_puzzle(puzzle, **changes):
 def test_every_file_is_read_or_listed(tmp_path):
     """The first folder that is no container names the model; what is not read is listed, hidden files too."""
     files = [f"QwQ-32B/{NAME}.txt", f"outputs/o3/run/{NAME}.md", f"{NAME}.txt", "QwQ-32B/notes.md", ".git/x", "README",
-             "m/samples.jsonl", "m/results_2026-01-01T10-00-00.1.json", ".b.jsonl", ".m/c.csv", ".DS_Store", "._a.jsonl",
-             "a.csv.gz", "a.JSONL", "a.jsonl.xz", "in.zip"]  # fmt: skip
+             "m/samples.jsonl", "m/results_2026-01-01T10-00-00.1.json", ".b.jsonl", ".m/c.csv", ".DS_Store",
+             "._a.jsonl", "a.csv.gz", "a.JSONL", "a.jsonl.xz", "in.zip"]  # fmt: skip
     layout = find_files(make(tmp_path, dict.fromkeys(files, "red")))
     assert [(model, layout.label(path)) for model, path in layout.answers] == [
         (None, f"{NAME}.txt"),

@@ -86,7 +86,11 @@ def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
         ("o3/20_3_5_4_gray.txt", 0, "not UTF-8"),
         ("o3/notes.md", 0, "not read"),
     ]
-    assert [row.reason for row in read_outputs(tmp_path / "o3", Catalog())] == ["missing field", "not UTF-8", "not read"]
+    assert [row.reason for row in read_outputs(tmp_path / "o3", Catalog())] == [
+        "missing field",
+        "not UTF-8",
+        "not read",
+    ]
     assert next(read_outputs(tmp_path / "o3", Catalog(), model="mine")).model == "mine"
 
 

@@ -60,7 +60,7 @@ def test_endings_are_counted_by_model():
 def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     """One reconstructed model makes the whole table reconstructed."""
     for model, provenance in (("QwQ-32B", "reconstructed"), ("mine", "imported")):
-        metadata = {"provenance": provenance, "source": provenance, "reading": "r"}
+        metadata = {"provenance": provenance, "source": provenance, "scorer": "r"}
         write_table(tmp_path / f"scores/{model}.parquet", scores_frame(model, ["wrong_other"]), metadata)
     cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
     with pytest.raises(ValueError, match="holds no scores"):
@@ -68,16 +68,6 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False)
     assert read_metadata(tmp_path / "cells.parquet") == {
         "provenance": "reconstructed",
-        "reading": "r",
+        "scorer": "r",
         "source": "imported; reconstructed",
     }
-
-
-def test_scores_are_counted_in_a_store():
-    """Scores at an address of any kind of store are counted there, as on a cluster."""
-    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
-    store = "memory://counted"
-    write_table(f"{store}/scores/mine.parquet", scores_frame("mine", list(BUCKETS)), {"provenance": "imported"})
-    cells = write_cells(f"{store}/scores", f"{store}/cells.parquet")
-    assert cells["total"].tolist() == [8]
-    assert read_metadata(f"{store}/cells.parquet")["provenance"] == "imported"

@@ -7,11 +7,20 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import cells, scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
-from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset
-from cogniload_repro.scoring.verdict import READINGS
+from cogniload_repro.scoring.scores import (
+    OTHER_SCORERS,
+    WINDOW_CHARS,
+    count_changes,
+    read_questions,
+    score_by_all,
+    score_dataset,
+    scores_folder,
+)
+from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
 IMPORTED = {"provenance": "imported", "source": "made by a test"}
@@ -115,11 +124,11 @@ def test_a_second_run_scores_only_what_changed(build):
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "b.parquet"]
 
 
-def test_other_puzzles_or_another_reading_score_again(build):
-    """Scores made under one reading are not those of another; nor is a mended puzzle, even if its file looks older."""
+def test_other_puzzles_or_another_scorer_score_again(build):
+    """Scores made under one scorer are not those of another; nor is a mended puzzle, even if its file looks older."""
     score_all(build)
-    score_all(build, reading=READINGS["prose"])
-    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["reading"]
+    score_all(build, rules=SCORERS["prose"])
+    assert "last_mention=True" in read_metadata(build / "scores/a.parquet")["scorer"]
     mended = puzzles_frame().assign(gold=["blue", "blue", "bar"])
     write_table(build / "puzzles.parquet", pa.Table.from_pandas(mended, PUZZLES), IMPORTED)
     os.utime(build / "puzzles.parquet", (1, 1))
@@ -205,43 +214,54 @@ def test_scores_carry_their_counts(large, monkeypatch):
     pd.testing.assert_frame_equal(read_summary(large / "scores", "cells"), count_cells(rows), check_dtype=False)
 
 
-def test_a_store_is_read_once(large):
-    """Every byte is fetched once at most, and a run with nothing to do asks for footers and tags alone."""
-    fsspec = pytest.importorskip("fsspec", reason="needs the extra `cluster`: pip install fsspec universal-pathlib")
-    pytest.importorskip("upath", reason="needs the extra `cluster`: pip install universal-pathlib")
-    from fsspec.implementations.local import LocalFileSystem
-    from fsspec.spec import AbstractBufferedFile
+PUZZLE = draw_named("20_1_1_770487_red")
+BEFORE_LAST_STOP = "Raymond is wearing red underwear. So be it. Bye"
+OLD_VALUE_LAST = "Raymond is wearing red, no longer blue underwear"
+REMARK = "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n"
+BACK = "Raymond is wearing red underwear.\n(Raymond is wearing blue underwear)\n"
+BOTH_WRONG = "Raymond wears bluered"
 
-    fetched = []
 
-    class CountedFile(AbstractBufferedFile):
-        def _fetch_range(self, start, end):
-            fetched.append(end - start)
-            with open(self.path, "rb") as file:
-                file.seek(start)
-                return file.read(end - start)
+@pytest.fixture
+def two_models(tmp_path):
+    """Outputs of two models: one on which all scorers agree, one on which they do not."""
+    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), IMPORTED)
+    for model, responses in {"a": ["Raymond is wearing red underwear."], "b": [BEFORE_LAST_STOP] * 2}.items():
+        if model == "b":
+            responses += [OLD_VALUE_LAST, REMARK, "", BACK, BOTH_WRONG]
+        columns = [[model] * len(responses), [PUZZLE["name"]] * len(responses), responses]
+        columns += [[None] * len(responses)] * 3
+        table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
+        write_table(tmp_path / f"outputs/{model}.parquet", table, IMPORTED)
+    return tmp_path
 
-    class CountedStore(LocalFileSystem):
-        protocol = ("counted",)
 
-        @classmethod
-        def _strip_protocol(cls, path):  # older releases know only their own
-            return super()._strip_protocol(str(path).removeprefix("counted://"))
+def test_changes_are_counted_by_scorer(two_models):
+    """Each scorer changes what it treats in another way; a sample has fewer."""
+    changes = count_changes(two_models / "outputs", two_models / "puzzles.parquet")
+    assert changes.index.tolist() == list(OTHER_SCORERS)
+    assert changes.T.to_dict("list") == {
+        "prose": [8, 4, 3, 0], "late_drop": [8, 2, 1, 1], "cut_windows": [8, 2, 2, 0], "last_mention": [8, 2, 1, 0],
+    }  # fmt: skip
+    sample = count_changes(two_models / "outputs", two_models / "puzzles.parquet", sample=2)  # of each file
+    assert set(sample["responses"]) == {3}
 
-        def _open(self, path, mode="rb", **options):
-            options.pop("autocommit", None)
-            path = self._strip_protocol(path)
-            return CountedFile(self, path, mode, **options) if "r" in mode else super()._open(path, mode)
 
-    fsspec.register_implementation("counted", CountedStore, clobber=True)
-    texts = puzzles_frame().assign(text=[os.urandom(500_000).hex()] * 3)
-    write_table(large / "puzzles.parquet", pa.Table.from_pandas(texts, PUZZLES), IMPORTED)
-    places = [f"counted://{large}/{name}" for name in ("outputs", "puzzles.parquet", "scores")]
-    score_dataset(*places)
-    assert sum(fetched) < 500_000  # the texts of the puzzles, most of what is stored, are not needed
-    fetched.clear()
-    made = {path: path.stat().st_ino for path in large.glob("scores/*")}
-    score_dataset(*places)
-    assert 0 < sum(fetched) <= 3 * 65_536
-    assert {path: path.stat().st_ino for path in large.glob("scores/*")} == made
-    assert score_all(large, "local").keys() == {path.name for path in made}
+def test_a_response_is_read_in_all_ways(two_models):
+    """The default comes first, then every other scorer that can be chosen."""
+    question = read_questions(two_models / "puzzles.parquet")[PUZZLE["name"]].question
+    buckets = dict(zip(("pseudocode", *OTHER_SCORERS), score_by_all(REMARK, question), strict=True))
+    assert set(buckets) == set(SCORERS) - {"answer_only"}
+    assert {name for name, bucket in buckets.items() if bucket != "correct_valid"} == {"late_drop"}
+    spent = score_by_all(REMARK, question, 1, 40_000)
+    assert set(spent) == {"wrong_max_context"}
+
+
+def test_scores_under_another_scorer_have_a_place_of_their_own(tmp_path):
+    """Only the default's are the build's scores; a name that is no scorer is no folder."""
+    assert scores_folder(tmp_path, "pseudocode") == tmp_path
+    places = [scores_folder(tmp_path, name) for name in SCORERS if name != "pseudocode"]
+    assert len({tmp_path, *places}) == len(SCORERS)
+    assert all(place.is_relative_to(tmp_path) for place in places)
+    with pytest.raises(ValueError, match=r"unknown scorer '\.\./x'"):
+        scores_folder(tmp_path, "../x")

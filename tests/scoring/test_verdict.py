@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from reference_scorer import score
 
 from cogniload_repro.endings import join_reasoning
+from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.scoring.verdict import (
-    READINGS,
+    SCORERS,
     Verdict,
     exceeds_budget,
     explain_response,
-    find_reading,
+    find_scorer,
     is_unsure,
+    reward,
     score_response,
 )
 
@@ -30,20 +32,20 @@ def scored_cases(draw):
     return draw_response(rng, question), question | draw_tokens(rng)
 
 
-@pytest.mark.parametrize("reading", [name for name in READINGS if name != "answer_only"])
+@pytest.mark.parametrize("scorer", [name for name in SCORERS if name != "answer_only"])
 @settings(suppress_health_check=[HealthCheck.too_slow])  # time is no promise on a busy machine
 @given(case=scored_cases())
 @example(case=("", CASE))
 @example(case=("red", CASE | {"domain": []}))
 @example(case=("It is not", CASE | {"domain": ["red", ""]}))
-def test_verdict_equals_the_literal_algorithms(reading, case):
-    """Whatever the ending, the bucket is that of Algorithms 1-3 under each reading, and the evidence belongs to it."""
+def test_verdict_equals_the_literal_algorithms(scorer, case):
+    """Whatever the ending, the bucket is that of Algorithms 1-3 under each scorer, and the evidence belongs to it."""
     response, asked = case
-    assume(len(response) < 50_000 or not READINGS[reading].last_mention)  # the reference takes a minute for that
-    bucket = score_response(response, **asked, reading=READINGS[reading])
-    ways = {name: value for name, value in asdict(READINGS[reading]).items() if name != "answer_only"}
+    assume(len(response) < 50_000 or not SCORERS[scorer].last_mention)  # the reference takes a minute for that
+    bucket = score_response(response, **asked, scorer=scorer)
+    ways = {name: value for name, value in asdict(SCORERS[scorer]).items() if name != "answer_only"}
     assert bucket == score(response, **asked, **ways)
-    verdict = explain_response(response, **asked, reading=READINGS[reading])
+    verdict = explain_response(response, **asked, scorer=scorer)
     assert verdict.bucket == bucket
     assert verdict.answer in verdict.window
     if "" not in asked["domain"]:
@@ -76,7 +78,7 @@ def test_the_verdict_carries_its_evidence(response, verdict):
 
 
 @pytest.mark.parametrize(
-    ("response", "paper", "reading", "bucket"),
+    ("response", "paper", "scorer", "bucket"),
     [
         ("Sue had red hair. It is blue hair.", "correct_valid", "prose", "wrong_logic"),
         ("Sue has red hair.\nI am not sure.", "correct_valid", "answer_only", "wrong_other"),
@@ -86,22 +88,41 @@ def test_the_verdict_carries_its_evidence(response, verdict):
         ("Sue has red hair.", "correct_valid", "answer_only", "correct_last_sentence"),
     ],
 )  # fmt: skip
-def test_another_reading_may_decide_otherwise(response, paper, reading, bucket):
-    """Readings differ where the prose of D.3 and D.4 does from the algorithms, or look behind the reasoning alone."""
+def test_another_scorer_may_decide_otherwise(response, paper, scorer, bucket):
+    """Scorers differ where the prose of D.3 and D.4 does from the algorithms, or look behind the reasoning alone."""
     assert score_response(response, **CASE) == paper
-    assert score_response(response, **CASE, reading=find_reading(reading)) == bucket
+    assert score_response(response, **CASE, scorer=scorer) == bucket
+
+
+@pytest.mark.parametrize("name", ["prompt_tokens", "response_tokens"])
+@pytest.mark.parametrize("count", [-5, 1.5, float("nan"), True, "7"])
+def test_a_number_of_tokens_is_a_whole_number(name, count):
+    """Anything else is refused by its name, as a limit would be tested with it in silence."""
+    with pytest.raises(ValueError, match=f"{name} is .*; give a whole number of at least 0"):
+        score_response("Sue has red hair", **CASE, **{name: count})
+
+
+def test_a_reward_is_the_scorers_verdict():
+    """Right, wrong, unreadable and beyond the budget."""
+    puzzle = draw_puzzle(20, 3, 5, 1)
+    right = f"Therefore {puzzle.poi}: {puzzle.solution}."
+    wrong = next(value for value in puzzle.domains[puzzle.category] if value != puzzle.solution)
+    assert [reward(puzzle, text) for text in (right, f"Therefore {puzzle.poi}: {wrong}.", "")] == [1.0, 0.0, 0.0]
+    assert reward(puzzle, right, prompt_tokens=30_000, response_tokens=5_000) == 0.0
+    with pytest.raises(ValueError, match="must be text"):
+        reward(puzzle, None)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: find_reading("mine"), "pseudocode, prose"),
+        (lambda: find_scorer("mine"), "pseudocode, prose"),
         (lambda: score_response(None, **CASE), "must be text"),
         (lambda: score_response("It is red.", **{**CASE, "gold": ""}), "gold value is empty"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(call, message):
-    """A reading that there is not, a missing response, and a gold value that every text would give."""
+    """A scorer that there is not, a missing response, and a gold value that every text would give."""
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -61,8 +61,14 @@ _SETTINGS = {
 # what servers count, the first that there is, and what they count apart from it
 _TOKENS = {
     "prompt_tokens": ("prompt_tokens", "promptTokenCount", "prompt_token_count", "input_tokens"),
-    "response_tokens": ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count",
-                        "thoughtsTokenCount", "thoughts_token_count"),
+    "response_tokens": (
+        "completion_tokens",
+        "output_tokens",
+        "candidatesTokenCount",
+        "candidates_token_count",
+        "thoughtsTokenCount",
+        "thoughts_token_count",
+    ),
 }
 _APART = {
     "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens_cache_read",
@@ -279,7 +285,8 @@ def _read_batch(line: Mapping) -> Found:
     """
     response, result = _mapping(line.get("response")), _mapping(line.get("result"))
     body = _mapping(response.get("body") or result.get("message")) or ({} if "body" in response else response)
-    key, error = _first(line, "custom_id", "key") or _at(line, "metadata", "key"), line.get("error") or body.get("error")
+    key = _first(line, "custom_id", "key") or _at(line, "metadata", "key")
+    error = line.get("error") or body.get("error")
     is_done = response.get("status_code", 200) == 200 and result.get("type", "succeeded") == "succeeded"
     has_answer = not body.keys().isdisjoint(("choices", "output", "content")) or _list(body.get("candidates"))
     if error or not is_done or not has_answer:

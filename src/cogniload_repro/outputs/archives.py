@@ -1,6 +1,7 @@
 """Archives of unknown origin, unpacked without leaving the folder: what is unsafe is left out and named."""
 
 import errno
+import io
 import json
 import shutil
 import tarfile
@@ -130,7 +131,7 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
             raise tarfile.ReadError("it is cut short")
 
 
-def _read_zeros(stream: IO[bytes]) -> bytes:
+def _read_zeros(stream: io.BufferedIOBase) -> bytes:
     """Return the next bytes behind an archive's members, which are zeros up to its end."""
     block = stream.read(1 << 20)
     if block.strip(b"\0"):

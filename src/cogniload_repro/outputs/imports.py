@@ -1,7 +1,7 @@
 """Outputs of a source -> the outputs table, one partition a model, with its puzzles and its rejected rows."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -71,11 +71,14 @@ class Report:
         if self.unusable > max_rejected:
             raise ValueError(
                 f"{_plural(self.unusable, 'row')} {'was' if self.unusable == 1 else 'were'} rejected, "
-                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; correct the source (see the rejected "
-                "table), or set the number of unusable rows that you accept: --max-rejected n, with make MAX_REJECTED=n"
+                f"{max_rejected:,} {'is' if max_rejected == 1 else 'are'} allowed; see the rejected table; correct "
+                "the source, or set the number of unusable rows that you accept: --max-rejected n, with make "
+                "MAX_REJECTED=n"
             )
         if not self.responses:
-            listed = " that can be read; see the rejected table" if self.rejected else ": it is empty, or a header alone"
+            listed = (
+                " that can be read; see the rejected table" if self.rejected else ": it is empty, or a header alone"
+            )
             raise ValueError(f"the source has no row{listed}")
 
 

@@ -4,7 +4,7 @@ import csv
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,12 +44,13 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
     csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # the whole process's: never lowered
     lines = csv.reader(_decode_lines(path), strict=True)
     header = next(lines, [])
-    if refusal := _check_header(header, columns):
-        yield Entry(0, None, refusal)
+    if foreign := _check_header(header, columns):
+        yield Entry(0, None, foreign)
         return
     row, end = 0, lines.line_num
     while True:
-        row, first, refusal = row + 1, end + 1, None
+        row, first = row + 1, end + 1
+        refusal: str | None = None
         try:
             fields = next(lines)
             while not fields:  # a blank line
@@ -112,10 +113,9 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
             raise ValueError(f"the file has the column {twice[0]} twice")
         if sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups)) > unpacked_limit():
             raise ValueError(over_limit(path.name))
-        row = 0
-        for batch in file.iter_batches(_BATCH_ROWS, columns=[name for name in columns if name in names]):
-            for row, found in enumerate(decode_batch(batch), start=row + 1):
-                yield Entry.of(row, found)
+        batches = file.iter_batches(_BATCH_ROWS, columns=[name for name in columns if name in names])
+        for row, found in enumerate(chain.from_iterable(map(decode_batch, batches)), start=1):
+            yield Entry.of(row, found)
 
 
 _READERS: dict[str, Callable[[Path, list[str]], Iterator[Entry]]] = {

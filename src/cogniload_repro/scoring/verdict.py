@@ -149,9 +149,8 @@ def score_response(
     ...                domain=["yellow", "blue", "red"], category="clothes_underwear")
     'correct_valid'
     """
-    parts = {"poi": poi, "gold": gold, "domain": domain, "category": category}
-    tokens = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens}
-    return explain_response(response, puzzle, **parts, **tokens, scorer=scorer).bucket
+    options: dict[str, Any] = {"prompt_tokens": prompt_tokens, "response_tokens": response_tokens, "scorer": scorer}
+    return explain_response(response, puzzle, poi=poi, gold=gold, domain=domain, category=category, **options).bucket
 
 
 def explain_response(
