@@ -50,6 +50,16 @@ def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     assert row["p"] == pytest.approx(fit.p[at], rel=1e-4)
 
 
+def test_slopes_of_another_formula():
+    """Products of the formula alone have slopes, in any order; without the three-way product the same at all levels."""
+    own = FEW[FEW["model"] == "QwQ-32B"]
+    found = simple_slopes(own, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
+    fit = fit_glm(own, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
+    assert set(found["term"]) == {"dN"}
+    assert found["slope"].to_numpy() == pytest.approx(fit.coef[fit.terms.index("d:log10_N")])
+    assert simple_slopes(own, "correct ~ d + log10_N + rho").empty
+
+
 def test_the_origin_is_where_table_3_tests():
     """At rho = 0, N = 1 and d = 0, outside the grid, the slopes are the printed coefficients."""
     printed = load_printed("table3").set_index("model")

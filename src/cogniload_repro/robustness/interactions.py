@@ -38,10 +38,10 @@ def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
     return tests.assign(holm_paper=correct_within(tests, ["term"], "p_paper"))
 
 
-def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the interaction of two loads at each tested level of the third, and where Table 3 tests it.
+def simple_slopes(cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit") -> pd.DataFrame:
+    """Return the interaction of two loads at each tested level of the third, and at its origin, where Table 3 tests.
 
-    One row per model with a finite fit of Appendix B's regression, product and level: model, term (dN, drho, Nrho),
+    One row per model with a finite fit, product of two loads in the formula and level: model, term (dN, drho, Nrho),
     third (rho, N or d), level (nominal fraction, statements, units of d), tested (False at the origin), slope (log-odds
     per unit of both loads), se, p (two-sided Wald), p_holm (over the models, at this product and level), detectable
     (size of the slope that a test at `ALPHA` detects with power `POWER`).
@@ -49,19 +49,16 @@ def simple_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     levels = {"rho": cells["ratio_pct"].unique() / 100, "N": cells["N"].unique(), "d": cells["d"].unique()}
     rows = []
     for model, own in cells.groupby("model", sort=False, observed=True):
-        fit = fit_glm(own, INTERACTIONS)
-        if fit.status != "ok":
-            continue
-        triple = fit.terms.index(TERMS["dNrho"])
-        for term, third in THIRD.items():
-            pair = fit.terms.index(TERMS[term])
+        fit = fit_glm(own, formula, family)
+        products = np.array([":".join(sorted(term.split(":"))) for term in fit.terms])
+        for term, third in THIRD.items() if fit.status == "ok" else ():
             at = np.array([ORIGIN[third], *np.sort(levels[third])], dtype=float)
             load = np.log10(at) if third == "N" else at
-            slope = fit.coef[pair] + load * fit.coef[triple]
-            variance = fit.covariance[pair, pair] + load**2 * fit.covariance[triple, triple]
-            se = np.sqrt(variance + 2 * load * fit.covariance[pair, triple])
-            frame = pd.DataFrame({"model": model, "term": term, "third": third, "level": at})
-            rows.append(frame.assign(tested=frame.index > 0, slope=slope, se=se))
+            weights = (products == TERMS[term]) + np.outer(load, products == TERMS["dNrho"])
+            if weights.any():
+                se = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
+                frame = pd.DataFrame({"model": model, "term": term, "third": third, "level": at})
+                rows.append(frame.assign(tested=frame.index > 0, slope=weights @ fit.coef, se=se))
     empty = pd.DataFrame(columns=["model", *_LEVEL, "slope", "se"]).astype({"slope": float, "se": float})
     table = pd.concat(rows or [empty], ignore_index=True)
     table["p"] = 2 * norm.sf(np.abs(table["slope"] / table["se"]))
