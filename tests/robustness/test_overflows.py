@@ -12,16 +12,19 @@ from cogniload_repro.published import load_table
 from cogniload_repro.robustness.overflows import (
     COMMONEST,
     MARKED_SHARE,
+    _Division,
     error_slopes,
     finished_accuracy,
-    finished_capacity,
+    finished_interactions,
+    finished_slopes,
     marked_levels,
     overflow_shares,
 )
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.robustness.interactions import simple_slopes
 from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.design import FULL
 from cogniload_repro.statistics.reconstructions import each_reconstruction
-from cogniload_repro.statistics.regression import fit_glm
+from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
 CELLS = load_cells()
 
@@ -50,7 +53,7 @@ def test_cells_without_overflow_counts_are_not_marked():
     unknown = of("QwQ-32B").drop(columns="ctx")
     assert marked_levels(unknown).empty
     assert finished_accuracy(unknown).empty
-    assert finished_capacity(unknown).empty
+    assert finished_slopes(unknown).empty
 
 
 def tiny(counts):
@@ -136,41 +139,60 @@ def test_real_outputs_have_one_value():
     at = own.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
     assert found["identified"]
     assert found["low"] == found["high"] == pytest.approx(at["correct"] / (at["total"] - at["ctx"]))
-    slopes = finished_capacity(own).iloc[0]
+    slopes = finished_slopes(own).iloc[0]
     fit = fit_glm(own.assign(total=own["total"] - own["ctx"]))
-    assert slopes["beta_N_low"] == slopes["beta_N_high"] == pytest.approx(fit.coef[2])
-    assert slopes["ecl50"] == pytest.approx(capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"])
-
-
-def test_an_accuracy_that_need_not_fall_has_no_finite_ecl50():
-    """Among the finished answers of the smallest model accuracy may rise with N."""
-    row = finished_capacity(of("DeepSeek-R1-Distill-Qwen-1.5B")).iloc[0]
-    assert row["beta_N_low"] < 0 < row["beta_N_high"] < 1
-    assert np.isinf(row["ecl50_high"])
+    assert slopes["slope_low"] == slopes["slope_high"] == pytest.approx(fit.coef[2])
 
 
 def test_slopes_of_models_that_finished_few_answers_have_no_range():
     """Of gemini-2.5-pro less than a quarter finished at N = 250: no range, for real outputs one value all the same."""
     own = of("gemini-2.5-pro")
-    row = finished_capacity(own).iloc[0]
-    assert row["beta_N"] == pytest.approx(fit_glm(own).coef[2])
-    assert row[["beta_N_low", "beta_N_high", "ecl50_low", "ecl50_high"]].isna().all()
+    row = finished_slopes(own).iloc[0]
+    assert row["slope"] == pytest.approx(fit_glm(own).coef[2])
+    assert row[["slope_low", "slope_high"]].isna().all()
     own.attrs["provenance"] = "imported"
-    assert np.isfinite(finished_capacity(own).iloc[0]["beta_N_low"])
+    assert np.isfinite(finished_slopes(own).iloc[0]["slope_low"])
 
 
-def test_divisions_of_overflows_lie_inside_the_ranges():
-    """Exchanging overflows between cells, with the sums by d and by N kept, never leaves the range of a slope."""
+@pytest.mark.parametrize("term", ["dN", None])
+def test_divisions_of_overflows_lie_inside_the_ranges(term):
+    """Exchanging overflows between cells, with the sums by d and by N kept, never leaves the range found."""
     own, rng = of("QwQ-32B").reset_index(drop=True), np.random.default_rng(3)
-    ends = finished_capacity(own).iloc[0]
+    found = finished_interactions(own, term) if term else finished_slopes(own)
+    formula, places = (f"{QUADRATIC} + d:log10_N", -1) if term else (QUADRATIC, 2)
+    whole, low, high = found.iloc[0, -3:]
     for _ in range(20):
         ctx = own.groupby(["N", "d"])["ctx"].transform(rng.permutation)  # over rho alone
         possible = (ctx <= own["total"] - own["correct"]).groupby([own["N"], own["d"]]).transform("all")
-        fit = fit_glm(own.assign(total=own["total"] - ctx.where(possible, own["ctx"])))
-        ecl50 = capacity_points(fit.coef, grid_means(own))["ecl50"]
-        assert ends["beta_N_low"] - 1e-3 <= fit.coef[2] <= ends["beta_N_high"] + 1e-3
-        assert ends["ecl50_low"] * 0.999 <= ecl50 <= ends["ecl50_high"] * 1.001
-    assert ends["beta_N"] < ends["beta_N_low"]  # overflows counted as failures make the fall with length steeper
+        fit = fit_glm(own.assign(total=own["total"] - ctx.where(possible, own["ctx"])), formula)
+        value = fit.coef[places] / (fit.se[places] if term else 1)
+        assert low - 1e-3 <= value <= high + 1e-3
+    assert whole < low  # overflows counted as failures make the fall with length steeper
+
+
+def test_without_overflows_the_leaders_compound_less():
+    """d x N of gpt-5 and o3 is z = -3.6 and -4.1 at rho = 50% with overflows; without them it may be anything below 0."""
+    leaders = CELLS[CELLS["model"].isin(["gpt-5-2025-08-07", "o3-2025-04-16"])]
+    found = finished_interactions(leaders, "dN", 0.5).set_index("model")
+    assert found["ctx"].tolist() == [32, 24]
+    assert found["z"].tolist() == pytest.approx([-3.57, -4.09], abs=0.005)
+    slopes = simple_slopes(leaders).query("term == 'dN' and level == 0.5").set_index("model")
+    assert (slopes["slope"] / slopes["se"]).tolist() == pytest.approx(found["z"].tolist(), abs=1e-6)
+    assert found["z_low"].tolist() == pytest.approx([-2.5, -3.2], abs=0.05)
+    assert found["z_high"].tolist() == pytest.approx([-0.54, -0.48], abs=0.05)
+    longest = finished_interactions(leaders, "drho", 250)
+    assert longest["z_high"].tolist() == pytest.approx([-2.9, -1.7], abs=0.05)
+
+
+def test_the_search_follows_the_gradient():
+    """The change of z with each overflow is that of small differences."""
+    division = _Division(CELLS, "o3-2025-04-16", np.eye(9)[5] + 0.5 * np.eye(9)[8], FULL, by="z")
+    ctx = CELLS.loc[CELLS["model"] == "o3-2025-04-16", "ctx"].to_numpy(float)
+    _, gradient = division._value(ctx)
+    for place in (0, 60, 139):
+        step = 1e-4 * np.eye(140)[place]
+        change = division._value(ctx + step)[0] - division._value(ctx - step)[0]
+        assert gradient[place] == pytest.approx(change / 2e-4, rel=1e-4, abs=1e-7)
 
 
 def test_slopes_are_those_of_statsmodels_on_the_printed_counts():

@@ -15,11 +15,11 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from cogniload_repro.models import BY_NAME
+from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
-from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.design import lay_out
+from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
 from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
@@ -28,7 +28,6 @@ MARKED_SHARE = 0.10
 #: separate the few answers that are left.
 _LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
-_POINTS = ("beta_N", "ecl50")
 _STARTS, _STEPS = 3, 60
 #: The reference type, and the types compared with it.
 COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
@@ -91,38 +90,49 @@ def finished_accuracy(
     return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
 
 
-def finished_capacity(cells: pd.DataFrame) -> pd.DataFrame:
-    """Bound the slope in N and ECL50 of the paper's regression among finished answers.
+def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the slope in N of the paper's regression among finished answers, over all divisions of the overflows.
 
-    Linear programmes follow the gradient over all divisions of the finished answers over the cells that the tables
-    allow, from several starts. Every value between the ends is attained; nothing proves that none lies outside.
-
-    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), beta_N and ecl50 (overflows
-    counted as failures, as in the paper), and beta_N_low, beta_N_high, ecl50_low, ecl50_high (among finished answers).
-    ECL50 is infinite where accuracy need not fall with N, ranges are NaN for a model that finished less than a quarter
-    of its answers at some N; real outputs have one value.
+    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), slope (overflows counted as
+    failures, as in the paper), slope_low and slope_high (found by `_Division.search`; NaN for a model that finished
+    less than a quarter of its answers at some N). Real outputs have one value.
     """
     marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
     rows = []
     for model, share in marked.items():
-        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
-        exact = _counts_are_real(cells, model)
-        division = _Division(own, exact=exact)
-        starts = division.starts(np.random.default_rng(0)) if exact or share <= _LARGEST_SHARE else []
-        counted = division.points(np.zeros(len(own)))
-        low, high = (
-            [sign * np.fmax.reduce([np.nan, *(sign * division.search(place, sign, start) for start in starts)])
-             for place in range(len(_POINTS))]
-            for sign in (-1, 1)
-        )  # fmt: skip
-        rows.append((model, share, *counted, *low, *high))
-    columns = [f"{name}{end}" for end in ("", "_low", "_high") for name in _POINTS]
-    table = pd.DataFrame(rows, columns=["model", "share", *columns])
-    ecl50 = [name for name in columns if name.startswith("ecl50")]
-    with np.errstate(over="ignore"):
-        table[ecl50] = 10.0 ** table[ecl50].astype(float)
-    table.loc[table["beta_N_high"] >= 0, "ecl50_high"] = np.inf
-    return table
+        division = _Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope")
+        rows.append((model, share, *division.ends(bounded=share <= _LARGEST_SHARE)))
+    return pd.DataFrame(rows, columns=["model", "share", "slope", "slope_low", "slope_high"])
+
+
+def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = None) -> pd.DataFrame:
+    """Return z of an interaction among finished answers, over all divisions of the overflows over the cells.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Cells with overflows; each model takes about a second.
+    term : str
+        Product of two loads: dN, drho or Nrho.
+    level : float, optional
+        Level of the third load (nominal fraction, statements, units of d) of a simple slope in the regression of
+        Table 3; without it the product is the only one, next to the terms of Table 2.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: model, term, level, ctx (answers that ran out of context), z (these counted as failures, as
+        in the paper), z_low and z_high (least and largest found among finished answers; NaN without a finite fit).
+    """
+    columns, weights = (*QUADRATIC, PRODUCTS[term]), np.eye(6)[5]
+    if level is not None:
+        third = np.log10(level) if THIRD[term] == "N" else level
+        columns, weights = FULL, np.eye(9)[PRODUCTS[term]] + third * np.eye(9)[PRODUCTS["dNrho"]]
+    rows = [
+        (model, term, level, ctx, *_Division(cells, model, weights, columns, by="z").ends())
+        for model, ctx in cells.groupby("model", sort=False, observed=True)["ctx"].sum().items()
+    ]
+    return pd.DataFrame(rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"])
 
 
 def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
@@ -175,57 +185,67 @@ class _Tables:
 
 
 class _Division:
-    """The finished answers of one model over its cells, as far as the printed tables leave it open."""
+    """The finished answers of one model over its cells, as far as the printed tables leave it open.
 
-    def __init__(self, own: pd.DataFrame, *, exact: bool):
-        self.ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
-        x = lay_out(own)
-        self._x = x[:, :5]
-        self._t, self._means, self._exact = self._x.T @ own["correct"].to_numpy(float), grid_means(own), exact
+    Of a regression's weighted sum of coefficients (``by`` "slope"), or of its ratio to its standard error ("z").
+    """
+
+    def __init__(self, cells: pd.DataFrame, model: str, weights: np.ndarray, columns: tuple[int, ...], *, by: str):
+        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+        self._ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
+        self._exact, self._weights, self._by = _counts_are_real(cells, model), weights, by
+        x, correct = lay_out(own), own["correct"].to_numpy(float)
+        self._x, self._t = x[:, columns], x[:, columns].T @ correct
         levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
         fixed = np.column_stack([levels, x[:, 3:]])  # of the correct answers: Tables 2 to 6
         self._sums = block_diag(fixed.T, levels.T.astype(float))
-        self._needed = self._sums @ np.concatenate([own["correct"].to_numpy(float), self.ctx])
+        self._needed = self._sums @ np.concatenate([correct, self._ctx])
 
-    def points(self, ctx: np.ndarray) -> np.ndarray:
-        """Return the slope in N and log10 ECL50 when these overflows are left out; NaN without a finite fit."""
-        try:
-            beta, log10_ecl50 = self._fit(ctx)
-        except ValueError:
-            return np.full(2, np.nan)
-        return np.array([beta[2], log10_ecl50 if beta[2] < 0 else np.inf])
+    def ends(self, *, bounded: bool = True) -> tuple[float, float, float]:
+        """Return the value with overflows counted as failures, and the least and the largest without them."""
+        if self._exact or not self._ctx.any():
+            low = high = self._value(self._ctx)[0]
+        else:
+            rng = np.random.default_rng(0)
+            corners = (self._corner(rng.normal(size=len(self._ctx))) for _ in range(_STARTS - 1))
+            starts = [self._ctx, *corners] if bounded else []
+            low, high = (
+                sign * np.fmax.reduce([np.nan, *(sign * self.search(sign, start) for start in starts)])
+                for sign in (-1, 1)
+            )
+        return self._value(0 * self._ctx)[0], low, high
 
-    def starts(self, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return the division at hand and, unless it is known, others in random directions."""
-        others = 0 if self._exact else _STARTS - 1
-        return [self.ctx, *(self._corner(rng.normal(size=len(self.ctx))) for _ in range(others))]
+    def search(self, sign: int, ctx: np.ndarray) -> float:
+        """Return the least (sign -1) or largest (1) value that steps towards corners reach from a division.
 
-    def search(self, place: int, sign: int, ctx: np.ndarray) -> float:
-        """Return the least (sign -1) or largest (1) of a point that steps towards corners reach from a division."""
-        best, steps = self.points(ctx)[place], 0 if self._exact else _STEPS
-        while np.isfinite(best) and (steps := steps - 1) >= 0:
-            step, length = self._corner(sign * self._gradient(place, ctx)) - ctx, 1.0
-            while not sign * ((value := self.points(ctx + length * step)[place]) - best) > 1e-5 and length > 1e-3:
+        Linear programmes follow the gradient. Every value on the way is attained; nothing proves that none lies beyond.
+        """
+        best, gradient = self._value(ctx)
+        for _ in range(_STEPS if np.isfinite(best) else 0):
+            step, length = self._corner(sign * gradient) - ctx, 1.0
+            while not sign * ((new := self._value(ctx + length * step))[0] - best) > 1e-5 and length > 1e-3:
                 length /= 2
             if length <= 1e-3:
                 break
-            ctx, best = ctx + length * step, value
+            ctx, (best, gradient) = ctx + length * step, new
         return best
 
-    def _fit(self, ctx: np.ndarray) -> tuple[np.ndarray, float]:
-        beta = maximise(self._x, self._total - ctx, self._t)[0]
-        return beta, float(many_points(beta[None], self._means)["ecl50"][0])
-
-    def _gradient(self, place: int, ctx: np.ndarray) -> np.ndarray:
-        """Return how a point changes with the overflows of each cell."""
-        beta, log10_ecl50 = self._fit(ctx)
-        p = expit(self._x @ beta)
-        information = self._x.T @ (self._x * ((self._total - ctx) * p * (1 - p))[:, None])
-        direction = np.eye(5)[2]
-        if place:
-            rho = self._means["rho"]
-            direction = -np.array([1, self._means["d"], log10_ecl50, rho, rho**2]) / beta[2]
-        return (self._x * p[:, None]) @ np.linalg.solve(information, direction)
+    def _value(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value when these overflows are left out, and how it changes with each; NaN without a fit."""
+        n, x = self._total - ctx, self._x
+        try:
+            beta, _ = maximise(x, n, self._t)
+        except ValueError:
+            return np.nan, np.full(len(n), np.nan)
+        p = expit(x @ beta)
+        inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
+        along = x @ inverse @ self._weights
+        slope, change = self._weights @ beta, p * along
+        if self._by == "slope":
+            return slope, change
+        variance, bends = self._weights @ inverse @ self._weights, n * p * (1 - p) * (1 - 2 * p) * along**2
+        variance_change = p * (1 - p) * along**2 - p * (x @ inverse @ (x.T @ bends))
+        return slope / variance**0.5, change / variance**0.5 - slope * variance_change / (2 * variance**1.5)
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
         """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
