@@ -9,6 +9,7 @@ from scipy.optimize import LinearConstraint, milp
 from statsmodels.discrete.discrete_model import MNLogit
 
 from cogniload_repro.published import load_table
+from cogniload_repro.robustness.interactions import simple_slopes
 from cogniload_repro.robustness.overflows import (
     COMMONEST,
     MARKED_SHARE,
@@ -20,7 +21,6 @@ from cogniload_repro.robustness.overflows import (
     marked_levels,
     overflow_shares,
 )
-from cogniload_repro.robustness.interactions import simple_slopes
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import FULL
 from cogniload_repro.statistics.reconstructions import each_reconstruction
@@ -171,7 +171,7 @@ def test_divisions_of_overflows_lie_inside_the_ranges(term):
 
 
 def test_without_overflows_the_leaders_compound_less():
-    """d x N of gpt-5 and o3 is z = -3.6 and -4.1 at rho = 50% with overflows; without them it may be anything below 0."""
+    """At rho = 50% the z of gpt-5 and o3 are -3.6 and -4.1 with overflows; without them anything below zero."""
     leaders = CELLS[CELLS["model"].isin(["gpt-5-2025-08-07", "o3-2025-04-16"])]
     found = finished_interactions(leaders, "dN", 0.5).set_index("model")
     assert found["ctx"].tolist() == [32, 24]
