@@ -22,7 +22,7 @@ _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 
 #: Chapters that are analyses; complete with 04 to 09, 11 and 12.
-ANALYSES = ["04_accuracy", "05_glm", "07_aic", "11_alternatives", "12_comparison"]
+ANALYSES = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "11_alternatives", "12_comparison"]
 
 
 @pytest.mark.parametrize("name", ANALYSES)

@@ -235,10 +235,10 @@ class _Division:
         n, x = self._total - ctx, self._x
         try:
             beta, _ = maximise(x, n, self._t)
-        except ValueError:
+            p = expit(x @ beta)
+            inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
+        except ValueError:  # numpy's of a singular matrix is one
             return np.nan, np.full(len(n), np.nan)
-        p = expit(x @ beta)
-        inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
         along = x @ inverse @ self._weights
         slope, change = self._weights @ beta, p * along
         if self._by == "slope":
