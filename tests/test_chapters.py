@@ -153,7 +153,7 @@ def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_the
     (tmp_path / "sources.json").write_text(json.dumps([{"models": ["QwQ-32B", "mine"], "settings": stated}]))
     cells, space = read("15_your_model", "code"), {"build": tmp_path}
     exec(cells["c15-02"].partition("page = ")[0], space)  # our own notebook
-    space |= {"read_scores": lambda _: pd.DataFrame(rows, columns=names), "own": pd.DataFrame({"model": ["mine"]})}
+    space |= {"scores": pd.DataFrame(rows, columns=names), "own": pd.DataFrame({"model": ["mine"]})}
     for cell in ("c15-13", "c15-16", "c15-settings"):
         exec(cells[cell], space)
     (ended,), (leant,), (set_,) = (space[name].to_dict("records") for name in ("endings", "leaning", "settings"))

@@ -18,6 +18,7 @@ from cogniload_repro.evaluation import requests
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.adapters import COMPARABILITY
 from cogniload_repro.outputs.rows import read_outputs
+from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows, write_set
@@ -84,16 +85,20 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
 
 
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
-    """The page's own lines, with a server that always answers the same, leave a table that imports."""
+    """The page's own lines, with a server that always answers the same, leave a table that imports; so filtered."""
     page = json.loads((Path(__file__).parents[2] / "notebooks" / "evaluate.ipynb").read_text("utf-8"))
     text = "".join("".join(cell["source"]) for cell in page["cells"] if cell["cell_type"] == "markdown")
-    (loop,) = re.findall(r"```python\n(.*?)```", text[: text.index("import-outputs")], re.DOTALL)
+    loop, choice = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     options = ("--format", "jsonl", "--perturb", "not_not", "--out", tmp_path / "sets" / "mine")
     assert run("puzzles", *SMALL, *options).exit_code == 0
     monkeypatch.chdir(tmp_path)
     exec(loop, {"ask": lambda prompt: (prompt[:5], "length", 10, 2)})
     outputs = list(read_outputs(tmp_path / "answers.jsonl", Catalog()))
     assert [output[0:6:2] + output[5:6] for output in outputs] == [("mine (not_not)", "Solve", 2, "length")] * 12
+    exec(choice, {})
+    scores = baselines(tmp_path / "sets" / "mine").set_index("name")["last_clause"]
+    kept = [json.loads(line)["name"] for line in (tmp_path / "sets/mine/prompts.jsonl").read_text().splitlines()]
+    assert kept == [output.name for output in outputs if not scores[output.name]] != []
 
 
 @pytest.fixture

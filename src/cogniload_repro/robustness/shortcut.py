@@ -27,7 +27,7 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per model, in the order of the scores: model; answers (in cells with both kinds); right and wrong,
         the accuracies (fractions) where the last clause is right and wrong, with the same weights of cells; difference,
-        ci_low and ci_high; p (two-sided). NaN where no cell has both kinds.
+        ci_low and ci_high; p (two-sided). NaN where no cell has both kinds, ci and p also where all are alike.
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
     known = scores[[*_KEYS, "name", "correct"]].assign(clause=scores["name"].map(clause)).dropna(subset="clause")
@@ -44,7 +44,9 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     table["right"], table["wrong"] = sums["right"] / sums["weight"], sums["wrong"] / sums["weight"]
     table["difference"] = table["right"] - table["wrong"]
     se = np.sqrt(table["difference"] * sums["first"] + sums["second"]) / sums["weight"]
+    se = se.where(se > 0)  # all alike: too few answers for an interval
     reach = norm.ppf(1 - ALPHA / 2) * se
-    table["ci_low"], table["ci_high"] = table["difference"] - reach, table["difference"] + reach
+    table["ci_low"] = (table["difference"] - reach).clip(lower=-1)
+    table["ci_high"] = (table["difference"] + reach).clip(upper=1)
     table["p"] = 2 * norm.sf(table["difference"].abs() / se)
     return table.rename_axis("model").reset_index()
