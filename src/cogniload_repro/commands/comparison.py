@@ -109,7 +109,8 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
             f"within cells, {_interval(one, CONFIDENCE)}"
         )
     if len(scores) == 2:
-        counts, found = compare_answers(*(one.set_index("name")["correct"] for one in scores), margin)
+        answers = [frame.set_index("name")["correct"] for frame in scores]
+        counts, found = compare_answers(answers[0], answers[1], margin)
         said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
         yield f"{counts.sum():,} puzzles answered by both: {said}"
         judged = judge(found.p, found.p_equivalence)

@@ -20,7 +20,7 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     scores : DataFrame
         One row per answer of real outputs: model, name, N, d, ratio_pct, correct. Reconstructed outputs say nothing.
     baselines : DataFrame
-        One row per puzzle, as `cl.baselines` returns it: name, last_clause.
+        One row per puzzle, as `baselines.baselines` returns it: name, last_clause.
 
     Returns
     -------
