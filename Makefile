@@ -70,7 +70,7 @@ HERE := --build "$(BUILD)" --jobs $(JOBS)
 
 .NOTPARALLEL:
 
-.PHONY: help env lab evaluate-env tokens feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
+.PHONY: help env lab evaluate-env feasible reproduce download-outputs score fit render smoke test test-slow explore test-evaluate lint format bench reconstruct clean distclean
 
 help:  ## this list
 	@echo "CogniLoad, reproduced: every table and figure of the paper as a Jupyter Book."
@@ -139,9 +139,6 @@ lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
-tokens: $(ENV)  ## fetch the models' tokenizers (once), for the chapter on lengths
-	@$(COGNILOAD) fetch-tokenizers
-
 # ---- the chain ---------------------------------------------------------------------------------------------------
 # These targets write the parameters that have changed to $(BUILD)/params, and follow the rules below with the folder locked.
 chain = @$(COGNILOAD) prepare $(1) --grid $(GRID) --build "$(BUILD)" -- $(MAKE) -f Makefile --no-print-directory MAKEFLAGS= \
@@ -164,7 +161,7 @@ modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
 STATISTICS := $(foreach name,design likelihood accuracy capacity reconstructions,$(SRC)/statistics/$(name).py)
 PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
-	data/published/submission2025/* data/tokenizers.json data/tokenizers/* data/prompt_tokens.parquet)
+	data/published/submission2025/* data/tokenizers.json data/prompt_tokens.parquet)
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
 PARAMS := $(BUILD)/params
 

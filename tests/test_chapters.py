@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from samples import GPT5, counts_like, table_of
+from samples import table_of
 
-from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
@@ -22,7 +21,7 @@ _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 
 #: Chapters that are analyses; complete with 04 to 09, 11 and 12.
-ANALYSES = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "11_alternatives", "12_comparison"]
+ANALYSES = ["04_accuracy", "05_glm", "06_interactions", "07_aic", "09_tokens", "11_alternatives", "12_comparison"]
 
 
 @pytest.mark.parametrize("name", ANALYSES)
@@ -117,25 +116,6 @@ def test_a_reconstructed_build_shows_no_made_up_response_as_a_models():
     cells = read("03_scoring", "code")
     for name, cell in cells.items():
         assert "outputs" not in cell.partition("if imported:")[0].replace("real outputs:", ""), name
-
-
-@pytest.mark.parametrize("counted", [True, False])
-def test_the_chapter_on_lengths_holds_with_and_without_tokenizers(counted, tmp_path, monkeypatch):
-    """The part on prompts has its numbers, figure and files where prompts were counted, and where not."""
-    cells, kept = read("09_tokens", "code"), {}
-    if counted:
-        counts = counts_like(GPT5, "o200k")
-        write_table(tmp_path / "prompt_tokens.parquet", counts, {"provenance": "imported"})
-    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
-    monkeypatch.setattr(page, "glue", lambda key, value, display: kept.update({key: value}))
-    space = {"build": tmp_path}
-    for cell in ("page", "compare", "compare-figure", "agreement", "verdict-facts"):
-        exec(cells[cell], space)  # our own notebook
-    own = {key: value for key, value in kept.items() if not re.fullmatch(r"C\d+", key)}
-    assert all(str(value) and "nan" not in str(value) for value in own.values())
-    assert "EXAONE-Deep-32B" in own["unknown_models"]
-    assert own["models"] == ("6" if counted else "0")
-    assert (tmp_path / "tables" / "prompt_lengths.csv").exists()
 
 
 def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_them(tmp_path):

@@ -19,11 +19,10 @@ WITHOUT_IMPORT = {
     "jupyter-book": ("src/cogniload_repro/presentation/book.py", "jupyter_book"),
     "ipykernel": ("src/cogniload_repro/presentation/notebooks.py", "kernel"),
     "openai": ("notebooks/evaluate.ipynb", "--model openai-api/"),
-    "tiktoken": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(file.form)"),
-    "tokenizers": ("src/cogniload_repro/prompts/tokenizers.py", "import_module(file.form)"),
     "hatchling": ("pyproject.toml", 'build-backend = "hatchling.build"'),
     "pytest-xdist": ("Makefile", "pytest -n"),
     "uv": ("Makefile", "-m uv pip install"),
+    "jupyterlab": ("Makefile", "-m jupyterlab"),
     "ruff": ("Makefile", "-m ruff"),
     "mypy": ("pyproject.toml", "[tool.mypy]"),
 }
@@ -90,7 +89,7 @@ def test_conda_users_get_the_same_packages():
     """environment.yml lists what a plain installation, the extras with tests and development need, same bounds."""
     listed = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["cluster"], *extras["tokens"], *extras["dev"]]
+    wanted = [*PROJECT["project"]["dependencies"], *extras["cluster"], *extras["dev"]]
     wanted = {re.sub(r"[-_.]+", "-", one) for one in wanted if not one.startswith("cogniload-repro")}
     found = {re.sub(r"[-_.]+", "-", one.replace(" ", "")) for one in listed}
     assert found - wanted == {"python>=3-11,<3-14", "pip", "make"}

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import click
-import pandas as pd
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
 from cogniload_repro.prompts.comparison import LARGEST_Z, compare_prompts
-from cogniload_repro.prompts.counts import COMMITTED
+from cogniload_repro.prompts.counts import load_prompt_counts
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.conclusions import LEADERS
 from cogniload_repro.robustness.interactions import simple_slopes
@@ -78,7 +77,7 @@ def test_tables_pictures_and_files_of_chapters_have_names_of_their_own():
 def test_the_findings_of_the_readme_are_those_of_the_data():
     """Its numbers are computed again: prompt lengths, extrapolated points, and the interaction of the best models."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    z, cells = compare_prompts(pd.read_parquet(COMMITTED))["z"].dropna().abs(), cl.load_cells()
+    z, cells = compare_prompts(load_prompt_counts())["z"].dropna().abs(), cl.load_cells()
     assert f"Of {len(z)} published prompt lengths that can be compared, {(z > LARGEST_Z).sum()} differ" in text
     ecl50, lengths = cl.capacity_points(cl.fit(cells), cells)["ecl50"], cells["N"]
     assert ecl50.min() < 1

@@ -18,7 +18,7 @@ from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.evaluation.tasks import answer_budget, cogniload
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.prompts.counts import COMMITTED
+from cogniload_repro.prompts.counts import load_prompt_counts
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import parse_puzzle
@@ -197,7 +197,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, messag
 
 def test_a_budget_cuts_no_answer_that_the_paper_would_have_counted():
     """What is left is no less than by any tokenizer's own count of the prompt, and not a fifth of the prompt more."""
-    counts = pd.read_parquet(COMMITTED).set_index("name").drop(columns=["N", "d", "ratio_pct"])
+    counts = load_prompt_counts().set_index("name").drop(columns=["N", "d", "ratio_pct"])
     for name in counts.index[::97]:
         estimate = CONTEXT_TOKENS - RESERVED_TOKENS - answer_budget(draw_named(name)["text"])
         assert 0.8 * counts.loc[name].median() < estimate <= counts.loc[name].min(), name

@@ -1,12 +1,10 @@
 """Printed prompt lengths against counted ones: constants and departures."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from samples import GPT5, LLAMA, TEMPLATE, counts_like
 
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.prompts import comparison as prompt_lengths
 from cogniload_repro.published import load_printed, load_table
 
@@ -80,19 +78,6 @@ def test_odd_numbers_are_compared_but_estimate_nothing():
     assert set(own["cells"]) == {len(clean)}
 
 
-def test_a_partial_grid_compares_nothing(llama):
-    """Where ratios of the paper are missing, printed means are means over other puzzles."""
-    mini = {(cell.N, cell.d, float(cell.ratio_pct)) for cell in MINI_GRID}
-    keys = zip(llama["N"], llama["d"], llama["ratio_pct"], strict=True)
-    part = llama[[key in mini for key in keys]]
-    assert len(part) > 0
-    for counts in (part, llama.drop(columns="llama3")):
-        compared = prompt_lengths.compare_prompts(counts)
-        assert compared.empty
-        assert prompt_lengths.summarize_prompts(compared).empty
-        assert prompt_lengths.prompt_rows(compared).empty
-
-
 def test_rows_for_the_fidelity_table(comparison):
     """Columns and words are the fidelity table's; printed strings are the paper's."""
     rows = prompt_lengths.prompt_rows(comparison)
@@ -119,23 +104,3 @@ def test_departures_beyond_chance_differ(comparison):
     assert set(others["verdict"]) == {"not_computable"}
     assert set(others["reason"]) == {"the model's tokenizer is not here"}
     assert others["recomputed"].isna().all()
-
-
-def test_levels_without_puzzles_enough_say_so(llama):
-    """A length that lacks a ratio, and one with a single puzzle a ratio, have reasons of their own."""
-    kept = (llama["N"] == 20) & (llama["ratio_pct"] != 50)
-    single = llama[llama["N"] == 50].groupby(["d", "ratio_pct"]).head(1)
-    part = pd.concat([llama[kept], single, llama[llama["N"] > 50]])
-    rows = prompt_lengths.prompt_rows(prompt_lengths.compare_prompts(part)).query("model == @LLAMA")
-    reasons = rows.groupby("table")["reason"].agg(set)
-    assert reasons["table7"] == {"not all of the paper's ratios are here"}
-    assert reasons["table8"] == {"too few puzzles here"}
-    assert reasons["table9"] == reasons["table10"] == {""}
-
-
-def test_models_without_counts_are_named(llama):
-    """Every model is compared, or listed under its tokenizer, or under no tokenizer at all."""
-    missing = prompt_lengths.uncounted_models(llama)
-    assert "Llama 3" not in missing
-    assert "QwQ-32B" in missing["Qwen"]
-    assert missing[""] == ["EXAONE-Deep-32B"]

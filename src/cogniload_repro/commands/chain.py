@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, say, takes
-from cogniload_repro.commands.params import Parameters, made_with, read_parameters, write_parameters
+from cogniload_repro.commands.params import Parameters, read_parameters, write_parameters
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -109,7 +109,6 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
 
 def _fit_paper(build: Path) -> None:
     from cogniload_repro.presentation.terminal import print_fit_summary
-    from cogniload_repro.prompts.counts import write_prompt_counts
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import fits
@@ -132,9 +131,6 @@ def _fit_paper(build: Path) -> None:
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {what} for {row.model}: {row.status}")
-    puzzles = build / "puzzles.parquet"
-    if made_with(build).grid == "paper" and puzzles.exists():
-        write_prompt_counts(puzzles, build / "prompt_tokens.parquet", Path("data/tokenizers"))
     _compare(build)
 
 
@@ -156,14 +152,12 @@ def compare(against: Path | None, build: Path) -> None:
 
 def _compare(build: Path) -> "pd.DataFrame":
     from cogniload_repro.fidelity import ledger, results
+    from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
+    from cogniload_repro.prompts.counts import load_prompt_counts
     from cogniload_repro.storage import write_table
 
-    found, prompts = results.load_results(build), None
-    if (build / "prompt_tokens.parquet").exists():
-        from cogniload_repro.prompts import comparison, counts
-
-        prompts = comparison.prompt_rows(comparison.compare_prompts(counts.load_prompt_counts(build)))
-    fidelity = ledger.compare(found, prompts)
+    found = results.load_results(build)
+    fidelity = ledger.compare(found, prompt_rows(compare_prompts(load_prompt_counts())))
     write_table(build / "fidelity.parquet", fidelity, {"provenance": found.provenance})
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))  # last: make looks at it
     say(ledger.scoreboard(fidelity).to_string(index=False))

