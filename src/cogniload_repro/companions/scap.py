@@ -1,14 +1,12 @@
 """Critical load by the SCAP protocol: how many registers, rules and operations a model still gets right.
 
 Source: the post "Why Some Puzzles Are Hard for LLMs: A Framework for Cognitive Load" (2025-06-08), section "A Practical
-Toolkit", steps 1 to 4. Prompts are worded anew, and ask for a closing line that can be read exactly. What the post
-leaves open is decided here: a register holds one of the values 000 to 999, as the post's log2(1000) bits imply; rules
-apply *simultaneously* if every condition is read off the initial values and all additions are summed, modulo 100; a
-size is mastered *consistently* if at least 90% of its probes are answered correctly.
+Toolkit". Prompts are worded anew. What the post leaves open is decided here: a register holds a value from 000 to 999,
+as its log2(1000) bits imply; *simultaneous* rules read every condition off the initial values and their additions are
+summed, modulo 100; a size is mastered *consistently* if at least 90% of its probes are answered correctly.
 """
 
 import re
-from collections.abc import Callable
 from math import log2
 from typing import NamedTuple
 
@@ -21,10 +19,8 @@ from cogniload_repro.endings import take_answer
 BITS = {"state": log2(1000), "rules": log2(100**2), "path": log2(1000)}
 #: Share of correct answers from which a size is mastered.
 RELIABILITY = 0.9
-
 _ANSWER = "End with a line of its own that reads 'Answer: {}', with numbers in place of the dots."
-#: What may stand around the closing line, and between its word and its numbers, in Markdown.
-_MARKS = " \t*_`>"
+_MARKS = " \t*_`>"  # of Markdown, around the closing line and its word
 _NUMBER = re.compile(r"(?<![R\d])-?\d{1,9}(?!\d)", re.ASCII)
 
 
@@ -35,24 +31,13 @@ class Probe(NamedTuple):
     answer: tuple[int, ...]
 
 
-class Rule(NamedTuple):
-    """If the subject ("X", "Y" or "X+Y") meets the condition, add to the target ("X" or "Y")."""
-
-    subject: str
-    condition: str
-    target: str
-    amount: int
-
-
 def draw_probe(kind: str, size: int, number: int, seed: int = 42) -> Probe:
-    """Draw a probe of a kind ("state", "rules", "path") and size from 1: its number from 0, the seed of the series."""
-    if kind not in KINDS or min(size - 1, number, seed) < 0:
-        raise ValueError(
-            f"no probe {kind!r} of size {size}, number {number}, seed {seed}; choose one of {', '.join(KINDS)}, a size "
-            "of at least 1, and a number and seed that are not negative"
-        )
-    key = (list(KINDS).index(kind), size, number)
-    return KINDS[kind](size, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key)))
+    """Draw a probe of a kind (a key of `BITS`) and size from 1: its number from 0, the seed of the series."""
+    if kind not in BITS or min(size - 1, number, seed) < 0:
+        raise ValueError(f"no probe {kind!r} of size {size}, number {number}; choose {', '.join(BITS)}, from size 1")
+    key = (list(BITS).index(kind), size, number)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+    return {"state": _draw_state, "rules": _draw_rules, "path": _draw_path}[kind](size, rng)
 
 
 def is_right(probe: Probe, response: str) -> bool:
@@ -70,24 +55,12 @@ def critical_load(answers: pd.DataFrame) -> pd.DataFrame:
     One row for state, rules, path and critical: probe; n_max, the largest size mastered together with all smaller ones
     asked (0 for none); load, in bits times predicates times steps. The last is the mean of the others (step 4).
     """
-    if absent := [kind for kind in KINDS if kind not in set(answers["probe"])]:
-        raise ValueError(f"no answers to probes of kind {', '.join(absent)}; all three make a critical load")
+    if absent := BITS.keys() - set(answers["probe"]):
+        raise ValueError(f"no answers to probes of kind {', '.join(sorted(absent))}; all three make a critical load")
     mastered = answers.groupby(["probe", "size"])["right"].mean().ge(RELIABILITY).groupby("probe").cummin()
-    n_max = {kind: int(max(mastered[kind].index[mastered[kind]], default=0)) for kind in KINDS}
+    n_max = {kind: max(mastered[kind].index[mastered[kind]], default=0) for kind in BITS}
     rows = [{"probe": kind, "n_max": n_max[kind], "load": n_max[kind] * bits} for kind, bits in BITS.items()]
     return pd.DataFrame([*rows, {"probe": "critical", "load": np.mean([row["load"] for row in rows])}])
-
-
-def apply_rules(x: int, y: int, rules: list[Rule]) -> tuple[int, int]:
-    """Return X and Y after all rules at once, in the one meaning that the module defines."""
-    initial, final = {"X": x, "Y": y, "X+Y": x + y}, {"X": x, "Y": y}
-    for rule in rules:
-        value, (word, _, bound) = initial[rule.subject], rule.condition.partition(" than ")
-        holds = {"even": value % 2 == 0, "odd": value % 2 == 1}
-        if bound:
-            holds |= {"greater": value > int(bound), "less": value < int(bound)}
-        final[rule.target] += rule.amount * holds[word]
-    return final["X"] % 100, final["Y"] % 100
 
 
 def _draw_state(size: int, rng: np.random.Generator) -> Probe:
@@ -99,30 +72,21 @@ def _draw_state(size: int, rng: np.random.Generator) -> Probe:
 
 def _draw_rules(size: int, rng: np.random.Generator) -> Probe:
     x, y = map(int, rng.integers(100, size=2))
-    rules = [_draw_rule({"X": x, "Y": y, "X+Y": x + y}, rng) for _ in range(size)]
-    lines = [
-        f"Rule {number}: If {rule.subject} is {rule.condition}, then add {rule.amount} to {rule.target}."
-        for number, rule in enumerate(rules, 1)
-    ]
+    initial, final, lines = {"X": x, "Y": y, "X+Y": x + y}, {"X": x, "Y": y}, []
+    for number in range(1, size + 1):
+        subject, target, amount = list(initial)[rng.integers(3)], "XY"[rng.integers(2)], int(rng.integers(1, 10))
+        value, bound = initial[subject], initial[subject] + int(rng.integers(-40, 41))
+        tests = {"even": value % 2 == 0, "odd": value % 2 == 1}
+        tests |= {f"greater than {bound}": value > bound, f"less than {bound}": value < bound}
+        condition = list(tests)[rng.integers(4)]
+        final[target] += amount * tests[condition]
+        lines.append(f"Rule {number}: If {subject} is {condition}, then add {amount} to {target}.")
     task = (
         f"Initial state: X={x}, Y={y}. Apply all of these {size} rules simultaneously: judge every condition by the "
         "initial values of X and Y, add up what the rules add whose condition holds, and take each result modulo 100."
     )
-    return Probe("\n".join([task, *lines, _ANSWER.format("X=..., Y=...")]), apply_rules(x, y, rules))
-
-
-def _draw_rule(values: dict[str, int], rng: np.random.Generator) -> Rule:
-    """Draw a rule whose condition holds in half of all cases, by a bound or by parity."""
-    subject = ("X", "Y", "X+Y")[rng.integers(3)]
-    value, holds = values[subject], bool(rng.integers(2))
-    if rng.integers(2):
-        condition = "odd" if (value % 2 == 1) == holds else "even"
-    else:
-        greater, distance = bool(rng.integers(2)), int(rng.integers(1, 50))
-        condition = (
-            f"{'greater' if greater else 'less'} than {value - distance if greater == holds else value + distance}"
-        )
-    return Rule(subject, condition, "XY"[rng.integers(2)], int(rng.integers(1, 10)))
+    prompt = "\n".join([task, *lines, _ANSWER.format("X=..., Y=...")])
+    return Probe(prompt, (final["X"] % 100, final["Y"] % 100))
 
 
 def _draw_path(size: int, rng: np.random.Generator) -> Probe:
@@ -137,11 +101,3 @@ def _draw_path(size: int, rng: np.random.Generator) -> Probe:
         f"{', '.join(words)}. What is the final value of R1?"
     )
     return Probe(f"{prompt} {_ANSWER.format('...')}", (value,))
-
-
-#: Generators by kind, in the order of the post's steps.
-KINDS: dict[str, Callable[[int, np.random.Generator], Probe]] = {
-    "state": _draw_state,
-    "rules": _draw_rules,
-    "path": _draw_path,
-}
