@@ -3,13 +3,16 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.models import MODELS
 from cogniload_repro.published import (
+    ALPHA,
     STARRED,
     correct_by,
     load_conclusions,
@@ -17,9 +20,11 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
+from cogniload_repro.robustness.interactions import arms_of_the_u
 from cogniload_repro.statistics.fits import glm_table
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.storage import DATA, ICLR2026
 
+PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
 T2, T3, T4, T5, T6, TOKENS = map(load_table, ("table2", "table3", "table4", "table5", "table6", "tokens"))
 BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
@@ -107,7 +112,47 @@ def first_step():
     return [f"by {loss['Qwen3-1.7B']:.2f}", f"gains {-loss['DeepSeek-R1-Distill-Qwen-32B']:.2f}"]
 
 
+def uniquely_large():
+    """Overflows of both Gemini models, at N = 250 and in all, and the slope that they are to explain."""
+    ctx = T5.pivot_table("ctx", "model", "N").loc[["gemini-2.5-flash", "gemini-2.5-pro"]]
+    flash, pro = zip(ctx[250], ctx.sum(axis=1), strict=True)
+    slope = T2.set_index("model").loc["gemini-2.5-pro", "beta_N"]
+    return [*(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)), f"slope of {slope}"]
+
+
+def dependence_on_rho():
+    """The largest coefficient of rho is gpt-5's; both terms of gpt-5 and o3 against none."""
+    assert T2.loc[T2["beta_rho"].abs().idxmax(), "model"] == GPT5
+    cells = cl.load_cells(models=[GPT5, O3])
+    tests = [
+        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf) for one in (GPT5, O3)
+    ]
+    return [f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}", f"p = {chi2.sf(tests[1], 2):.2f}"]
+
+
+def arms():
+    """Mean rises to the highest rho at the ends of both loads, and the models that have the differences' signs."""
+    rise = arms_of_the_u(cl.load_cells()).pivot_table("rise", ["load", "level"], "model")
+    ends = [rise.loc[end] for end in (("d", 1), ("d", 10), ("N", 20), ("N", 250))]
+    counts = (ends[1] < ends[0]).sum(), (ends[3] > ends[2]).sum()
+    levels = ("d = 1", "d = 10", "N = 20", "N = 250")
+    shown = [f"by {one.mean():.2f} at {level}" for one, level in zip(ends, levels, strict=True)]
+    return [*shown, f"at d = 1 in {counts[0]} models", f"at N = 20 in {counts[1]}:"]
+
+
+def models_listed():
+    """Open models with 100 puzzles a cell, and those of the families that Section 3 names."""
+    names = [model.name for model in MODELS if model.puzzles_per_cell == 100]
+    named = [name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))]
+    assert set(T2["model"]) - {*names, *named} == {O3, "o4-mini-2025-04-16"}
+    return [f"{len(names)} open-weights", f"{len(names) + len(named)} of {len(T2)} models"]
+
+
 NUMBERS = {
+    "Overflows of gemini-2.5-pro, uniquely large": uniquely_large,
+    "gpt-5 and ρ": dependence_on_rho,
+    "How difficulty and length shape the U": arms,
+    "Models evaluated": models_listed,
     "The sign of d × ρ": lambda: [f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"],
     "Overflows, primarily of Gemini 2.5": overflows,
     "Comfortably below the budget": budget,
@@ -148,13 +193,13 @@ def test_quoted_rows_are_those_of_the_tables():
     ]
     for row in pd.concat(sides).itertuples():
         table = row.section.replace("Table ", "table")
-        if table in ("table2", "table3", "table4", "table5", "table6") and row.text[-1].isdigit():
-            numbers = [text.rstrip("*") for text in row.text.split()[1:]]
+        if table in ("table2", "table3", "table4", "table5", "table6") and row.text.rstrip("*")[-1].isdigit():
+            numbers = [text.rstrip("*") for text in row.text.split()[1:] if text != "--"]
             printed = load_printed(table)
             known = [set(values) for values in printed.astype(str).to_numpy()]
             assert any(set(numbers) <= values for values in known), row.title
             quoted += 1
-    assert quoted == 8
+    assert quoted == 11
 
 
 def test_lists_and_consequences_agree():
@@ -165,3 +210,21 @@ def test_lists_and_consequences_agree():
     assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
     assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["rule"])
     assert not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]].eq("").any(axis=None)
+
+
+def test_versions_are_compared_by_their_printed_rows():
+    """Thirteen models are in both; a row gives back the model's accuracy, and the covariance that a fit has."""
+    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"}
+    space = {"ALPHA": ALPHA}
+    for name in ("versions-table", "compare", "distances"):
+        exec(code[name], space)  # our own notebook
+    moved, cells = space["moved"].set_index("model"), cl.load_cells()
+    assert len(moved) == 13
+    sums = cells.groupby("model")[["correct", "total"]].sum().loc[moved.index]
+    assert (moved["accuracy_now"] - sums["correct"] / sums["total"]).abs().max() < 0.01
+    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [0.46, 0.51]
+    last = space["model"]  # whose covariance is the last one computed: of its submitted and its published row
+    fitted = cl.glm(cells, last).cov_params().to_numpy()
+    implied = np.linalg.inv(space["information"][1])
+    assert np.sqrt(np.diag(implied)) == pytest.approx(np.sqrt(np.diag(fitted)), rel=0.02)
