@@ -113,12 +113,11 @@ def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
 def load_conclusions() -> pd.DataFrame:
     """Return what the paper concludes, one row per conclusion, as text.
 
-    claims (ids in ``claims.csv``, separated by blanks), location, title, statement (``{C075}`` has become what that
-    claim states), rule (a key of `conclusions.RULES`) and caveat (what the authors say to it themselves, or "").
+    location, title, statement (verbatim), rule (a key of `conclusions.RULES`), kind of statement (each, most,
+    interaction, absence, definition), evidence (identified, bounded, published), finding (with the names of numbers
+    that the rule computes) and caveat (what the authors say to it themselves, or "").
     """
-    frame = _read_texts(ICLR2026 / "conclusions.csv", "location rule", "claims title statement caveat")
-    stated = load_claims().set_index("id")["value"].str.lstrip(">").str.replace("-", " to ").to_dict()
-    return frame.assign(statement=[statement.format(**stated) for statement in frame["statement"]])
+    return _read_texts(ICLR2026 / "conclusions.csv", "location rule", "title statement kind evidence finding caveat")
 
 
 def load_contradictions() -> pd.DataFrame:

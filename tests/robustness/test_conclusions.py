@@ -1,26 +1,26 @@
 """The paper's conclusions: verdicts follow from the analyses, by rules that are the same for claims of one kind."""
 
+import os
 import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from cogniload_repro.published import load_claims, load_conclusions, load_contradictions
+from cogniload_repro.published import load_conclusions, load_contradictions
 from cogniload_repro.robustness.conclusions import (
     DEFINITION,
-    FAILS,
-    HOLDS,
-    KINDS,
+    DEPENDS,
     LEADERS,
-    PARTLY,
     RULES,
     VERDICTS,
     Analyses,
     analyse,
     judge_conclusions,
 )
+from cogniload_repro.robustness.verdicts import NOT_SUPPORTED, PARTLY, SUPPORTED, UNKNOWN
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
@@ -42,98 +42,112 @@ def judged():
 def verdict(rule, **changed):
     """The verdict of one rule, with some of the analyses replaced."""
     found = Analyses(CELLS)
-    names = "intervals troughs ecl50_pairs loads slopes dispersion heterogeneity tests spans"
+    names = "intervals troughs ecl50_pairs loads slopes dispersion heterogeneity tests"
     for name in names.split():
         setattr(found, name, changed.get(name, getattr(analyses(), name)))
-    return RULES[rule].judge(found)[0]
+    return RULES[rule](found)[0]
 
 
 def test_every_conclusion_is_judged_by_its_rule():
-    """Each statement of the file has one rule of a known kind, a verdict and a finding; no rule is left over."""
+    """Each statement of the file has one rule and every rule a statement; findings have all their numbers."""
     table = judged()
     assert set(table.index) == set(RULES)
     assert set(table["verdict"]) == set(VERDICTS)
-    assert set(table["kind"]) == set(KINDS)
-    assert set(table["evidence"]) <= {"identified", "bounded", "published"}
+    assert set(table["kind"]) == {"each", "most", "interaction", "absence", "definition"}
+    assert set(table["evidence"]) == {"identified", "bounded", "published"}
     assert (table["verdict"] == DEFINITION).tolist() == (table["kind"] == "definition").tolist()
     assert table["statement"].is_unique
-    assert not table["statement"].str.contains(r"[{}]").any()
     assert not table["finding"].str.contains(r"\bnan\b|\binf\b|[{}]").any()
 
 
-def test_what_the_paper_states_comes_from_its_claims():
-    """Ids name claims, and the numbers in a statement are those of the claims."""
-    known = set(load_claims()["id"])
-    assert set(" ".join(load_conclusions()["claims"]).split()) <= known
-    statements = load_conclusions().set_index("rule")["statement"]
-    assert statements["d_by_rho"] == "Difficulty amplifies the harm of distractors (d × ρ negative in 13 of 22)."
-    assert statements["trough"] == "Accuracy is lowest at a ρ of 25 to 50%."
+@pytest.mark.skipif("COGNILOAD_PAPER" not in os.environ, reason="needs the paper's text: COGNILOAD_PAPER=FILE")
+def test_statements_and_passages_are_the_papers_words():
+    """What stands in quotation marks is in the paper, but for spaces and the marks of mathematics."""
+
+    def plain(text):
+        for sign, macro in zip("×ρβ≈∈", (r"\times", r"\rho", r"\beta", r"\approx", r"\in "), strict=True):
+            text = text.replace(macro, sign)
+        return re.sub(r"[\s$*{}|\\]", "", text)
+
+    paper, contradictions = plain(Path(os.environ["COGNILOAD_PAPER"]).read_text("utf-8")), load_contradictions()
+    quoted = [*load_conclusions()["statement"], *contradictions["passage_1"], *contradictions["passage_2"]]
+    assert [text for text in quoted if plain(text) not in paper and not re.search(r"\d \d", text)] == []
 
 
 def test_contradictions_in_main_results_are_verdicts():
     """What the paper's own tables contradict in a main result is not supported among the conclusions either."""
     main = load_contradictions().query("affects == 'main result'")
     assert len(main)
-    assert (judged().loc[main["conclusion"], "verdict"] == FAILS).all()
+    assert judged().loc[main["conclusion"], "verdict"].isin([NOT_SUPPORTED, PARTLY]).all()
 
 
-def test_the_verdicts_of_the_audit():
-    """Verdicts that an independent audit recomputed."""
-    expected = {"slopes": HOLDS, "classes": PARTLY, "id50_range": DEFINITION, "narrow_range": HOLDS, "trough": PARTLY,
-                "d_by_N_leaders": FAILS, "larger_models": HOLDS, "steepest": HOLDS, "overflows": FAILS}  # fmt: skip
+def test_the_verdicts_of_the_audits():
+    """Verdicts and numbers that independent audits recomputed."""
+    expected = {"slopes": SUPPORTED, "classes": PARTLY, "narrow_range": SUPPORTED, "trough": SUPPORTED,
+                "d_by_n_leaders": DEPENDS, "d_by_rho_leaders": NOT_SUPPORTED, "d_by_rho": PARTLY,
+                "larger_models": PARTLY, "steepest": SUPPORTED, "overflows": NOT_SUPPORTED,
+                "appendix_a": NOT_SUPPORTED, "u_shape": SUPPORTED, "budget": NOT_SUPPORTED}  # fmt: skip
     assert judged().loc[list(expected), "verdict"].to_dict() == expected
+    words = {"slopes": ["8.3 times", "-0.18"], "larger_models": ["0.89", "0.57 (p = 0.044)", "0.24 (p = 0.27)"],
+             "steepest": ["in 15 of 22"], "narrow_range": ["70%"], "lower_bound": ["0.17 to 0.77"],
+             "overflows": ["37%", "45%"], "budget": ["29 of 70", "33,836 tokens"], "trough": ["15 are lowest"],
+             "u_shape": ["in 17 of 22", "14 and 16"], "d_by_n_leaders": ["p = 0.015", "p = 0.0051"],
+             "appendix_a": ["in 19 of 22", "in 21", "0.14 and 0.04 at d = 10"]}  # fmt: skip
     finding = judged()["finding"]
-    for rule, words in {"slopes": "8.3 times", "larger_models": "Spearman 0.89", "steepest": "in 15 of 22",
-                        "narrow_range": "70%", "lower_bound": "0.17 to 0.77", "overflows": "723 of 11,319",
-                        "budget": "33,836 tokens"}.items():  # fmt: skip
-        assert words in finding[rule]
+    assert [(rule, word) for rule, all_ in words.items() for word in all_ if word not in finding[rule]] == []
 
 
+@pytest.mark.slow
 def test_every_reconstruction_has_the_same_verdicts_and_sentences():
     """Only identified, bounded and printed numbers decide: another table of counts changes no verdict."""
     other = judge_conclusions(analyse(list(each_reconstruction(CELLS))[12])).set_index("rule")
     assert other["verdict"].to_dict() == judged()["verdict"].to_dict()
-    for rule in RULES:
+    for rule in set(RULES) - {"d_by_n"}:  # z of gemini-2.5-pro next to separation is of single searches
         ours, theirs = (re.findall(r"\d+\.?\d*", table.loc[rule, "finding"]) for table in (judged(), other))
-        assert [float(one) for one in theirs] == pytest.approx([float(one) for one in ours], rel=0.05), rule
+        assert [float(one) for one in theirs] == pytest.approx([float(one) for one in ours], rel=0.05, abs=0.11), rule
 
 
 def test_conclusions_are_about_all_models_of_the_paper_and_no_other():
     """A reader's model, as bad as can be, moves no number; without one of the paper's nothing is concluded."""
     flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", correct=lambda rows: rows["total"] // 2)
     pd.testing.assert_frame_equal(analyse(pd.concat([flat, CELLS])).cells, CELLS)
-    with pytest.raises(ValueError, match="need a finite fit of o3-2025-04-16"):
-        analyse(CELLS[CELLS["model"] != LEADERS[1]])
+    without = judge_conclusions(analyse(CELLS[CELLS["model"] != LEADERS[1]]))
+    assert set(without["verdict"]) == {UNKNOWN}
+    assert set(without["finding"]) == {"A finite fit is missing: o3-2025-04-16."}
 
 
 def test_a_statement_about_most_models_is_a_sign_test():
     """All for it: supported; all against: not; as many for as against, or none significant: in part."""
     signs = np.where(np.arange(22) % 2, 0.3, -0.3)
     for difference, p, expected in (
-        (0.3, 0.001, HOLDS),
-        (-0.3, 0.001, FAILS),
+        (0.3, 0.001, SUPPORTED),
+        (-0.3, 0.001, NOT_SUPPORTED),
         (signs, 0.001, PARTLY),
         (0.3, 0.5, PARTLY),
     ):
         assert verdict("dominant_load", loads=analyses().loads.assign(difference=difference, p_holm=p)) == expected
 
 
-def test_absence_is_refuted_by_one_detection():
-    """Silent at every tested level the null is supported; a detection at one level is enough against it."""
+@pytest.mark.parametrize(
+    ("rule", "term", "level", "expected"),
+    [("d_by_n_leaders", "dN", 0.5, DEPENDS), ("d_by_rho_leaders", "drho", 100, NOT_SUPPORTED)],
+)
+def test_absence_is_refuted_by_one_detection_that_overflows_cannot_explain(rule, term, level, expected):
+    """Silent at every tested level the null is supported; one detection of gpt-5 is enough if it survives."""
     slopes = analyses().slopes
-    assert verdict("d_by_N_leaders", slopes=slopes.assign(p_holm=0.5)) == HOLDS
-    one = (slopes["term"] == "dN") & (slopes["model"] == LEADERS[0]) & (slopes["level"] == 0.25)
-    assert verdict("d_by_N_leaders", slopes=slopes.assign(p_holm=np.where(one, 0.01, 0.5))) == FAILS
-    at_origin = one.to_numpy() & False | ((slopes["level"] == 0) & ~slopes["tested"])
-    assert verdict("d_by_N_leaders", slopes=slopes.assign(p_holm=np.where(at_origin, 0.01, 0.5))) == HOLDS
+    assert verdict(rule, slopes=slopes.assign(p_holm=0.5)) == SUPPORTED
+    one = (slopes["term"] == term) & (slopes["model"] == LEADERS[0]) & (slopes["level"] == level)
+    assert verdict(rule, slopes=slopes.assign(p_holm=np.where(one, 0.01, 0.5))) == expected
+    at_origin = ~slopes["tested"] & (slopes["term"] == term)
+    assert verdict(rule, slopes=slopes.assign(p_holm=np.where(at_origin, 0.01, 0.5))) == SUPPORTED
 
 
 def test_an_interaction_is_judged_at_the_tested_levels_after_holm():
     """Negative in most models at every level: supported; at none: not supported; raw p-values decide nothing."""
     slopes = analyses().slopes
-    assert verdict("d_by_N", slopes=slopes.assign(p_holm=0.001, slope=-1.0)) == HOLDS
-    assert verdict("d_by_N", slopes=slopes.assign(p_holm=0.5, p=0.001, slope=-1.0)) == FAILS
-    assert verdict("d_by_rho", slopes=slopes.assign(p_holm=0.001, slope=1.0)) != FAILS
+    assert verdict("d_by_n", slopes=slopes.assign(p_holm=0.001, slope=-1.0)) == SUPPORTED
+    assert verdict("d_by_n", slopes=slopes.assign(p_holm=0.5, p=0.001, slope=-1.0)) == NOT_SUPPORTED
+    assert verdict("d_by_rho", slopes=slopes.assign(p_holm=0.001, slope=1.0)) != NOT_SUPPORTED
 
 
 def test_a_leader_that_is_beaten_does_not_lead():
@@ -141,7 +155,7 @@ def test_a_leader_that_is_beaten_does_not_lead():
     pairs = analyses().ecl50_pairs.copy()
     row = pairs.index[(pairs["first"] == LEADERS[0]) & (pairs["second"] == "QwQ-32B")]
     pairs.loc[row, ["first", "second"]] = ["QwQ-32B", LEADERS[0]]
-    assert verdict("leaders") == HOLDS
+    assert verdict("leaders") == SUPPORTED
     assert verdict("leaders", ecl50_pairs=pairs) == PARTLY
 
 
@@ -152,9 +166,9 @@ def test_one_pair_in_the_wrong_order_makes_classes_overlap():
     beside = (pairs["first"] == LEADERS[0]) & (pairs["second"] == "gemini-2.5-flash")
     beside |= pairs[["first", "second"]].isin(["gemini-2.5-flash-lite", "EXAONE-Deep-32B"]).all(axis=1)  # no class
     turned = pairs.mask(one, pairs.rename(columns={"first": "second", "second": "first"}))
-    assert verdict("classes", ecl50_pairs=turned) == FAILS
-    assert verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(one, 0.3))) == FAILS
+    assert verdict("classes", ecl50_pairs=turned) == NOT_SUPPORTED
+    assert verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(one, 0.3))) == NOT_SUPPORTED
     found = Analyses(CELLS)
     found.intervals, found.ecl50_pairs = analyses().intervals, pairs.assign(p_holm=beside * 1.0)
-    assert "All pairs" in RULES["classes"].judge(found)[1]
-    assert "1 of the 3 models" in RULES["classes"].judge(found)[1]
+    facts = RULES["classes"](found)[1]
+    assert (facts["separate"], facts["beside"], facts["others"]) == ("All pairs", 1, 3)

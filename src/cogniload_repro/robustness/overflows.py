@@ -29,6 +29,7 @@ MARKED_SHARE = 0.10
 _LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
 _STARTS, _STEPS = 3, 60
+_SEPARATED = 15.0  # linear predictors beyond this size are as good as separated
 #: The reference type, and the types compared with it.
 COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
 #: Fewest errors of a type that a slope is fitted to.
@@ -235,10 +236,12 @@ class _Division:
         n, x = self._total - ctx, self._x
         try:
             beta, _ = maximise(x, n, self._t)
-            p = expit(x @ beta)
-            inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
-        except ValueError:  # numpy's of a singular matrix is one
+        except ValueError:
             return np.nan, np.full(len(n), np.nan)
+        if np.abs(x @ beta).max() > _SEPARATED:
+            return np.nan, np.full(len(n), np.nan)
+        p = expit(x @ beta)
+        inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
         along = x @ inverse @ self._weights
         slope, change = self._weights @ beta, p * along
         if self._by == "slope":
