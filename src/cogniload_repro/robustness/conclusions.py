@@ -150,8 +150,9 @@ def _larger_models(a: Analyses) -> _Found:
     tests = {name: spearmanr(own[by], own[what]) for name, (own, by, what) in pairs.items()}
     facts = {name: f"{one.statistic:.2f} ({_p(one.pvalue, 2)})" for name, one in tests.items()}
     least = [f"{_name(row.model)} ({row.loss:.0%})" for row in good.nsmallest(2, "loss").itertuples()]
-    facts |= {"least": " and ".join(least), "sized": len(sized), "models": len(placed), "good": len(good)}
-    return each(tests[name].pvalue < ALPHA and tests[name].statistic > 0 for name in ("size", "better")).word, facts
+    counts = {"sized": len(sized), "models": len(placed), "good": len(good)}
+    holds = (tests[name].pvalue < ALPHA and tests[name].statistic > 0 for name in ("size", "better"))
+    return each(holds).word, {**facts, **counts, "least": " and ".join(least)}
 
 
 def _leaders(a: Analyses) -> _Found:
