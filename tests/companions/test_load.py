@@ -14,7 +14,6 @@ from cogniload_repro.companions.load import (
     cell_loads,
     checkers_load,
     compare_curves,
-    fit_thresholds,
     hanoi_load,
     river_load,
     search_checkers,
@@ -84,15 +83,6 @@ def one_load() -> pd.DataFrame:
     return _draw({"QwQ-32B": -0.8 * (load - np.log(5e3)), "Qwen3-32B": -0.8 * (load - np.log(5e4))})
 
 
-def test_thresholds_come_back(one_load):
-    """Slopes and critical loads of the drawn counts are found, and equal exponents are not rejected."""
-    found = fit_thresholds(one_load).set_index("model")
-    assert found["slope"].to_numpy() == pytest.approx([-0.8, -0.8], abs=0.05)
-    assert found.loc["QwQ-32B", "low"] < 5e3 < found.loc["QwQ-32B", "high"]
-    assert found.loc["Qwen3-32B", "low"] < 5e4 < found.loc["Qwen3-32B", "high"]
-    assert (found["p_equal"] > 0.01).all()
-
-
 def test_counts_of_one_load_prefer_it(one_load):
     """Where load is all there is, it beats the paper's regression by AIC."""
     table = compare_curves(one_load).set_index("specification")
@@ -104,10 +94,9 @@ def test_counts_of_one_load_prefer_it(one_load):
 
 
 def test_counts_of_the_papers_regression_prefer_that():
-    """Where d, N and rho act each on its own, load loses, and its free exponents differ."""
+    """Where d, N and rho act each on its own, load loses, and free exponents are better."""
     truth = 6 - 0.3 * GRID["d"] - 2.5 * np.log10(GRID["N"]) - 3 * GRID["rho"] + 3 * GRID["rho"] ** 2
     cells = _draw({"QwQ-32B": truth.to_numpy()})
     table = compare_curves(cells).set_index("specification")
     assert table.loc[PAPER, "aic"] < table.drop(index=[PAPER, FALLING])["aic"].min()
     assert table.loc[FREE, "deviance"] < table.loc[LOAD, "deviance"]
-    assert fit_thresholds(cells)["p_equal"].max() < 1e-6

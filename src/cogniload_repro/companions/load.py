@@ -15,13 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, xlogy
-from scipy.stats import chi2, norm
 
-from cogniload_repro.models import order_models
-from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.specifications import shared_grids
 from cogniload_repro.statistics.design import lay_out
-from cogniload_repro.statistics.likelihood import maximise, maximise_all
+from cogniload_repro.statistics.likelihood import maximise_all
 
 State = TypeVar("State", bound=Hashable)
 
@@ -191,34 +188,6 @@ def _fall(loads: pd.Series, correct: np.ndarray, total: np.ndarray) -> np.ndarra
     levels, level = np.unique(loads.round(9), return_inverse=True)
     sums = ((np.bincount(level, one, len(levels)) for one in pair) for pair in zip(correct, total, strict=True))
     return np.array([isotonic_regression(k / n, weights=n, increasing=False).x[level] for k, n in sums])
-
-
-def fit_thresholds(cells: pd.DataFrame, reading: str = "everybody") -> pd.DataFrame:
-    """Fit each model's own sigmoid in the logarithm of the load.
-
-    One row per model, in the paper's order: model; slope, log-odds per unit of ln L; critical_load, where the
-    accuracy is one half; low and high, its Wald interval on the log scale; exponent_d and exponent_N, log-odds
-    per unit of ln(S C) and of ln N with free exponents; p_equal, of the likelihood-ratio test that both are one.
-    """
-    rows = []
-    for model in order_models(cells["model"].unique()):
-        own = cells[cells["model"] == model]
-        x, n = _load(own, reading), own["total"].to_numpy(float)
-        (b0, b1), loglik = _fit(x, own)
-        p = expit(x @ [b0, b1])
-        gradient = np.array([-1 / b1, b0 / b1**2])
-        se = np.sqrt(gradient @ np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None])) @ gradient)
-        low, centre, high = -b0 / b1 + norm.ppf(1 - ALPHA / 2) * se * np.array([-1, 0, 1])
-        free, better = _fit(_load(own, reading, free=True), own)
-        rows.append(
-            {"model": model, "slope": b1, "critical_load": np.exp(centre), "low": np.exp(low), "high": np.exp(high)}
-            | {"exponent_d": free[1], "exponent_N": free[2], "p_equal": chi2.sf(2 * (better - loglik), 1)}
-        )
-    return pd.DataFrame(rows)
-
-
-def _fit(x: np.ndarray, cells: pd.DataFrame) -> tuple[np.ndarray, float]:
-    return maximise(x, cells["total"].to_numpy(float), x.T @ cells["correct"].to_numpy(float))
 
 
 def _deviance(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> float:
