@@ -20,13 +20,15 @@ _NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 
-#: Chapters that are analyses; complete with 04 to 09 and 11 to 15.
+#: Chapters that are analyses; 04 to 15.
 ANALYSES = [
     "04_accuracy",
     "05_glm",
     "06_interactions",
     "07_aic",
+    "08_errors",
     "09_tokens",
+    "10_conclusions",
     "11_alternatives",
     "12_comparison",
     "13_errata",
