@@ -65,7 +65,14 @@ def test_other_readings_follow_one_person():
     """The person's state divides the bits by the people; its needles are a share rho of the steps."""
     loads = cell_loads(pd.DataFrame({"N": [100], "d": [3], "rho": [0.25]})).loc[0]
     whole = cell_load(100, 3).load
-    assert loads.to_list() == pytest.approx([log(whole), log(whole / 3), log(whole / 3 * 0.25)])
+    expected = {
+        "everybody": whole,
+        "person": whole / 3,
+        "needles": whole / 3 * 0.25,
+        "log_SC": whole / 100,
+        "log_N": 100,
+    }
+    assert loads.to_dict() == pytest.approx({name: log(value) for name, value in expected.items()})
 
 
 def _draw(log_odds: dict[str, np.ndarray], n: int = 400) -> pd.DataFrame:

@@ -6,7 +6,6 @@ CogniLoad: `cell_load` and its readings are definitions of ours that follow the 
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import partial
 from itertools import chain, combinations, product
 from math import log2
 from typing import Any, NamedTuple, TypeVar
@@ -129,29 +128,27 @@ def cell_loads(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the natural logarithms of the loads of cells (columns N, d, rho) under three readings of S and D.
 
     Same index; ``everybody``: everybody's state over all statements, as `cell_load`; ``person``: the state of the
-    person of interest over all statements; ``needles``: that person's state over its needles alone.
+    person of interest over all statements; ``needles``: that person's state over its needles alone; ``log_SC`` and
+    ``log_N``: the two factors of the first, as S and C depend on d alone and share an exponent.
     """
-    everybody = np.log([cell_load(N, d).load for N, d in zip(cells["N"], cells["d"], strict=True)])
-    person = everybody - np.log(cells["d"].clip(lower=2))
-    needles = person + np.log(cells["rho"])
-    return pd.DataFrame({"everybody": everybody, "person": person, "needles": needles}, index=cells.index)
+    logs = np.log([cell_load(1, d).load for d in cells["d"]]), np.log(cells["N"])
+    loads = pd.DataFrame({"everybody": sum(logs), "log_SC": logs[0], "log_N": logs[1]}, index=cells.index)
+    loads["person"] = loads["everybody"] - np.log(cells["d"].clip(lower=2))
+    return loads.assign(needles=loads["person"] + np.log(cells["rho"]))
 
 
-def _load(cells: pd.DataFrame, reading: str = "everybody", *, free: bool = False) -> np.ndarray:
-    """Return the columns of a load, or of S x C and D apart: S and C depend on d alone, so they share an exponent."""
-    if not free:
-        return np.column_stack([np.ones(len(cells)), cell_loads(cells)[reading]])
-    return np.column_stack([_load(cells.assign(N=1), reading), np.log(cells["N"])])
+def _columns(*names: str) -> Callable[[pd.DataFrame], np.ndarray]:
+    return lambda cells: np.column_stack([np.ones(len(cells)), cell_loads(cells)[[*names]]])
 
 
 PAPER = "the paper's regression: d, log N, ρ, ρ²"
 #: What a fit lets accuracy depend on, model by model.
 SPECIFICATIONS: dict[str, Callable[[pd.DataFrame], np.ndarray]] = {
     PAPER: lambda cells: lay_out(cells)[:, :5],
-    "load, everybody's state": _load,
-    "load, the person's state": partial(_load, reading="person"),
-    "load, the person's state over its needles": partial(_load, reading="needles"),
-    "free exponents of S × C and D": partial(_load, free=True),
+    "load, everybody's state": _columns("everybody"),
+    "load, the person's state": _columns("person"),
+    "load, the person's state over its needles": _columns("needles"),
+    "free exponents of S × C and D": _columns("log_SC", "log_N"),
 }
 FALLING = "any falling function of the load"
 

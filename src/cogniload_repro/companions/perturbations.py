@@ -1,16 +1,14 @@
 """The 13 perturbations of the Robust Reasoning Benchmark (arXiv:2604.08571) by name, each undone exactly.
 
-Section 3, Appendix A.1 and Figure 2 describe them, Section 4 how texts are prepared. The instructions are worded anew.
-What the document leaves open is decided here so that each perturbation can be undone:
+Its Section 3, Appendix A.1 and Figure 2 describe them. What it leaves open is decided so that each can be undone:
 
 substitutions (3.1)
-    The document shows a few of its words; the word lists (``data/companions``) and "every third term" are ours. A term
-    is a run of letters, digits and underscores that is no LaTeX command.
+    The word lists (``data/companions``) and "every third term" are ours. A term is a run of letters, digits and
+    underscores that is no LaTeX command.
 interleaving (3.2)
-    The shorter statement is repeated until both are equally long. That hides where it ends: "ab" and "abab" beside
-    "wxyz" give one text. Here, in lines, the first segment of fewer than 60 symbols, perhaps of none, is the last; in
-    words and symbols, a closing line says how many belong to problem A. Section 3.2 and Figure 2 put a line's tag
-    before the segment, Appendix A.1 after it; here it comes before.
+    Repeating the shorter statement hides where it ends: "ab" and "abab" beside "wxyz" give one text. Here, in lines,
+    the first segment of fewer than 60 symbols, perhaps of none, is the last; in words and symbols, a closing line says
+    how many belong to problem A. A line's tag comes before the segment, as in Figure 2 (Appendix A.1: after it).
 order (3.3)
     Each reversal is its own inverse. Words stand between single spaces, so that two spaces hold an empty word. Periods
     stay where they are, with the white space and periods after them.
@@ -239,18 +237,14 @@ _RULES = _read_words("rules").set_index("name")
 
 
 def _spatial(path: Path, shape: Callable[[int], tuple[int, int]], least: int = 1, *, filled: bool = True) -> tuple:
-    write, read = (
-        partial(_write_grid, path=path, shape=shape),
-        partial(_read_grid, path=path, least=least, filled=filled),
-    )
-    return write, read, _LINE_BREAKS
+    read = partial(_read_grid, path=path, least=least, filled=filled)
+    return partial(_write_grid, path=path, shape=shape), read, _LINE_BREAKS
 
 
 def _woven(joint: str, unit: str) -> tuple:
-    return partial(_interleave, joint=joint, unit=unit), partial(_take_first, joint=joint), _NOTHING, True
+    return partial(_interleave, joint=joint, unit=unit), partial(_take_first, joint=joint), r"(?!)", True
 
 
-_NOTHING = r"(?!)"
 _MAPPED = f"{_OPEN}|{_WRAPPED.pattern}"
 #: Encoder, decoder, what a text must not hold, and whether two texts are woven, by name in the document's order.
 _WAYS: dict[str, tuple] = {
@@ -314,9 +308,7 @@ def perturb(name: str, text: str, other: str | None = None) -> str:
         raise ValueError(f"{name} weaves a second statement in, and none is given; give it as `other`")
     texts = [text, str(other)] if perturbation.pairs else [text]
     if found := re.search(perturbation.reserved, "\n".join(texts)):
-        raise ValueError(
-            f"the text holds {found[0]!r}, which decoding would misread; `prepare` it, or take another text"
-        )
+        raise ValueError(f"the text holds {found[0]!r}, which decoding would misread; `prepare` it, or take another")
     perturbed = perturbation.encode(*texts)
     if perturbation.decode(perturbed) != text:
         raise ValueError(f"{name} cannot be undone exactly for this text, which begins {text[:40]!r}; take another")

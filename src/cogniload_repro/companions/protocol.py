@@ -109,9 +109,7 @@ def write_queries(
         cells[tuple(name.split("_")[:3])].append((name, text))
     for cell, own in cells.items():
         if len(own) < (needed := max(2 if pairs else 1, overload)):
-            raise ValueError(
-                f"the cell N, d, needles = {', '.join(cell)} has {len(own)} puzzles of {needed} for a query"
-            )
+            raise ValueError(f"cell N, d, needles = {', '.join(cell)} has {len(own)} puzzles of {needed} for a query")
         texts = [text for _, text in own]
         for at, (name, text) in enumerate(own):
             if perturbation == BASELINE:
@@ -153,22 +151,19 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     The mean of drop over the perturbations of a model is the average drop of the document's Figure 4.
     """
     split = split_perturbations(scores).astype({"response_tokens": float})
-    split["refused"] = split["stopped"] == "refusal"
     prepared = split["perturbation"] == BASELINE
     as_they_are = (split["perturbation"] == "") & ~split["model"].isin(split.loc[prepared, "model"])
     both = split.merge(split[prepared | as_they_are], on=["model", "name"], suffixes=("", "_plain"))
-    frames = [both[both["perturbation"] == name] for name in PERTURBATIONS]
-    groups = pd.concat(frames).groupby(["model", "perturbation"], sort=False)
-    columns = ["correct", "correct_plain", "refused", "response_tokens", "response_tokens_plain"]
-    means = groups[columns].mean().set_axis(["accuracy", "baseline", "refusals", "tokens", "plain"], axis=1)
-    means = means.assign(
-        total=groups.size(),
-        drop=means["baseline"] - means["accuracy"],
-        tokens_ratio=means["tokens"] / means["plain"],
-    )
-    order = ["model", "perturbation", "total", "accuracy", "baseline", "drop", "refusals", "tokens", "tokens_ratio"]
-    models = {model: place for place, model in enumerate(split["model"].unique())}
-    return means.reset_index()[order].sort_values("model", key=lambda names: names.map(models), kind="stable")
+    both = both[both["perturbation"].isin(PERTURBATIONS)].assign(refused=both["stopped"] == "refusal")
+    for name, order in (("model", split["model"].unique()), ("perturbation", list(PERTURBATIONS))):
+        both[name] = pd.Categorical(both[name], order)
+    means = both.groupby(["model", "perturbation"], observed=True).agg(
+        total=("correct", "size"), accuracy=("correct", "mean"), baseline=("correct_plain", "mean"),
+        refusals=("refused", "mean"), tokens=("response_tokens", "mean"), plain=("response_tokens_plain", "mean"),
+    )  # fmt: skip
+    means.insert(3, "drop", means["baseline"] - means["accuracy"])
+    means["tokens_ratio"] = means["tokens"] / means.pop("plain")
+    return means.reset_index().astype({"model": str, "perturbation": str})
 
 
 def _read_puzzle(item: Item) -> tuple[str, str]:

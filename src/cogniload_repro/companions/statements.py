@@ -45,12 +45,10 @@ def check_statements() -> pd.DataFrame:
 
 def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
     """Return the values of all checks by their names in the column `check`."""
-    hanoi, checkers, river = (
-        {n: search(n) for n in sizes}
-        for search, sizes in ((search_hanoi, range(1, 11)), (search_checkers, range(1, 7)), (search_river, range(2, 6)))
-    )
-    river_loads = {n: river_load(n).load for n in river}
-    six = checkers_load(6).state_bits
+    hanoi = {n: search_hanoi(n) for n in range(1, 11)}
+    checkers = {n: search_checkers(n) for n in range(1, 7)}
+    river = {n: search_river(n)[0] for n in range(2, 6)}
+    loads, six = {n: river_load(n).load for n in river}, checkers_load(6).state_bits
     groups = Counter(one.group for one in PERTURBATIONS.values())
     stated = rows.set_index("statement")["value"]
 
@@ -69,15 +67,11 @@ def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
         "checkers_steps": _where({n: checkers_load(n).steps == moves for n, (moves, _) in checkers.items()}),
         "river_bits": log2(2 ** (2 * 3 + 1)),
         "river_predicates": sum(2 for actor in range(3) for agent in range(3) if actor != agent),
-        "river_moves_2": river[2][0],
-        "river_moves_3": river[3][0],
-        "river_load_2": river_loads[2],
-        "river_load_3": river_loads[3],
-        "river_ratio": river_loads[3] / CRITICAL_LOAD,
+        **{f"river_moves_{n}": river[n] for n in (2, 3)},
+        **{f"river_load_{n}": loads[n] for n in (2, 3)},
+        "river_ratio": loads[3] / CRITICAL_LOAD,
         "checkers_closed": _where({n: checkers_load(n).load == 16 * n**3 + 32 * n**2 for n in checkers}),
-        "river_closed": _where(
-            {n: load == (2 * n + 1) * (2 * n**2 - 2 * n) * river[n][0] for n, load in river_loads.items()}
-        ),
+        "river_closed": _where({n: loads[n] == (2 * n + 1) * (2 * n**2 - 2 * n) * river[n] for n in river}),
         "three_digits": len(range(100, 1000)),
         "register_bits": log2(1000),
         "rules_bits": log2(100**2),
