@@ -46,11 +46,11 @@ def test_windows_and_matches_are_shown():
         (lambda: cl.explain("20_1_1_770487_blue", "red"), ValueError, "has the solution 'red'"),
         (lambda: cl.explain(NAME, "red", edition="ruby"), ValueError, "choose one of"),
         (lambda: cl.score_response("red", NAME), TypeError, "the puzzle is a str"),
-        (lambda: cl.score_response("red"), TypeError, "poi, gold, category, domain of another type"),
+        (lambda: cl.score_response("red"), TypeError, "must be text, domain the values"),
         # all categories in place of one would be judged without a word
-        *((lambda one=one: cl.score_response("red", **ASKED, domain=one), TypeError, "domain of another type")
+        *((lambda one=one: cl.score_response("red", **ASKED, domain=one), TypeError, "must be text, domain the values")
           for one in (PUZZLE.domains, "red", [1, 2], None)),
-        (lambda: cl.explain_response("red", **ASKED, domain="red"), TypeError, "domain of another type"),
+        (lambda: cl.explain_response("red", **ASKED, domain="red"), TypeError, "must be text, domain the values"),
     ],
 )  # fmt: skip
 def test_what_is_none_is_refused(call, error, words):

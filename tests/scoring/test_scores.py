@@ -9,7 +9,7 @@ import pytest
 
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
-from cogniload_repro.scoring import cells, scores
+from cogniload_repro.scoring import scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
 from cogniload_repro.scoring.scores import (
     OTHER_SCORERS,
@@ -172,7 +172,7 @@ def large(build, monkeypatch):
 def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     """Its row groups are the tasks, the bytes are the same for any number of workers, and no part is left."""
     plan = scores._plan(large / "outputs/c.parquet", large / "x")
-    assert [len(groups) for groups in plan.parts.values()] == [2, 2, 2, 2, 1]
+    assert [len(groups) for _, groups in plan.parts] == [2, 2, 2, 2, 1]
     with ThreadPoolExecutor(2) as executor:  # tests/test_executors.py has processes
         parallel = score_all(large, "parallel", executor=executor)
     assert parallel == score_all(large, "serial")
@@ -204,7 +204,6 @@ def test_scores_carry_their_counts(large, monkeypatch):
     pd.testing.assert_frame_equal(many, pd.read_parquet(large / "one/c.parquet"))
     monkeypatch.undo()
     monkeypatch.setattr(scores, "_TASK_ROWS", 70)
-    monkeypatch.setattr(cells, "_ROWS_AT_ONCE", 100)
     assert score_all(large) == whole
     rows = read_scores(large / "scores")
     for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):

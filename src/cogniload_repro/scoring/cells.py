@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
@@ -29,7 +29,6 @@ _TOKENS = {"prompt": "prompt_tokens", "output": "response_tokens"}
 _WORDS = ("model", "bucket", "stopped")
 _FLAGS = ("correct", "unclosed_trace", "answer_correct", "unsure")
 _COUNTED = ("N", "ratio_pct", "d", "rho", *_TOKENS.values(), *_FLAGS)
-_ROWS_AT_ONCE = 250_000
 
 
 def lean_table(scores: pa.Table) -> pa.Table:
@@ -39,15 +38,9 @@ def lean_table(scores: pa.Table) -> pa.Table:
 
 
 def summarise(scores: pa.Table) -> dict[str, pd.DataFrame]:
-    """Return the frames of `SUMMARIES` that a `lean_table` leads to.
-
-    Of many rows, those of one N and d are counted at a time: pandas takes as much memory again as what it counts.
-    """
-    points = pc.add(pc.multiply(scores["N"], 100), scores["d"])
-    many = len(scores) > _ROWS_AT_ONCE
-    parts = (scores.filter(pc.equal(points, one)) for one in points.unique()) if many else [scores]
-    counts = [[count(part) for count, _ in SUMMARIES.values()] for part in map(pa.Table.to_pandas, parts)]
-    return {name: _gather(name, frames) for name, frames in zip(SUMMARIES, zip(*counts, strict=True), strict=True)}
+    """Return the frames of `SUMMARIES` that a `lean_table` leads to."""
+    frame = scores.to_pandas()
+    return {name: _gather(name, [count(frame)]) for name, (count, _) in SUMMARIES.items()}
 
 
 def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
@@ -58,11 +51,7 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
     buckets["bucket"] = buckets["bucket"].astype("object").map(BUCKET_COLUMNS)
     counts = buckets.pivot_table("size", _KEYS, "bucket", "sum", observed=True)
     cells = cells.join(counts.reindex(columns=list(_COUNTS)).fillna(0).astype("int64"))
-    for kind, column in _TOKENS.items():
-        values = groups[column]
-        cells[f"{kind}_mean"] = values.mean().astype("float64")
-        cells[f"{kind}_p90"] = values.quantile(0.9).astype("float64")
-    cells = cells.reset_index()
+    cells = cells.join(_describe_tokens(groups)).reset_index()
     cells["needles"] = (cells["rho"] * cells["N"]).round().astype("int64")
     head = ["model", "N", "d", "ratio_pct", "needles", "rho"]
     return _by_model(cells[[*head, *cells.columns.difference(head, sort=False)]])
@@ -71,11 +60,15 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
     tokens = scores[list(_TOKENS.values())].astype("float64")
-    groups = tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)
+    return _describe_tokens(tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)).reset_index()
+
+
+def _describe_tokens(groups: Any) -> pd.DataFrame:
     columns = {}
     for kind, column in _TOKENS.items():
-        columns[f"{kind}_mean"], columns[f"{kind}_p90"] = groups[column].mean(), groups[column].quantile(0.9)
-    return pd.DataFrame(columns).reset_index()
+        columns[f"{kind}_mean"] = groups[column].mean().astype("float64")
+        columns[f"{kind}_p90"] = groups[column].quantile(0.9).astype("float64")
+    return pd.DataFrame(columns)
 
 
 def count_endings(scores: pd.DataFrame) -> pd.DataFrame:

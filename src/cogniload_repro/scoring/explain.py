@@ -35,10 +35,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         others = ", ".join(find_alternatives(self.question.domain, self.question.gold))
-        lines = [
-            f"asked: {self.question.category} of {self.question.poi}; correct: {self.question.gold}; other: {others}"
-        ]
-        before = ""
+        asked = f"{self.question.category} of {self.question.poi}"
+        lines, before = [f"asked: {asked}; correct: {self.question.gold}; other: {others}"], ""
         for number, (what, text, gold, found) in enumerate(self.windows, 1):
             shown = repr(text if len(text) <= _SHOWN_CHARS else f"... {text[-_SHOWN_CHARS:]}")
             lines.append(f"{number}. {what}: {'none' if not text else 'the same' if text == before else shown}")
@@ -95,9 +93,9 @@ def explain(
     names = (f"last line with {question.poi} and one of: {words}", f"last line with {question.poi}", "last sentence")
     windows = []
     for name, text in zip(names, texts, strict=True):
-        span = find_mention(question.gold, text)
+        start, end = find_mention(question.gold, text) or (0, 0)
         others = [value for value in find_alternatives(question.domain, question.gold) if find_mention(value, text)]
-        windows.append((name, text, text[slice(*span)] if span else "", tuple(others)))
+        windows.append((name, text, text[start:end], tuple(others)))
     if verdict.bucket == CONTEXT_BUCKET:
         spent = exceeds_budget(prompt_tokens, response_tokens)
         budget = f"prompt, response and {RESERVED_TOKENS} tokens reach {CONTEXT_TOKENS:,}"
@@ -105,8 +103,7 @@ def explain(
     elif verdict.bucket == OTHER_BUCKET:
         reason = "no window has the correct value on its own, or another value in place of it"
     else:
-        number = texts.index(verdict.window) + 1
-        reason = f"window {number} has {verdict.answer!r}"
+        reason = f"window {texts.index(verdict.window) + 1} has {verdict.answer!r}"
         if question.gold in verdict.window and has_alternative(verdict.window, question.domain, question.gold):
             reason += ", another value, around the correct one"
     return Explanation(question, verdict.bucket, reason, tuple(windows))

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -38,13 +37,7 @@ from cogniload_repro.scoring.verdict import (
     is_unsure,
     judge,
 )
-from cogniload_repro.storage import (
-    UNFINISHED,
-    open_parquet,
-    read_metadata,
-    remove_parts,
-    table_writer,
-)
+from cogniload_repro.storage import UNFINISHED, open_parquet, read_metadata, remove_parts, table_writer
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
@@ -66,15 +59,12 @@ class Asked(NamedTuple):
     question: Question
 
 
-@dataclass
-class _Job:
-    """A file to be scored: its rows, and where its row groups go: all into the scores, or some into each part."""
+class _Job(NamedTuple):
+    """A file to be scored, and where its row groups go: all (None) into the scores, or some into each part."""
 
     outputs: Path
     scores: Path
-    rows: int
-    parts: Mapping[Path, list[int] | None]
-    left: int
+    parts: list[tuple[Path, list[int] | None]]
 
 
 def score_dataset(
@@ -116,11 +106,9 @@ def score_dataset(
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
         raise ValueError("; ".join(sorted(errors)[:3]) + more)
     for job in jobs:
-        if not job.scores.exists():
-            raise ValueError(f"{job.scores.name} was scored, but is not in {scores_dir}; {_REMEDY}")
-        with open_parquet(job.scores) as file:
-            if file.metadata.num_rows != job.rows:
-                raise ValueError(f"{job.scores} has {file.metadata.num_rows:,} of {job.rows:,} rows; {_REMEDY}")
+        found, rows = _count_rows(job.scores) if job.scores.exists() else 0, _count_rows(job.outputs)
+        if found < rows:
+            raise ValueError(f"{job.scores} has {found:,} of {rows:,} rows; {_REMEDY}")
     return [scores_dir / source.name for source in sources]
 
 
@@ -263,6 +251,11 @@ def _code_digest() -> str:
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 
+def _count_rows(path: Path) -> int:
+    with open_parquet(path) as file:
+        return file.metadata.num_rows
+
+
 def _is_current(scores: Path, outputs: Path, made_from: Mapping[str, str]) -> bool:
     """Return whether scores were made from what they would be made from now."""
     try:
@@ -288,10 +281,9 @@ def _plan(outputs: Path, scores: Path) -> _Job:
             size = rows = 0
         tasks[-1].append(number)
         size, rows = size + group.total_byte_size, rows + group.num_rows
-    parts: dict[Path, list[int] | None] = {scores: None}
-    if len(tasks) > 1:
-        parts = {scores.with_name(f".{scores.name}.{uuid4().hex}.part"): groups for groups in tasks}
-    return _Job(outputs, scores, sum(group.num_rows for group in about), parts, len(parts))
+    if len(tasks) < 2:
+        return _Job(outputs, scores, [(scores, None)])
+    return _Job(outputs, scores, [(scores.with_name(f".{scores.name}.{uuid4().hex}.part"), one) for one in tasks])
 
 
 def _run(
@@ -299,30 +291,27 @@ def _run(
 ) -> set[str]:
     """Score files, the largest first, and join their parts; finish all, and return the errors."""
     errors: set[str] = set()
-    joins: dict[Future, _Job] = {}
-    tasks: dict[Future, _Job] = {}
-    try:
-        for job in sorted(jobs, key=lambda job: -job.outputs.stat().st_size):
-            for part, groups in job.parts.items():
-                tasks[executor.submit(_score, job.outputs, puzzles, part, rules, made_from, groups)] = job
-        for job in _finish(tasks, errors):
-            job.left -= 1
-            if not job.left and job.scores not in job.parts:
-                joins[executor.submit(_join, list(job.parts), job.scores)] = job
-        deque(_finish(joins, errors), 0)
-    finally:
-        for future in [*tasks, *joins]:
-            future.cancel()
+    largest = sorted(jobs, key=lambda job: -job.outputs.stat().st_size)
+    tasks = [(job, (job.outputs, puzzles, part, rules, made_from, some)) for job in largest for part, some in job.parts]
+    whole = _finish(executor, _score, tasks, errors)
+    joins = [(job, ([part for part, _ in job.parts], job.scores)) for job in largest if whole[job.scores]]
+    _finish(executor, _join, [join for join in joins if len(join[0].parts) > 1], errors)
     return errors
 
 
-def _finish(tasks: Mapping[Future, _Job], errors: set[str]) -> Iterator[_Job]:
-    """Yield the file of each task that ends well, and note why others do not."""
-    for future in tqdm(as_completed(tasks), total=len(tasks), desc="score", unit=" parts", disable=None):
-        job = tasks[future]
-        try:
-            future.result()
-            yield job
-        except (ValueError, OSError, ImportError) as error:
-            text = describe_error(error)
-            errors.add(text if job.outputs.name in text else f"{job.outputs.name}: {text}")
+def _finish(executor: Executor, work: Callable, tasks: Sequence[tuple[_Job, tuple]], errors: set[str]) -> dict:
+    """Do all tasks; note why some fail, and return by file of scores whether all of its own have ended well."""
+    jobs = {executor.submit(work, *arguments): job for job, arguments in tasks}
+    whole = {job.scores: True for job, _ in tasks}
+    try:
+        for future in tqdm(as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None):
+            try:
+                future.result()
+            except (ValueError, OSError, ImportError) as error:
+                text, name = describe_error(error), jobs[future].outputs.name
+                errors.add(text if name in text else f"{name}: {text}")
+                whole[jobs[future].scores] = False
+    finally:
+        for future in jobs:
+            future.cancel()
+    return whole

@@ -93,15 +93,13 @@ def take_question(
         return Question(puzzle.poi, puzzle.solution, puzzle.domains[puzzle.category], puzzle.category)
     if puzzle is not None:
         raise TypeError(f"the puzzle is a {type(puzzle).__name__}; give what draw_puzzle or read_puzzle returns")
-    parts = {name: isinstance(value, str) for name, value in {"poi": poi, "gold": gold, "category": category}.items()}
-    values = isinstance(domain, Collection) and not isinstance(domain, str | Mapping)
-    parts["domain"] = values and all(isinstance(value, str) for value in domain)  # type: ignore[union-attr]
-    if wrong := [name for name, right in parts.items() if not right]:
+    values = (None,) if domain is None or isinstance(domain, str | Mapping) else tuple(domain)
+    if not all(isinstance(one, str) for one in (poi, gold, category, *values)):
         raise TypeError(
-            f"{', '.join(wrong)} of another type: poi, gold and category are text, domain the values of the asked "
-            "category (puzzle.domains[puzzle.category]); or give the puzzle alone"
+            "poi, gold and category must be text, domain the values of the asked category "
+            "(puzzle.domains[puzzle.category]); or give the puzzle alone"
         )
-    return Question(poi, gold, tuple(domain), category)  # type: ignore[arg-type]
+    return Question(poi, gold, values, category)  # type: ignore[arg-type]
 
 
 def score_response(

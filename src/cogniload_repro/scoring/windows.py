@@ -21,10 +21,6 @@ QUALIFIERS = {
 # Blocks of lines before the last one that are searched for a name: characters in the first, growth to the next.
 _FIRST_BLOCK = 2_048
 _BLOCK_GROWTH = 16
-# Dotted capital I and Kelvin sign, the only characters beyond A-Z whose lower case has an ASCII letter, and capital
-# sigma, the only one whose lower case depends on the letters around it.
-_CONTRARY = ("\u0130", "\u212a", "\u03a3")
-_ASCII = bytes(range(128))
 
 
 class Windows(NamedTuple):
@@ -44,7 +40,7 @@ def take_last_sentence(line: str) -> str:
 def find_windows(
     response: str, poi: str, category: str, *, late_drop: bool = False, cut_windows: bool = False
 ) -> Windows:
-    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2); the options are those of a `Reading`."""
+    """Cut the deciding texts out of a response (Appendix D.3, Algorithm 2); the options are those of `ScorerRules`."""
     qualifiers = QUALIFIERS.get(category)
     if qualifiers is None:
         raise ValueError(f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}")
@@ -54,8 +50,7 @@ def find_windows(
     valid_poi_last, poi_last, last = _find_lines(text.rstrip("\n"), poi.lower(), qualifiers)
     if cut_windows:
         valid_poi_last, poi_last = take_last_sentence(valid_poi_last), take_last_sentence(poi_last)
-    windows = (valid_poi_last, poi_last, take_last_sentence(last))
-    return Windows(*windows) if response.isascii() else Windows(*map(_unfold, windows))
+    return Windows(valid_poi_last, poi_last, take_last_sentence(last))
 
 
 def _drop_remark(text: str) -> str:
@@ -64,18 +59,17 @@ def _drop_remark(text: str) -> str:
     return text[:start] if text.startswith("(", start) else text
 
 
-def _find_lines(text: str, poi: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return the last line with the name and a qualifier, the last with the name, and the last of all, folded."""
-    name = poi if poi.isascii() else _lower_bytes(poi)
+def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return the last line with the name and a qualifier, the last with the name, and the last of all, lower case."""
     start = text.rfind("\n") + 1
-    last = _fold(text[start:], poi)
+    last = text[start:].lower()  # as in the whole text: no letter's lower case depends on what stands on another line
     poi_last = last if last.rfind(name) >= 0 else ""  # in long texts twice as fast as `in`
     if poi_last and _has_any(last, qualifiers):
         return last, last, last
     end, size = start, _FIRST_BLOCK  # blocks of lines before the last, each larger than the one after it
     while end:
         start = text.rfind("\n", 0, max(end - size, 0)) + 1
-        block = _fold(text[start:end], poi)
+        block = text[start:end].lower()
         if block.rfind(name) >= 0:
             valid_poi_last, named = _search_block(block, name, qualifiers)
             poi_last = poi_last or named
@@ -102,29 +96,3 @@ def _has_any(line: str, qualifiers: tuple[str, ...]) -> bool:
         if qualifier in line:
             return True
     return False
-
-
-def _fold(text: str, name: str) -> str:
-    """Return text in which a lower-case name and words of ASCII are found as in its lower case.
-
-    Characters beyond ASCII are shown as the bytes of their UTF-8, which are lowered and searched many times faster;
-    `_unfold` finishes what is taken out of it.
-    """
-    if text.isascii():
-        return text.lower()
-    if not name.isascii() or any(character in text for character in _CONTRARY):
-        text = text.lower()
-    return _lower_bytes(text)
-
-
-def _lower_bytes(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").lower().decode("latin-1")
-
-
-def _unfold(line: str) -> str:
-    """Return a piece of folded text as it is in lower case."""
-    if line.isascii():
-        return line
-    encoded = line.encode("latin-1")
-    text, foreign = (piece.decode("utf-8", "surrogatepass") for piece in (encoded, encoded.translate(None, _ASCII)))
-    return text if foreign == foreign.lower() else text.lower()
