@@ -7,19 +7,8 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from cogniload_repro.companions.load import (
-    FALLING,
-    SPECIFICATIONS,
-    cell_load,
-    cell_loads,
-    checkers_load,
-    compare_curves,
-    hanoi_load,
-    river_load,
-    search_checkers,
-    search_hanoi,
-    search_river,
-)
+from cogniload_repro.companions import load
+from cogniload_repro.companions.load import FALLING, SPECIFICATIONS, cell_load, cell_loads, compare_curves
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.statistics.design import GRID
@@ -30,22 +19,22 @@ PAPER, LOAD, _, _, FREE = SPECIFICATIONS
 
 def test_the_posts_worked_numbers():
     """River Crossing has a load of 100 for two pairs and 924 for three; Checkers and Hanoi have the closed forms."""
-    assert river_load(2) == (5, 4, 5)
-    assert (river_load(2).load, river_load(3).load) == (100, 924)
-    assert checkers_load(2).load == 16 * 2**3 + 32 * 2**2
-    assert hanoi_load(7).load == pytest.approx(4.74 * 7**2, rel=0.005)
+    assert load.river_load(2) == (5, 4, 5)
+    assert (load.river_load(2).load, load.river_load(3).load) == (100, 924)
+    assert load.checkers_load(2).load == 16 * 2**3 + 32 * 2**2
+    assert load.hanoi_load(7).load == pytest.approx(4.74 * 7**2, rel=0.005)
 
 
 def test_searches_find_the_known_minimum():
     """Hanoi reaches all 3^n arrangements, checkers not all from n = 2 on; jealous couples cross in 5, 11, 9 and 11."""
-    assert [search_hanoi(n) for n in range(1, 7)] == [(2**n - 1, 3**n) for n in range(1, 7)]
-    checkers = {n: search_checkers(n) for n in range(1, 6)}
+    assert [load.search_hanoi(n) for n in range(1, 7)] == [(2**n - 1, 3**n) for n in range(1, 7)]
+    checkers = {n: load.search_checkers(n) for n in range(1, 6)}
     assert [moves for moves, _ in checkers.values()] == [(n + 1) ** 2 - 1 for n in checkers]
     assert [n for n, (_, states) in checkers.items() if states == (2 * n + 1) * comb(2 * n, n)] == [1]
-    assert [search_river(n)[0] for n in range(2, 6)] == [5, 11, 9, 11]
-    assert search_river(4, capacity=2)[0] is None  # four pairs in a boat for two never arrive
+    assert [load.search_river(n)[0] for n in range(2, 6)] == [5, 11, 9, 11]
+    assert load.search_river(4, capacity=2)[0] is None  # four pairs in a boat for two never arrive
     with pytest.raises(ValueError, match="6 pairs cannot cross"):
-        river_load(6)
+        load.river_load(6)
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])
@@ -86,8 +75,8 @@ def _draw(log_odds: dict[str, np.ndarray], n: int = 400) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def one_load() -> pd.DataFrame:
     """Two models whose accuracy depends on load alone, with thresholds of 5,000 and 50,000."""
-    load = cell_loads(GRID)["everybody"].to_numpy()
-    return _draw({"QwQ-32B": -0.8 * (load - np.log(5e3)), "Qwen3-32B": -0.8 * (load - np.log(5e4))})
+    x = cell_loads(GRID)["everybody"].to_numpy()
+    return _draw({"QwQ-32B": -0.8 * (x - np.log(5e3)), "Qwen3-32B": -0.8 * (x - np.log(5e4))})
 
 
 def test_counts_of_one_load_prefer_it(one_load):

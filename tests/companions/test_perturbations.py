@@ -40,6 +40,11 @@ BY_HAND = [
     ("reverse_symbols", "one (two)", None, "eno )owt("),
 ]  # fmt: skip
 
+PREPARED = {
+    "a % gone\nb": "a ; b", r"5\% stay % gone": r"5\% stay ", r"x \\% gone": r"x \\", "a\r\nb\u2028c": "a; b; c",
+    r"\frac \beta \to \sin": r"\ frac \ beta \ to \sin", r"\(b\)": r"\(b \)",
+}  # fmt: skip
+
 texts = st.text() | st.text("a1 .\n\\") | st.text("not 3x()") | st.lists(
     st.sampled_from(["least", "Most", "3", "not", "f(x)", "$p^{2}$.", "\\frac{1}{2}", "3(x)", "Ünïcode", "😀"])
 ).map(" ".join)  # fmt: skip
@@ -122,23 +127,19 @@ def test_what_is_out_of_scope_is_refused(name, text, other):
         perturb(name, text, other)
 
 
-@pytest.mark.parametrize("name", GRIDS)
-def test_half_a_grid_is_not_read(name):
-    """Markers and equal rows are required."""
+def test_what_is_not_whole_is_not_read():
+    """Grids need both markers and equal rows; two problems all lines with tags, as many parts as the last line says."""
     for grid in ("", "abc", "GRID START\nGRID END", "GRID START\nab\nc\nGRID END", "GRID START\nab"):
-        with pytest.raises(ValueError, match=r"grid"):
-            restore(name, grid)
-
-
-def test_half_of_two_problems_is_not_read():
-    """A closing line that counts all parts of problem A, an odd part, a line without its tag: something is missing."""
+        for name in GRIDS:
+            with pytest.raises(ValueError, match=r"grid"):
+                restore(name, grid)
     for name, text in (("word", "a x\n<Problem A: first 1 words>"), ("symbol", "abc"), ("line", "<Problem A> a\nb")):
         with pytest.raises(ValueError, match="give all"):
             restore(f"interleave_{name}", text)
 
 
-def test_the_grids_are_those_of_figure_2():
-    """Rails, widths and heights are the ones that the document's figure shows, row for row."""
+def test_texts_are_those_of_figure_2():
+    """Rails, widths, heights, reversals and the cut of lines are the ones that the document's figure shows."""
     rails = perturb("rail_fence", FIGURE_2).split("\n")[1:-1]
     assert [rail[:37] for rail in rails] == [
         "L...$...b...h...e... ...m...u...r...r",
@@ -155,10 +156,6 @@ def test_the_grids_are_those_of_figure_2():
     ]
     down = perturb("snake_vertical", FIGURE_2).split("\n")[1:-1]
     assert [row[:7] for row in down] == ["Le t mb", "ebtspue", "t harnr", " $eei  ", "$p lmef"]
-
-
-def test_reversals_and_lines_are_those_of_figure_2():
-    """Reversed words, sentences and symbols, and the cut of lines, agree with the figure."""
     assert perturb("reverse_words", FIGURE_2).startswith(
         "$p^{2}$. by divisible is $m^{4}+1$ that such $m$ integer positive least the Find"
     )
@@ -179,20 +176,9 @@ def test_a_perturbed_puzzle_has_the_same_answer():
         assert solve_text(restore(name, perturbed).replace("; ", "\n")) == puzzle.solution
 
 
-@pytest.mark.parametrize(
-    ("text", "prepared"),
-    [
-        ("a % gone\nb", "a ; b"),
-        (r"5\% stay % gone", r"5\% stay "),
-        (r"x \\% gone", r"x \\"),
-        ("a\r\nb\u2028c", "a; b; c"),
-        (r"\frac \beta \to \sin", r"\ frac \ beta \ to \sin"),
-        (r"\(b\)", r"\(b \)"),
-    ],
-)
-def test_texts_are_prepared_as_the_document_says(text, prepared):
+def test_texts_are_prepared_as_the_document_says():
     """Comments go, line breaks become "; ", backslashes part from letters that would make them control characters."""
-    assert prepare(text) == prepared
+    assert {text: prepare(text) for text in PREPARED} == PREPARED
 
 
 @given(st.text("ab\\ntr%\n. "))

@@ -66,8 +66,5 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     with pytest.raises(ValueError, match="holds no scores"):
         write_cells(tmp_path / "none", tmp_path / "cells.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False)
-    assert read_metadata(tmp_path / "cells.parquet") == {
-        "provenance": "reconstructed",
-        "scorer": "r",
-        "source": "imported; reconstructed",
-    }
+    stated = {"provenance": "reconstructed", "scorer": "r", "source": "imported; reconstructed"}
+    assert read_metadata(tmp_path / "cells.parquet") == stated

@@ -11,15 +11,7 @@ from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
-from cogniload_repro.scoring.scores import (
-    OTHER_SCORERS,
-    WINDOW_CHARS,
-    count_changes,
-    read_questions,
-    score_by_all,
-    score_dataset,
-    scores_folder,
-)
+from cogniload_repro.scoring.scores import OTHER_SCORERS, WINDOW_CHARS, count_changes, score_dataset, scores_folder
 from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
@@ -145,11 +137,11 @@ def test_other_puzzles_or_another_scorer_score_again(build):
         ("cut", r"b\.parquet is not a whole Parquet file"),
     ],
 )
-def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message):
+def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message, monkeypatch):
     """A row about an unknown puzzle, a response that is missing and damage stop their own file, and are named."""
     path, frame = build / "outputs/b.parquet", outputs_frame("b")
     if isinstance(changes, dict):
-        write_outputs(path, frame.assign(**changes))
+        write_outputs(path, pd.concat([outputs_frame("b")] * 10 + [frame.assign(**changes)]), rows=15)
     elif changes == "column":
         write_table(path, frame.drop(columns="response"), IMPORTED)
     else:
@@ -157,6 +149,10 @@ def test_an_error_in_one_file_leaves_the_others_scored(build, changes, message):
     with pytest.raises(ValueError, match=message):
         score_all(build)
     assert sorted(path.name for path in (build / "scores").iterdir()) == ["a.parquet", "c.parquet"]
+    monkeypatch.setattr(scores, "_TASK_ROWS", 20)  # in parts: what is joined is whole
+    with pytest.raises(ValueError, match=message):
+        score_all(build, "parts")
+    assert sorted(path.name for path in (build / "parts").iterdir()) == ["a.parquet", "c.parquet"]
     with pytest.raises(ValueError, match="holds no outputs"):
         score_dataset(build / "empty", build / "puzzles.parquet", build / "scores")
 
@@ -183,16 +179,6 @@ def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     assert read_metadata(large / "whole/c.parquet") == read_metadata(large / "serial/c.parquet")
 
 
-def test_an_error_in_one_part_leaves_no_scores_of_its_file(large):
-    """What is joined is whole; the other files are scored, and the sentence names the row."""
-    broken = pd.concat([outputs_frame("c")] * 90, ignore_index=True)
-    broken.loc[200, "name"] = "20_1_1_999999_red"
-    write_outputs(large / "outputs/c.parquet", broken, rows=30)
-    with pytest.raises(ValueError, match="c answers puzzle '20_1_1_999999_red'"):
-        score_all(large)
-    assert {path.name for path in (large / "scores").iterdir()} == {"a.parquet", "b.parquet"}
-
-
 def test_scores_carry_their_counts(large, monkeypatch):
     """Footers say what the rows are, by cell and model, however many are read or counted at once; provenance stays."""
     whole = score_all(large, "whole")
@@ -214,53 +200,36 @@ def test_scores_carry_their_counts(large, monkeypatch):
 
 
 PUZZLE = draw_named("20_1_1_770487_red")
-BEFORE_LAST_STOP = "Raymond is wearing red underwear. So be it. Bye"
-OLD_VALUE_LAST = "Raymond is wearing red, no longer blue underwear"
-REMARK = "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n"
-BACK = "Raymond is wearing red underwear.\n(Raymond is wearing blue underwear)\n"
-BOTH_WRONG = "Raymond wears bluered"
+#: What the scorers judge in different ways, after one on which all agree.
+RESPONSES = {
+    "a": ["Raymond is wearing red underwear."],
+    "b": [
+        *["Raymond is wearing red underwear. So be it. Bye"] * 2, "Raymond is wearing red, no longer blue underwear",
+        "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n", "",
+        "Raymond is wearing red underwear.\n(Raymond is wearing blue underwear)\n", "Raymond wears bluered",
+    ],
+}  # fmt: skip
 
 
-@pytest.fixture
-def two_models(tmp_path):
-    """Outputs of two models: one on which all scorers agree, one on which they do not."""
-    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), IMPORTED)
-    for model, responses in {"a": ["Raymond is wearing red underwear."], "b": [BEFORE_LAST_STOP] * 2}.items():
-        if model == "b":
-            responses += [OLD_VALUE_LAST, REMARK, "", BACK, BOTH_WRONG]
-        columns = [[model] * len(responses), [PUZZLE["name"]] * len(responses), responses]
-        columns += [[None] * len(responses)] * 3
-        table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-        write_table(tmp_path / f"outputs/{model}.parquet", table, IMPORTED)
-    return tmp_path
-
-
-def test_changes_are_counted_by_scorer(two_models):
+def test_changes_are_counted_by_scorer(tmp_path):
     """Each scorer changes what it treats in another way; a sample has fewer."""
-    changes = count_changes(two_models / "outputs", two_models / "puzzles.parquet")
+    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), IMPORTED)
+    for model, responses in RESPONSES.items():
+        rows = [dict(zip(OUTPUTS.names, (model, PUZZLE["name"], text), strict=False)) for text in responses]
+        write_table(tmp_path / f"outputs/{model}.parquet", pa.Table.from_pylist(rows, OUTPUTS), IMPORTED)
+    changes = count_changes(tmp_path / "outputs", tmp_path / "puzzles.parquet")
     assert changes.index.tolist() == list(OTHER_SCORERS)
     assert changes.T.to_dict("list") == {
         "prose": [8, 4, 3, 0], "late_drop": [8, 2, 1, 1], "cut_windows": [8, 2, 2, 0], "last_mention": [8, 2, 1, 0],
     }  # fmt: skip
-    sample = count_changes(two_models / "outputs", two_models / "puzzles.parquet", sample=2)  # of each file
+    sample = count_changes(tmp_path / "outputs", tmp_path / "puzzles.parquet", sample=2)  # of each file
     assert set(sample["responses"]) == {3}
 
 
-def test_a_response_is_read_in_all_ways(two_models):
-    """The default comes first, then every other scorer that can be chosen."""
-    question = read_questions(two_models / "puzzles.parquet")[PUZZLE["name"]].question
-    buckets = dict(zip(("pseudocode", *OTHER_SCORERS), score_by_all(REMARK, question), strict=True))
-    assert set(buckets) == set(SCORERS) - {"answer_only"}
-    assert {name for name, bucket in buckets.items() if bucket != "correct_valid"} == {"late_drop"}
-    spent = score_by_all(REMARK, question, 1, 40_000)
-    assert set(spent) == {"wrong_max_context"}
-
-
-def test_scores_under_another_scorer_have_a_place_of_their_own(tmp_path):
+def test_scores_under_another_scorer_have_a_folder_of_their_own(tmp_path):
     """Only the default's are the build's scores; a name that is no scorer is no folder."""
-    assert scores_folder(tmp_path, "pseudocode") == tmp_path
-    places = [scores_folder(tmp_path, name) for name in SCORERS if name != "pseudocode"]
-    assert len({tmp_path, *places}) == len(SCORERS)
+    places = {scores_folder(tmp_path, name) for name in SCORERS}
+    assert (len(places), scores_folder(tmp_path, "pseudocode")) == (len(SCORERS), tmp_path)
     assert all(place.is_relative_to(tmp_path) for place in places)
     with pytest.raises(ValueError, match=r"unknown scorer '\.\./x'"):
         scores_folder(tmp_path, "../x")
