@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 from harness import ask as run
 from harness import write_lines
-from web import serve
 
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.scores import score_dataset
@@ -171,7 +170,7 @@ FAULTS = {
                 {"malformed row": 2, "wrong type": 1}),
     "b.csv": (pd.DataFrame([ROW, OTHER, {**ROW, "response": "a\nb"}]).to_csv(index=False).encode()[:-6],
               {"duplicate": 2, "malformed row": 1}),
-    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"not UTF-8": 1}),
+    "c.jsonl": (lines(ROW, OTHER).decode().encode("utf-16"), {"not UTF-8": 1, "malformed row": 2}),
     "d.jsonl.gz": (gzip.compress(lines(ROW, {"response": noise(90_000)}))[:60_000],
                    {"duplicate": 1, "unreadable file": 1}),
     "e.parquet": (pd.DataFrame([OTHER]).to_parquet(), {"duplicate": 1}),
@@ -201,26 +200,6 @@ def test_good_rows_are_scored_and_bad_ones_are_named(tmp_path):
         scores = pd.read_parquet(build / "scores/mine.parquet")
         assert sorted(zip(scores["name"], scores["correct"], strict=True)) == [(name, True) for name in sorted(NAMES)]
         assert scores[["prompt_tokens", "response_tokens"]].to_numpy().tolist() == [[7, 9]] * 2
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_download_goes_on_where_it_stopped(tmp_path, number):
-    """What has come is kept, the rest is asked for, and the outputs are those of an undisturbed download."""
-    content = lines(ROW, {**OTHER, "response": noise(500_000)})
-    with serve(content, ["hang"]) as server:
-        parts = tmp_path / "build/downloads"
-        code, _ = interrupt(
-            number, COMMAND, "download-outputs", "--build", tmp_path / "build", "--source", f"{server.url}/o.jsonl",
-            when=lambda: any(path.stat().st_size > 100_000 for path in parts.glob(".*.part")),
-        )  # fmt: skip
-        assert code != 0
-        assert not (tmp_path / "build/outputs").exists()
-        for build in ("build", "fresh"):
-            assert run("download-outputs", "--build", tmp_path / build, "--source", f"{server.url}/o.jsonl")[0] == 0
-        assert server.ranges[1].startswith("bytes=")
-    outputs = [contents(tmp_path / build / "outputs") for build in ("build", "fresh")]
-    assert outputs[0] == outputs[1]
-    assert [path.suffix for path in parts.iterdir()] == [".jsonl"]
 
 
 #: A command under a limit on the size of files, which a full disk resembles where none can be mounted.

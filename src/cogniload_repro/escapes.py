@@ -10,9 +10,6 @@ if TYPE_CHECKING:  # make asks for a line with an address before every build, an
 #: which they do not.
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
 _NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
-_HOST, _SUM = re.compile(r"(\[.*\]|[^:@]*)(:\d*)?"), re.compile(r"sha256=[0-9A-Fa-f]+")
-_USER, _QUERY = re.compile(r"(?<=://)[^/?#\s]*@|[^\s/@:]+:[^\s/]+@"), re.compile(r"\?[^\s'\")#>]*")
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//|/(?=.*[:@]))(.*)", re.DOTALL)
 
 
 def for_terminal(text: str) -> str:
@@ -34,20 +31,10 @@ def _guard_cell(cell: object) -> object:
 
 def without_secrets(address: str) -> str:
     """Return an address without user, password, query and fragment, but for a sum; a path comes back as it is."""
-    found = _ADDRESS.fullmatch(address)
-    if not found:
+    scheme, mark, rest = address.partition("://")
+    if not mark:
         return address
-    scheme, strokes, rest = found.groups()
     rest, _, fragment = rest.partition("#")
     host, slash, path = rest.partition("?")[0].partition("/")
-    if scheme != "hf":
-        if "@" in path and not _HOST.fullmatch(host):  # perhaps the stroke is one of a password
-            host, slash, path = path.rpartition("@")[2].partition("/")
-        host = host.rpartition("@")[2]
-    digits = _SUM.match(fragment)
-    return f"{scheme}:{strokes}{host}{slash}{path}" + (f"#{digits[0]}" if digits else "")
-
-
-def without_queries(message: str) -> str:
-    """Return another program's message without the users, passwords and queries of addresses that it quotes."""
-    return _QUERY.sub("", _USER.sub("", message))
+    digits = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" + (f"#{digits[0]}" if digits else "")

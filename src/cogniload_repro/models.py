@@ -35,11 +35,14 @@ def _read_models() -> Iterator[Model]:
 MODELS = tuple(_read_models())
 
 BY_NAME = {model.name: model for model in MODELS}
+#: Names by the short ones, such as "o3", which stand for them wherever a model is named.
+BY_LABEL = {model.label: model.name for model in MODELS}
 NAMES = tuple(BY_NAME)
 
 
 def find_model(name: str) -> Model:
-    """Return the model of the paper with this exact name; the ValueError for another one lists them."""
+    """Return the model of the paper with this name or short name; the ValueError for another one lists them."""
+    name = BY_LABEL.get(name, name)
     if name not in BY_NAME:
         raise ValueError(f"unknown model {name!r}; the paper's models are: {', '.join(NAMES)}")
     return BY_NAME[name]

@@ -10,10 +10,7 @@ from typing import NamedTuple, cast
 
 import pyarrow as pa
 
-WRONG_TYPE = "wrong type"
-NOT_UTF8 = "not UTF-8"
-MALFORMED = "malformed row"
-UNREADABLE = "unreadable file"
+WRONG_TYPE, NOT_UTF8, MALFORMED, UNREADABLE = "wrong type", "not UTF-8", "malformed row", "unreadable file"
 
 #: Why a row was refused: a reason from a short list, and what exactly was found.
 Refusal = tuple[str, str]
@@ -32,9 +29,12 @@ class Entry(NamedTuple):
     refusal: Refusal | None = None
 
     @classmethod
-    def of(cls, row: int, found: dict | Refusal) -> "Entry":
-        """Return an entry of what was found, fields or the refusal."""
-        return cls(row, found) if isinstance(found, dict) else cls(row, None, found)
+    def of(cls, row: int, found: object) -> "Entry":
+        """Return an entry of what was found: fields, a refusal, or a JSON value that is no record."""
+        if isinstance(found, dict):
+            return cls(row, found)
+        is_refusal = isinstance(found, tuple)
+        return cls(row, None, found if is_refusal else (WRONG_TYPE, "it is no JSON object"))  # type: ignore[arg-type]
 
 
 def read_text(path: Path) -> str | Refusal:
@@ -54,18 +54,18 @@ def read_text(path: Path) -> str | Refusal:
 def read_json_lines(path: Path) -> Iterator[Entry]:
     """Yield the records of a file with one JSON object per line; blank lines count, and damage raises an error."""
     for row, line in enumerate(read_lines(path), start=1):
-        record = parse_json(line) if isinstance(line, bytes) and line.strip() else line
-        if not isinstance(record, bytes):
-            yield Entry.of(row, record)
+        if not isinstance(line, bytes):
+            yield Entry(row, None, line)
+        elif line.strip():
+            yield Entry.of(row, parse_json(line))
 
 
 def read_lines(path: Path) -> Iterator[bytes | Refusal]:
     """Yield the lines of a file, gzip'd or not; one that is too long is refused, and passed over in bounded memory."""
     with open_stream(path) as file:
-        limit = unpacked_limit()
         while line := file.readline(ROW_BYTES):
-            if file.tell() > limit and path.suffix == ".gz":
-                raise ValueError(over_limit(path.name))
+            if path.suffix == ".gz":
+                check_size(path.name, file.tell())
             if len(line) < ROW_BYTES or line.endswith(b"\n"):
                 yield line
                 continue
@@ -74,10 +74,10 @@ def read_lines(path: Path) -> Iterator[bytes | Refusal]:
             yield MALFORMED, f"longer than {ROW_BYTES:,} bytes"
 
 
-def parse_json(content: bytes) -> dict | Refusal:
-    """Return a JSON object, or why the bytes are none."""
+def parse_json(content: bytes) -> object:
+    """Return a JSON value, or the refusal of bytes that are none."""
     try:
-        return check_record(load_json(content))
+        return load_json(content)
     except UnicodeDecodeError as error:
         return NOT_UTF8, f"byte {error.start}: {error.reason}"
     except (ValueError, RecursionError) as error:
@@ -97,41 +97,29 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-def check_record(value: object) -> dict | Refusal:
-    """Return a JSON value if it is an object, else why it is no record."""
-    return value if isinstance(value, dict) else (WRONG_TYPE, f"a JSON object is needed, not {type(value).__name__}")
-
-
 def decode_batch(batch: pa.RecordBatch) -> Iterator[dict | Refusal]:
     """Yield the rows of a batch; one whose text is no UTF-8 is refused, and the others are kept."""
     try:
         yield from batch.to_pylist()
-        return
-    except UnicodeDecodeError:
-        pass
-    for place in range(batch.num_rows):
-        try:
-            yield batch.slice(place, 1).to_pylist()[0]
-        except UnicodeDecodeError as error:
+    except UnicodeDecodeError as error:
+        if batch.num_rows == 1:
             yield NOT_UTF8, f"byte {error.start}: {error.reason}"
+        else:
+            for row in range(batch.num_rows):
+                yield from decode_batch(batch.slice(row, 1))
 
 
-def unpacked_limit() -> int:
-    """Return how many bytes a compressed source may unpack to, by the environment or default (ValueError)."""
+def check_size(name: str, size: float) -> None:
+    """Raise ValueError if a source takes more bytes, unpacked, than the environment or the default allows."""
     word = os.environ.get(LIMIT_VARIABLE) or str(LIMIT_GB)
     try:
-        limit = int(float(word) * 1e9)
-    except (ValueError, OverflowError):
+        limit = float(word)
+    except ValueError:
         limit = 0
-    if limit <= 0:
+    if not 0 < limit < float("inf"):
         raise ValueError(f"{LIMIT_VARIABLE} is {word!r}; it must be a positive number of gigabytes")
-    return limit
-
-
-def over_limit(what: object, does: str = "unpacks to more") -> str:
-    """Return the sentence that refuses a source which unpacks to too much."""
-    remedy = f"if that is right, set {LIMIT_VARIABLE} to more, or fetch and unpack it yourself"
-    return f"{what} {does} than {unpacked_limit() / 1e9:g} GB; {remedy}"
+    if size > limit * 1e9:
+        raise ValueError(f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more")
 
 
 def open_stream(path: Path) -> io.BufferedIOBase:

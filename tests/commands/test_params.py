@@ -114,7 +114,7 @@ def test_a_refused_source_gives_the_one_before_back(folder):
     ("given", "complaint"),
     [
         ({"SOURCE": "/nowhere/at/all"}, "no outputs at /nowhere/at/all"),
-        ({"SOURCE": "s3://bucket/file"}, "s3:// is not known"),
+        ({"SOURCE": "s3://bucket/file"}, "an address is https://"),
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
         ({"FAMILY": "normal"}, "no family 'normal'"),

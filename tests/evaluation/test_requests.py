@@ -16,8 +16,8 @@ from cogniload_repro.companions.perturbations import PERTURBATIONS
 from cogniload_repro.companions.protocol import Query, list_queries, write_queries
 from cogniload_repro.evaluation import requests
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.outputs.adapters import COMPARABILITY
-from cogniload_repro.outputs.rows import read_outputs
+from cogniload_repro.outputs.imports import read_outputs
+from cogniload_repro.outputs.readers import COMPARABILITY
 from cogniload_repro.puzzles.baselines import baselines
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.ids import PuzzleSet
@@ -53,7 +53,7 @@ def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
     assert {line["body"]["max_completion_tokens"] for line in lines} == {32_768}
     results = write_lines(tmp_path / "batch_output.jsonl", map(answer, lines))
     checked = run("check", results, "--build", tmp_path / "build")
-    assert "12 responses of 1 model, 0 rows rejected" in checked.output
+    assert "responses: 12, models: 1, rejected rows: 0" in checked.output
     assert run("download-outputs", "--source", results, "--build", tmp_path / "build").exit_code == 0
     (table,) = (tmp_path / "build" / "outputs").glob("*.parquet")
     outputs = pd.read_parquet(table)
@@ -181,7 +181,7 @@ def test_a_table_holds_no_prompts(tmp_path, option):
 def test_whatever_makes_answers_incomparable_raises_the_version():
     """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
 
-    When this fails, and the change is meant, raise COMPARABILITY in outputs/adapters.py and enter the new digest.
+    When this fails, and the change is meant, raise COMPARABILITY in outputs/readers.py and enter the new digest.
     """
     own = list(draw_rows(PuzzleSet(grid_cells("mini"), 2, 42, "default")))
     said = []

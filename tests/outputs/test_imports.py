@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,14 +15,13 @@ import pytest
 from harness import run, write_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inspect_log import make_header, make_sample, write_archive
 from packing import make_archive, write_packed
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
-from cogniload_repro.outputs.imports import Report, import_outputs
-from cogniload_repro.outputs.layout import LocalSource, Rejected
-from cogniload_repro.outputs.rows import read_outputs
+from cogniload_repro.outputs.imports import Output, Rejected, Report, import_outputs, read_outputs, take_settings
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
@@ -49,6 +49,11 @@ CELLS = grid_cells("N=12,30 ratio=25,75 d=1,3,6")
 def rows_of(*models):
     """One response of each model to each puzzle, the models taking turns."""
     return [{"model": model, "name": name, "response": f"{model} red {name}"} for name in NAMES for model in models]
+
+
+def reasons(report):
+    """Rejected rows by reason."""
+    return Counter(row.reason for row in report.rejected)
 
 
 def rejected_rows(build, *columns):
@@ -80,8 +85,7 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     assert (puzzles["name"].tolist(), list(puzzles.columns)) == (NAMES, PUZZLES.names)
     row = ["mine.jsonl", 5, "duplicate", f"b has answered {NAMES[0]} already", "b"]
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
-    assert (report.responses, report.rejected) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
-    assert import_outputs(source, tmp_path / "other", leave_out={"b"}).responses == {"a/c": 2}
+    assert (report.responses, reasons(report)) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
     assert (metadata["provenance"], metadata["source"]) == ("imported", "mine.jsonl")
     assert str(tmp_path) not in "".join(metadata.values())
@@ -127,30 +131,20 @@ def test_an_import_killed_while_its_tables_take_their_places_is_noticed(tmp_path
     assert {path.name for path in (tmp_path / "build/outputs").glob("*.parquet")} == {"a.parquet", "b.parquet"}
 
 
-def test_what_an_archive_could_not_give_is_kept(tmp_path):
-    """Members that were refused are rejected rows too, also where nothing else is left."""
-    refused = [Rejected("../evil.jsonl", 0, "unsafe name", "outside the archive's folder")]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="1 row was rejected"):
-        import_outputs(LocalSource(tmp_path / "empty", "mine.zip", refused), tmp_path / "other", validate=Report.check)
-    assert rejected_rows(tmp_path / "other", "file") == [["../evil.jsonl"]]
-
-
 def test_the_report_counts_and_shows_an_example():
     """The summary has a line per reason; files that are not read are listed and not counted among the rows."""
     row, other = Rejected("a.jsonl", 3, "duplicate", "again"), Rejected("README", 0, "not read", "no JSONL")
-    report = Report({"mine": 1000}, {"duplicate": 2, "not read": 4}, {"duplicate": row, "not read": other})
+    report = Report({"mine": 1000}, [row, other, row._replace(row=4)])
     assert report.summary().splitlines() == [
-        "1,000 responses of 1 model, 2 rows rejected",
+        "responses: 1,000, models: 1, rejected rows: 2",
         "  2 duplicate, first in 'a.jsonl', row 3: again",
-        "  4 not read, first in 'README', row 0: no JSONL",
+        "  1 not read, first in 'README', row 0: no JSONL",
     ]
     report.check(2)
     for bad, allowed, words in (
-        (report, 1, r"2 rows were rejected, 1 is allowed; .*--max-rejected n, with make MAX_REJECTED=n"),
-        (Report({"mine": 1000}, {"duplicate": 1}, {"duplicate": row}), 0, r"1 row was rejected, 0 are allowed"),
-        (Report({}, {"not read": 1}, {"not read": other}), 0, "no row that can be read; see the rejected table"),
-        (Report({}, {}, {}), 0, "no row: it is empty, or a header alone"),
+        (report, 1, r"rejected rows: 2, allowed: 1; .*--max-rejected n, with make MAX_REJECTED=n"),
+        (Report({}, [other]), 0, "no row that can be read; see the rejected table"),
+        (Report({}, []), 0, "no row: it is empty, or a header alone"),
     ):
         with pytest.raises(ValueError, match=words):
             bad.check(allowed)
@@ -167,32 +161,16 @@ def test_a_source_without_rows_is_refused_in_a_true_sentence(tmp_path, name, con
     assert "the source has no row: it is empty, or a header alone" in done.output
 
 
-def test_puzzles_of_a_source_are_asked_for_where_they_are_needed(tmp_path):
-    """A source's own puzzles decide over drawn ones; prompts are looked up among extra ones."""
-    puzzle = draw_named(NAMES[0])
-    write_lines(tmp_path / "first/m.jsonl", rows_of("m")[:1])
-    write_lines(tmp_path / "first/puzzles.jsonl", [puzzle | {"domain": puzzle["domain"][::-1]}])
-    import_outputs(tmp_path / "first", tmp_path / "one")
-    assert pd.read_parquet(tmp_path / "one/puzzles.parquet")["domain"][0].tolist() == puzzle["domain"][::-1]
-    sample = {"doc": {"prompt": puzzle["text"]}, "resps": [["red"]], "model": "m"}
-    prompts = write_lines(tmp_path / "prompts.jsonl", [sample])
-    report = import_outputs(prompts, tmp_path / "two", model="m")
-    assert report.rejected == {"unknown puzzle": 1}
-    report = import_outputs(prompts, tmp_path / "three", model="m", extra_puzzles=lambda: [puzzle])
-    assert (report.responses, report.rejected) == ({"m": 1}, {})
-
-
 def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, source):
-    """A file of text or a prompt in a row must be those of the known puzzle; a model does not come twice."""
+    """A file of text must be that of the known puzzle; a model does not come twice."""
     import_outputs(write_lines(tmp_path / "old.jsonl", rows_of("old")), tmp_path / "build")
     other, second = draw_named(NAMES[1])["text"], tmp_path / "source"
     for path, text in (("exp/0", other), ("new/0", "red"), ("new/1", "purple")):
         path = second / f"{path[:-1]}{NAMES[int(path[-1])]}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    write_lines(second / "rows.jsonl", [row | {"text": draw_named(NAMES[0])["text"]} for row in rows_of("rows")])
     report = import_outputs(second, tmp_path / "build")
-    assert (report.responses, report.rejected) == ({"new": 1}, {"unknown puzzle": 3})
+    assert (report.responses, reasons(report)) == ({"new": 1}, {"unknown puzzle": 1})
     assert {path.stem for path in (tmp_path / "build/outputs").iterdir()} == {"old", "new"}
     with pytest.raises(ValueError, match=r"old was already imported from old\.jsonl"):
         import_outputs(write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old")), tmp_path / "build")
@@ -245,16 +223,6 @@ def test_no_file_of_a_source_vanishes(tmp_path, packed):
     assert sorted(rejected) == [[name, "not read"] for name in NOT_READ]
 
 
-def test_a_damaged_member_is_named_in_the_summary(tmp_path):
-    """The other members are imported."""
-    lines = "\n".join(map(json.dumps, rows_of("m"))).encode()
-    damaged = make_archive(tmp_path / "x.zip", [("a.jsonl", lines), ("b.jsonl", b'{"model": "zz"}')])
-    damaged.write_bytes(damaged.read_bytes().replace(b'"zz"', b'"yy"', 1))
-    report = import_outputs(open_source(damaged, tmp_path / "cache"), tmp_path / "build")
-    assert report.responses == {"m": 2}
-    assert "1 unreadable file, first in 'x.zip/b.jsonl', row 0: BadZipFile: Bad CRC-32" in report.summary()
-
-
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(["good", "cut", "again", "list", "nothing", "odd"]), min_size=1, max_size=12))
 def test_rows_in_are_rows_accepted_and_rejected(kinds):
@@ -270,14 +238,6 @@ def test_rows_in_are_rows_accepted_and_rejected(kinds):
         found = list(read_outputs(Path(folder) / "o.jsonl", Catalog()))
     assert len(found) == len(kinds)
     assert all(row.row for row in found if isinstance(row, Rejected))
-
-
-def test_a_source_of_nothing_but_bad_rows_ends(tmp_path, monkeypatch):
-    """Rejected rows are kept in memory, so there is a bound on them."""
-    monkeypatch.setattr(imports, "MAX_REJECTED_ROWS", 100)
-    source = write_lines(tmp_path / "o.jsonl", [{}] * 101)
-    with pytest.raises(ValueError, match=r"o\.jsonl has more than 100 rows that cannot be used"):
-        import_outputs(source, tmp_path / "build")
 
 
 def answer_all(path, puzzles, **prompts):
@@ -307,7 +267,7 @@ def test_puzzles_known_by_name_are_drawn_under_the_edition_that_fits(tmp_path, e
             json.dumps({"model": "m", "name": one, "response": ""}) + "\n" for one in ("20_1_1_5_x", "hello")
         )
     report, texts = draw_in(tmp_path / "build", source)
-    assert report.rejected == {"unknown puzzle": 2}
+    assert reasons(report) == {"unknown puzzle": 2}
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
     assert f"names fit edition {edition}: 24 of 24" in report.summary()
     assert f"names fit edition {edition}: 24 of 24" in print_check(*check_outputs(source, Catalog()))
@@ -326,27 +286,9 @@ def test_texts_decide_and_metadata_stand_for_themselves(tmp_path):
         (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "source" / name).write_text(text, encoding="utf-8")
     report, texts = draw_in(tmp_path / "build", tmp_path / "source")
-    assert report.rejected == {"unknown puzzle": 1}
-    assert "its text is not the one that edition elixir-1.17 draws" in report.examples["unknown puzzle"].detail
+    assert reasons(report) == {"unknown puzzle": 1}
+    assert "its text is not the one that edition elixir-1.17 draws" in report.rejected[0].detail
     assert texts == {puzzle.name: puzzle.text for puzzle in puzzles[1:]} | {strange: other.text}
-
-
-def test_prompts_in_a_table_tell_the_edition(tmp_path):
-    """Where a solution is the same under two editions by chance, a column with the prompts decides."""
-    puzzles = [
-        puzzle
-        for one in range(100_000, 100_030)
-        if (puzzle := draw_puzzle(20, 1, 4, one, edition=ELIXIR)).solution == draw_puzzle(20, 1, 4, one).solution
-    ]
-    assert puzzles
-    report, _ = draw_in(tmp_path / "one", answer_all(tmp_path / "names.jsonl", puzzles))
-    assert f"names fit edition python: {len(puzzles)}" in report.summary()
-    source = answer_all(tmp_path / "answers.jsonl", puzzles, text=lambda puzzle: f"Think well. {puzzle.text}\n")
-    report, texts = draw_in(tmp_path / "two", source)
-    assert f"names fit edition elixir-1.17: {len(puzzles)} of {len(puzzles)}; " in report.summary()
-    assert "python: 0 of" in report.summary()
-    assert not report.rejected
-    assert texts == {puzzle.name: puzzle.text for puzzle in puzzles}
 
 
 def test_commands_take_an_edition(tmp_path):
@@ -354,9 +296,155 @@ def test_commands_take_an_edition(tmp_path):
     source = answer_all(tmp_path / "answers.jsonl", draw_grid(CELLS, 1, 3, edition=ELIXIR))
     for command, options, code, words in (
         (["check", source], ["python"], 1, "12 unknown puzzle"),
-        (["check", source], ["elixir"], 0, "12 responses of 1 model, 0 rows"),
+        (["check", source], ["elixir"], 0, "responses: 12, models: 1, rejected rows: 0"),
         (["download-outputs", "--source", source], ["python"], 2, "12 unknown puzzle"),
-        (["download-outputs", "--source", source], ["elixir"], 0, "12 responses of 1 model, 0 rows"),
+        (["download-outputs", "--source", source], ["elixir"], 0, "responses: 12, models: 1, rejected rows: 0"),
     ):
         done = run(*command, "--edition", *options, "--build", tmp_path / "build")
         assert (done.exit_code, words in done.output, "names fit" in done.output) == (code, True, False), done.output
+
+
+ROW = {"model": "mine", "name": NAMES[0], "response": "Raymond: red", "prompt_tokens": 400, "response_tokens": 3}
+
+
+def read_rows(folder, *rows, **options):
+    """Read rows through a JSONL file."""
+    return list(read_outputs(write_lines(folder / "o.jsonl", rows), Catalog(), **options))
+
+
+def test_a_good_row_is_a_response(tmp_path):
+    """Counts may be unknown, and whole numbers in another guise are numbers: CSV has text, and pandas writes 10.0."""
+    rows = [{**ROW, "model": model} for model in ("a", "meta-llama/Llama-3", "c")]
+    rows[1] |= {"prompt_tokens": 400.0, "response_tokens": ""}
+    rows[2] |= {"prompt_tokens": None, "response_tokens": "0."}
+    assert read_rows(tmp_path, *rows) == [
+        Output("a", NAMES[0], "Raymond: red", 400, 3),
+        Output("meta-llama/Llama-3", NAMES[0], "Raymond: red", 400, None),
+        Output("c", NAMES[0], "Raymond: red", None, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model": None}, "missing field"),
+        ({"response": None}, "missing field"),
+        ({"response": ["red"]}, "wrong type"),
+        ({"name": 3}, "wrong type"),
+        ({"perturbation": "../rail fence"}, "wrong type"),
+        ({"prompt_tokens": "4e2"}, "wrong type"),
+        ({"prompt_tokens": True}, "wrong type"),
+        ({"prompt_tokens": -1}, "wrong type"),
+        ({"response_tokens": float("nan")}, "wrong type"),
+        ({"response_tokens": 2**63}, "wrong type"),
+        ({"response": "red \ud800"}, "not UTF-8"),
+        ({"custom_id": "\ud800", "error": "expired"}, "failed request"),
+        ({"name": "20_1_1_770487_blue"}, "unknown puzzle"),
+        ({"name": "hello"}, "unknown puzzle"),
+        ({"name": "../" + NAMES[0]}, "unsafe name"),
+        ({"model": "a/../b"}, "unsafe name"),
+        ({"model": "C:\\x"}, "unsafe name"),
+        ({"model": "a\x00"}, "unsafe name"),
+        ({"model": ""}, "unsafe name"),
+        ({"model": "QwQ-32B "}, "unsafe name"),
+        ({"model": "ä" * 200}, "unsafe name"),
+    ],
+)
+def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
+    """Nothing is guessed or mended; the row number is that of the file."""
+    good, bad = read_rows(tmp_path, ROW, {**ROW, **changes})
+    assert good == Output(*ROW.values())
+    assert (bad.file, bad.row, bad.reason) == ("o.jsonl", 2, reason)
+    assert bad.detail.encode()
+
+
+def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
+    """Tables come before answers; what is no answer is rejected, unreadable and nameless ones too."""
+    (tmp_path / "o3").mkdir()
+    (tmp_path / "b.jsonl").write_text(json.dumps(ROW))
+    (tmp_path / "a.jsonl").write_text(json.dumps({**ROW, "model": "a"}) + "\n{")
+    (tmp_path / f"o3/{NAMES[0]}.txt").write_bytes(b"Raymond:\r\nred")
+    (tmp_path / "o3/20_3_5_4_gray.txt").write_bytes(b"\xff")
+    (tmp_path / "o3/notes.md").write_text("")
+    found = list(read_outputs(tmp_path, Catalog()))
+    assert [(row.model, row.response) for row in found if isinstance(row, Output)] == [
+        ("a", "Raymond: red"),
+        ("mine", "Raymond: red"),
+        ("o3-2025-04-16", "Raymond:\nred"),
+    ]
+    assert [row[:3] for row in found if isinstance(row, Rejected)] == [
+        ("a.jsonl", 2, "malformed row"),
+        ("o3/20_3_5_4_gray.txt", 0, "not UTF-8"),
+        ("o3/notes.md", 0, "not read"),
+    ]
+    assert [row.reason for row in read_outputs(tmp_path / "o3", Catalog())] == [
+        "missing field",
+        "not UTF-8",
+        "not read",
+    ]
+    assert next(read_outputs(tmp_path / "o3", Catalog(), model="mine")).model == "mine"
+
+
+@pytest.mark.parametrize(
+    ("told", "stopped"),
+    [
+        ({"finish_reason": "length"}, "length"),
+        ({"stop_reason": "end_turn", "finish_reason": None}, "stop"),
+        ({"stopped": "", "stop_reason": "max_tokens"}, "length"),
+        ({"finish_reason": 3}, "unknown"),
+        ({}, None),
+    ],
+)
+def test_a_row_may_tell_why_the_model_stopped(tmp_path, told, stopped):
+    """Under any of three names; what nobody knows is unknown, what is not said stays missing."""
+    (row,) = read_rows(tmp_path, ROW | told)
+    assert row.stopped == stopped
+
+
+def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
+    """The paper scores both; without an answer the trace is open."""
+    rows = [ROW | {"reasoning": "Hm."}, ROW | {"reasoning": "Hm.", "response": None, "model": "b"}]
+    first, second = read_rows(tmp_path, *rows)
+    assert (first.response, second.response) == ("<think>\nHm.\n</think>\n\nRaymond: red", "<think>\nHm.")
+
+
+def test_settings_of_a_log_come_with_its_responses(tmp_path):
+    """What the header says of the run, the version that the provider names in each output, the harness's own limits."""
+    header = make_header()
+    header["eval"]["model_generate_config"] = {"max_tokens": 100, "temperature": 0.6}
+    header["plan"] = {"config": {"max_tokens": 16_000, "reasoning_effort": "high"}}
+    samples = [make_sample(NAMES[0]), make_sample("20_1_1_586907_purple", metadata={"max_tokens": 31_000})]
+    samples[0]["limit"], samples[1]["limit"] = {"type": "token", "limit": 5}, {"type": "time", "limit": 5}
+    row, own = read_outputs(write_archive(tmp_path / "run.eval", samples, header), Catalog())
+    assert (row.stopped, own.stopped) == ("length", "error")
+    assert own.settings == row.settings | {"max_tokens": "31000"}  # a solver's own, which goes by the prompt
+    assert row.settings == {
+        "provider": "openai", "version": "gpt-5-2025-08-07", "date": "2026-01-01", "effort": "high",
+        "temperature": "0.6", "max_tokens": "16000",
+    }  # fmt: skip
+
+
+def test_a_model_may_be_called_otherwise(tmp_path):
+    """A name that is given takes the place of the source's, with the perturbation behind it; short names are known."""
+    rows = [ROW, ROW | {"perturbation": "rail_fence"}, ROW | {"model": None, "name": NAMES[1]}]
+    found = read_rows(tmp_path, *rows, model="my/model")
+    assert [row.model for row in found] == ["my/model", "my/model (rail_fence)", "my/model"]
+    models = ["o3", "gpt-5", "QwQ-32B", "openai/o3"]
+    found = read_rows(tmp_path, *(ROW | {"model": model} for model in models))
+    assert [row.model for row in found] == ["o3-2025-04-16", "gpt-5-2025-08-07", "QwQ-32B", "openai/o3"]
+    assert read_rows(tmp_path, ROW, model="o3")[0].model == "o3-2025-04-16"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"date": 1724858089}, {"date": "2024-08-28"}),
+        ({"date": "2026-01-01T23:59:00+00:00"}, {"date": "2026-01-01"}),
+        ({"max_tokens": 16_000, "temperature": 0.6, "date": None}, {"max_tokens": "16000", "temperature": "0.6"}),
+        ({"version": " a\nb ", "effort": {"x": 1}, "provider": ""}, {"version": "a b"}),
+        ({"effort": "x" * 1_000, "top_p": -(10**4000), "other": 1}, {"effort": "x" * 100, "top_p": f"-1{'0' * 98}"}),
+    ],
+)
+def test_settings_are_short_text(fields, told):
+    """Whatever a source says, also a number beyond all floats, is a short text, and ends no import."""
+    assert take_settings(fields) == told

@@ -30,7 +30,7 @@ KEY_ORDER = click.option(
 )
 #: How a source is read.
 READ_AS = (
-    click.option("--model", help="Model name for rows without one; OLD=NEW renames a model."),
+    click.option("--model", help="Name of the model, in place of that in the source."),
     click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
     KEY_ORDER,
 )

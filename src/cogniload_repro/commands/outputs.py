@@ -5,7 +5,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -164,19 +163,14 @@ def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
 def _import(
     source: str, stage: Path, build: Path, parameters: Parameters, jobs: int, read_as: Mapping[str, str | None]
 ) -> Mapping:
-    """Import a source, and return how its models were asked; prompts without a name are looked up in the grid."""
-    from cogniload_repro.grid import grid_cells
+    """Import a source, and return how its models were asked."""
     from cogniload_repro.outputs.imports import Report, import_outputs
     from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.puzzles.editions import resolve_edition
-    from cogniload_repro.puzzles.ids import PuzzleSet
-    from cogniload_repro.puzzles.sets import draw_rows
 
     check_source(source)
     edition, order = read_as.get("edition"), read_as.get("key_order")
     local = open_source(source, build / "downloads")
-    if local.note:
-        say(local.note)
 
     def validate(report: Report) -> None:
         say(report.summary())
@@ -184,7 +178,6 @@ def _import(
 
     return import_outputs(
         local, stage, model=read_as.get("model"), validate=validate,
-        extra_puzzles=partial(draw_rows, PuzzleSet(grid_cells(parameters.grid), scheme="default"), jobs),
         edition=resolve_edition(edition or "elixir", order) if edition or order else None,
     ).settings  # fmt: skip
 

@@ -33,8 +33,6 @@ def check(source: str, model: str | None, edition: str | None, key_order: str | 
 
     chosen = resolve_edition(edition or "elixir", key_order) if edition or key_order else None
     local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
-    if local.note:
-        say(local.note)
     catalog = read_catalog(known) if known.exists() else Catalog()
     frame, report = check_outputs(local, catalog, model=model, edition=chosen)
     say(print_check(frame, report))
