@@ -1,48 +1,42 @@
-"""The whole chain on parts of the grid: what is missing is said, and no number stands for something else."""
+"""The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
+import pytest
+import test_chapters
 from click.testing import CliRunner
+from samples import GPT5, table_of
 
+import cogniload_repro as cl
 from cogniload_repro.cli import main
+from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.fidelity.results import load_results
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.presentation import tables
+from cogniload_repro.presentation.page import Page
 from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.statistics.cell_tables import source_note
-from cogniload_repro.statistics.fits import capacity_points, fit
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import read_metadata, write_table
 
-O3 = "o3-2025-04-16"
-#: Capacity points and coefficients: numbers that exist only with a fit.
-FITTED = ("beta_", "se_", "p_", "ecl50", "nt50", "id50", "aic", "loglik")
+O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
 
 
-def answers(model, cells, puzzles, *, right=0.5, tokens=True):
+def points(N, d, ratio_pct):
+    """N, d, needles of these levels, on the paper's grid or off it."""
+    return [(length, level, max(1, round(length * pct / 100))) for length in N for level in d for pct in ratio_pct]
+
+
+def answers(model, cells, puzzles, *, right=lambda d: 0.5):
     """Responses of one model to so many new puzzles of each cell, a share of them right; by chance, but always so."""
     rng = np.random.default_rng(1)
-    for cell in cells:
-        for puzzle_id in range(100_000, 100_000 + (puzzles(cell) if callable(puzzles) else puzzles)):
-            puzzle = draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id)
-            text = f"The final value is {puzzle.solution}" if rng.random() < right else "I do not know."
-            counts = {"prompt_tokens": 900, "response_tokens": 4000} if tokens else {}
-            yield {"model": model, "name": puzzle.name, "response": text, **counts}
-
-
-def cells_of(N, d, ratio_pct):
-    """The paper's cells with these levels."""
-    return [cell for cell in PAPER_GRID if cell.N in N and cell.d in d and cell.ratio_pct in ratio_pct]
-
-
-def write(folder, rows):
-    """Write a source."""
-    (folder / "source.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder / "source.jsonl"
+    for N, d, needles in cells:
+        for puzzle_id in range(100_000, 100_000 + puzzles):
+            puzzle = draw_puzzle(N, d, needles, puzzle_id)
+            text = f"The final value is {puzzle.solution}" if rng.random() < right(d) else "I do not know."
+            yield {"model": model, "name": puzzle.name, "response": text}
 
 
 def run(*arguments):
@@ -52,105 +46,126 @@ def run(*arguments):
     return result.output
 
 
-def rebuild(folder, rows):
-    """Import, score and fit a source; return the results and the comparison with the paper."""
-    source, build = write(folder, rows), folder / "build"
-    run("download-outputs", "--source", source, "--build", build)
+def write(path, rows):
+    """Write a source."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def build_from(folder, *options):
+    """Import, score and fit; return the build folder."""
+    build = folder / "build"
+    run("download-outputs", "--build", build, *options)
     run("score", "--build", build, "--jobs", 1)
     run("fit", "--build", build)
-    return load_results(build), pd.read_parquet(build / "fidelity.parquet")
+    return build
 
 
-def has_numbers(frame):
-    """Tell whether any fitted number is in a frame."""
-    return frame.filter(regex="|".join(f"^{name}" for name in FITTED)).notna().any(axis=None)
-
-
-def compared(checks, *names):
-    """The printed numbers of these tables that were held against a recomputed one."""
-    return checks[checks["table"].isin(names) & (checks["verdict"] != "not_computable")]
+def compared(build):
+    """The tables of models with a printed number that was compared with one from these outputs."""
+    checks = pd.read_parquet(build / "fidelity.parquet").query("verdict != 'not_computable'")
+    return set(checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"])  # prompts are the default set's
 
 
 def test_one_own_model_on_two_cells(tmp_path):
     """Counts are shown, every fit says why there is none, and nothing is compared with the paper."""
-    results, checks = rebuild(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 4, tokens=False))
+    rows = answers("me/mine", points([20], [1, 3], [50]), 4)
+    build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
+    results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
         assert frame["status"].tolist() == ["not identified"]
-        assert not has_numbers(frame.drop(columns="total", errors="ignore"))
-    fits = fit(results.cells)
-    shown = tables.table2(fits, capacity_points(fits, results.cells)).frame
+        assert frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)").isna().all(axis=None)
+    fits = cl.fit(results.cells)
+    shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
     assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
-    assert tables.table4(results.cells).frame["samples"].tolist() == ["4", "4"]
-    assert tables.token_table(results.tokens, 20).frame.iloc[0].tolist() == ["me/mine", "--", "--"]
-    absent = tables.token_table(results.tokens, 250)
-    assert (absent.frame.empty, absent.caption.endswith("There are no answers at this length.")) == (True, True)
     assert source_note(results.cells, results.provenance) == "Partial grid: 2 of the paper's 140 cells"
-    assert compared(checks, *(f"table{number}" for number in range(2, 11))).empty
+    assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
 
 def test_a_model_of_the_paper_on_half_of_the_grid(tmp_path):
     """Its fits are its own, and no number over the whole grid is compared with the paper's."""
-    rows = answers(O3, cells_of([20, 50], [1, 3, 5, 7, 10], [5, 10, 25, 50, 75, 90, 95]), 2)
-    results, checks = rebuild(tmp_path, rows)
-    assert results.glm["status"].tolist() == ["ok"]
-    assert results.glm["total"].tolist() == [140]
+    rows = answers(O3, [(cell.N, cell.d, cell.needles) for cell in PAPER_GRID if cell.N < 100], 2)
+    build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
+    results = load_results(build)
+    assert results.glm[["status", "total"]].values.tolist() == [["ok", 140]]
     assert source_note(results.cells, results.provenance) == "Partial grid: 70 of the paper's 140 cells"
-    assert compared(checks, "table2", "table3", "table4", "table6", "table9", "table10").empty
-    assert set(compared(checks, "table5", "table7", "table8")["model"]) <= {O3}
+    assert not compared(build) & {"table2", "table3", "table4", "table6", "table9", "table10"}
     assert tables.table5(results.cells).frame["N"].tolist() == ["20", "50"]
-
-
-def test_a_model_that_is_always_right_has_no_fit(tmp_path):
-    """Perfect separation is a status, not coefficients in the hundreds."""
-    cells = [cell for cell in PAPER_GRID if cell.N < 100 or cell.ratio_pct == 50]
-    results, _ = rebuild(tmp_path, answers("perfect", cells, 1, right=2))
-    assert results.glm["status"].tolist() == ["separation"]
-    assert not has_numbers(results.glm)
-    assert set(tables.table5(results.cells).frame["acc_pct"]) == {"100"}
-
-
-def test_unequal_counts_are_weighed_as_they_are(tmp_path):
-    """A cell counts with its own number of answers, not as one point among others."""
-    cells = cells_of([20, 50], [1, 3, 5], [5, 50, 95])
-    results, _ = rebuild(tmp_path, answers("mine", cells, lambda cell: 1 + cell.d))
-    assert results.cells["total"].tolist() == [1 + d for d in results.cells["d"]]
-    assert results.glm[["total", "status"]].values.tolist() == [[6 * (2 + 4 + 6), "ok"]]
-    assert tables.table4(results.cells).frame["samples"].tolist() == ["12", "24", "36"]
 
 
 def test_an_own_model_beside_the_papers(tmp_path):
     """All are there, the own one last, each partition with its own provenance and the tables with the weakest."""
-    build = tmp_path / "build"
-    run("download-outputs", "--build", build, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1)
-    source = write(tmp_path, answers("me/mine", cells_of([20], [1, 3], [50]), 3))
-    command = ["-m", "cogniload_repro", "download-outputs", "--source", source, "--build", build, "--add"]
-    added = subprocess.run([sys.executable, *command], capture_output=True, text=True)
-    assert added.returncode == 0, added.stderr
-    assert "6 responses of 1 model, 0 rows rejected" in added.stdout.splitlines()
-    run("score", "--build", build, "--jobs", 1)
-    run("fit", "--build", build)
-    results, checks = load_results(build), pd.read_parquet(build / "fidelity.parquet")
+    source = write(tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3))
+    build = build_from(tmp_path, "--grid", "N=20,50 ratio=50 d=1,3", "--jobs", 1, "--add", source)
+    results = load_results(build)
     assert list(results.glm["model"])[-2:] == ["o4-mini-2025-04-16", "me/mine"]
     assert len(results.glm) == len(load_table("table2")) + 1
     assert read_metadata(build / "outputs/me%2Fmine.parquet")["provenance"] == "imported"
-    assert results.provenance == "reconstructed"
     note = source_note(results.cells, results.provenance)
     assert note.startswith("The paper's models: reconstructed from its tables")
     assert note.endswith("Partial grid: 2 to 4 of the paper's 140 cells")
-    assert "me/mine" not in set(checks["model"])
-    assert compared(checks, *(f"table{number}" for number in range(2, 7))).empty
+    assert not compared(build) & {f"table{number}" for number in range(2, 7)}
 
 
-def test_an_own_model_can_be_added_again(tmp_path):
-    """Another content of the same file takes the place of the first, and leaves the others and the puzzles alone."""
-    build, cells = tmp_path / "build", cells_of([20], [1], [50])
-    other = write(tmp_path, answers("other", cells, 4)).rename(tmp_path / "other.jsonl")
-    run("download-outputs", "--source", other, "--build", build)
-    names = ("outputs/other.parquet", "puzzles.parquet")
-    before = [(build / name).read_bytes() for name in names]
-    for count in (4, 2):
-        mine = write(tmp_path, answers("me/mine", cells, count))
-        run("download-outputs", "--source", mine, "--build", build, "--add")
-        assert len(pd.read_parquet(build / "outputs/me%2Fmine.parquet")) == count
-        assert [(build / name).read_bytes() for name in names] == before
+#: Chapters that speak about the paper's models, and those that take longer.
+CHAPTERS = ["04_accuracy", "05_glm", "07_aic", "08_errors", "12_comparison"]
+DEARER = ["06_interactions", "09_tokens", "10_conclusions", "11_alternatives"]
+#: Own models whose accuracy rises with d: on the whole grid, on levels that the paper does not have, on fewer, on one.
+OWN = {
+    "whole grid": [(cell.N, cell.d, cell.needles) for cell in PAPER_GRID],
+    "foreign levels": points([20, 200, 1000], [1, 3, 5], [10, 50, 90]),
+    "fewer levels": points([50, 250], [1, 10], [10, 50, 90]),
+    "one level": points([100], [3], [50]),
+}
+
+
+def said(build, chapters, monkeypatch):
+    """What chapters say about the paper, on a build: the texts of their verdicts, leads and statements by chapter."""
+    texts = {name: [] for name in chapters}
+    for name in chapters:
+        for kind in ("verdicts", "state"):
+            made = getattr(Page, kind)
+            keep = lambda *given, made=made, name=name: texts[name].append(made(*given)) or texts[name][-1]  # noqa: E731
+            monkeypatch.setattr(Page, kind, keep)
+        test_chapters.run(name, monkeypatch, build=build)
+        monkeypatch.undo()
+    return {name: "\n".join(text.markdown for text in own) for name, own in texts.items()}
+
+
+SLOW = [("whole grid", CHAPTERS + DEARER), ("fewer levels", CHAPTERS), ("one level", DEARER), ("mini grid", CHAPTERS)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("what", "chapters"),
+    [("foreign levels", CHAPTERS), *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+)
+def test_nothing_is_judged_without_the_papers_models(what, chapters, tmp_path, monkeypatch):
+    """Every verdict and lead becomes a sentence on what the build covers, whatever its models do on whatever levels."""
+    options = ["--grid", "mini", "--jobs", 1]
+    if what in OWN:
+        rows = answers("me/rising", OWN[what], 3, right=lambda d: 0.2 + 0.07 * d)
+        options = ["--source", write(tmp_path / "source.jsonl", rows)]
+    for text in said(build_from(tmp_path, *options), chapters, monkeypatch).values():
+        assert text.startswith("This build holds ")
+        assert len(set(text.split("\n"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
+    """With two models swapped the paper's statements on them lose their support."""
+    cells = cl.load_cells().drop(columns="log10_N")
+    cells["model"] = cells["model"].replace({GPT5: SMALL, SMALL: GPT5})
+    puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
+    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
+    pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
+    chapters = [name for name in CHAPTERS + DEARER if name != "09_tokens"]
+    texts = said(tmp_path, chapters, monkeypatch)
+    assert "| gpt-5 and o3 lead with an ECL50 of >300 | not supported |" in texts["05_glm"]
+    assert "| supported | 7 |" not in texts["10_conclusions"]
+    for title in ("Three classes", "No d × N in gpt-5 and o3", "Below the token budget"):
+        assert title in next(line for line in texts["10_conclusions"].split("\n") if line.startswith("| not supported"))
+    assert all("| supported |" in texts[name] for name in ("04_accuracy", "07_aic", "08_errors"))
