@@ -50,18 +50,11 @@ def test_special_numbers():
     assert formats.format_tokens(None, None, math.nan, None) == "--"
 
 
-@pytest.mark.parametrize(
-    ("form", "number", "complaint"),
-    [
-        *((form, math.nan, "status") for form in (formats.format_beta, formats.format_aic, formats.stars)),
-        (formats.format_p, 1.5, "outside 0 to 1"),
-        (formats.format_count, 2.5, "whole number"),
-    ],
-)
-def test_wrong_numbers_are_refused(form, number, complaint):
-    """A failed fit shows its status instead; a p-value above one and half a puzzle are errors."""
-    with pytest.raises(ValueError, match=complaint):
-        form(number)
+@pytest.mark.parametrize("form", [formats.format_beta, formats.format_aic, formats.stars])
+def test_wrong_numbers_are_refused(form):
+    """A failed fit shows its status instead."""
+    with pytest.raises(ValueError, match="status"):
+        form(math.nan)
 
 
 @given(st.floats(-1e5, 1e5), st.floats(1e-300, 1))

@@ -31,7 +31,6 @@ _MARKS = re.compile(
 )
 # what each mark has in it: looking for words takes a tenth of the time that a pattern takes
 _TAILS = ("think>", "thinking>", "thought>", "reasoning>", "think▷", "THINK]", "of_thought|>", "<|channel|>")
-_ANSWER_CHARS = 2_048
 # the same channels, where a server left the marks out but not their names
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z])"), "assistantfinal"
 
@@ -65,21 +64,10 @@ def take_answer(response: str) -> str | None:
     that writes the first mark into the prompt leaves only the last one in a response, which is enough; where such a
     response was cut off, nothing in it tells so.
     """
-    last = _find_last_mark(response)
-    if last is not None:
-        return response[last.end() :] if any(last.groups()) else None
+    if any(tail in response for tail in _TAILS) and (marks := deque(_MARKS.finditer(response), maxlen=1)):
+        return response[marks[0].end() :] if any(marks[0].groups()) else None
     begins, ends = _BARE_CHANNELS
     if begins.match(response):
         _, closed, answer = response.rpartition(ends)
         return answer if closed else None
     return response
-
-
-def _find_last_mark(response: str) -> re.Match | None:
-    """Return the last mark of a trace: where there is one, most answers behind it are short."""
-    if not (any(sign in response for sign in ">]▷") and any(tail in response for tail in _TAILS)):
-        return None
-    for start in (max(len(response) - _ANSWER_CHARS, 0), 0):
-        if marks := deque(_MARKS.finditer(response, start), maxlen=1):
-            return marks.pop()
-    return None

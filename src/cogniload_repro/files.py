@@ -6,7 +6,6 @@ Standard library alone, as `make` asks for these before every build.
 import errno
 import hashlib
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,8 +75,8 @@ def write_whole(path: str | Path, content: str | bytes, mode: int | None = None)
 def locked(folder: str | Path) -> Iterator[TextIO | None]:
     """Keep a folder for this process and those that it starts; ValueError names the one that is at work there.
 
-    Yields the file of the lock, or None where a parent of this process has it: a process that inherits the file keeps
-    the folder locked as long as it lives.
+    Yields the file of the lock, which stays locked as long as a process that inherits it lives; None where a parent
+    of this process has it.
     """
     import fcntl  # not on every system, and not needed to read
 
@@ -102,45 +101,14 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
 
 
 def look_at(path: str | Path) -> str:
-    """Return a file's or folder's size and times: other text whenever the content may be another."""
-    found = os.stat(path)
-    if not stat.S_ISDIR(found.st_mode):
-        return _look(found)
-    return _join(f"{name} {_look(os.lstat(file))}" for name, file in _files_below(path))
-
-
-def digest_of(path: str | Path) -> str:
-    """Return the digest of a file, or of a folder's files with their names; what cannot be read counts as such."""
-    if os.path.isdir(path):
-        return _join(f"{name} {digest_of(file)}" for name, file in _files_below(path))
-    try:
-        if not os.path.isfile(path):
-            return "no file"
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:32]
-    except OSError as error:
-        return f"unreadable ({error.errno})"
-
-
-def _look(found: os.stat_result) -> str:
-    # the time of the last change of its entry: a copy may carry its model's date, but not that
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
-
-
-def _join(lines: Iterator[str]) -> str:
+    """Return a digest of the names, sizes and times of a file or a folder's files: another one if content may be."""
+    found = [(one, one.stat() if one.exists() else one.lstat()) for one in (Path(path), *sorted(Path(path).rglob("*")))]
+    # a copy can keep the time of the last modification, never that of the last change of the entry
+    lines = (f"{one} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}" for one, about in found)
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def _files_below(folder: str | Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of a folder with their names below it, links followed, each folder once."""
-    read = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        found = os.stat(place)
-        if (found.st_dev, found.st_ino) in read:
-            folders.clear()
-            continue
-        read.add((found.st_dev, found.st_ino))
-        folders.sort()
-        for name in sorted(names):
-            file = os.path.join(place, name)
-            yield os.path.relpath(file, folder), file
+def digest_of(path: str | Path) -> str:
+    """Return the digest of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]

@@ -17,12 +17,12 @@ def format_name(model: str) -> str:
 
 def format_beta(beta: float) -> str:
     """Return a coefficient (log-odds) with two decimals; a small negative one stays "-0.00" (Tables 2, 3)."""
-    return f"{_finite('a coefficient', beta):.2f}"
+    return f"{_finite(beta):.2f}"
 
 
 def format_coefficient(coef: float) -> str:
     """Return a coefficient of any formula: two decimals, or two significant digits where these would not show it."""
-    return format_beta(coef) if abs(_finite("a coefficient", coef)) >= 0.1 or coef == 0 else f"{coef:#.2g}"
+    return format_beta(coef) if abs(_finite(coef)) >= 0.1 or coef == 0 else f"{coef:#.2g}"
 
 
 def format_number(number: float, decimals: int) -> str:
@@ -73,24 +73,22 @@ def format_point(number: float) -> str:
 
 def format_p(p: float) -> str:
     """Return a p-value with three significant digits, such as "3.41e-05" and "0.89" (Table 3)."""
-    return f"{_probability(p):.3g}"
+    return f"{_finite(p):.3g}"
 
 
 def format_p_lr(p: float) -> str:
     """Return a p-value with three decimals (Table 6)."""
-    return f"{_probability(p):.3f}"
+    return f"{_finite(p):.3f}"
 
 
 def format_aic(aic: float) -> str:
     """Return an AIC with three decimals (Table 6)."""
-    return f"{_finite('an AIC', aic):.3f}"
+    return f"{_finite(aic):.3f}"
 
 
 def format_count(count: float) -> str:
     """Return a whole number of puzzles or percent (Tables 4, 5)."""
-    if count != int(count):
-        raise ValueError(f"a count is {count!r}, not a whole number; count puzzles, do not average them")
-    return str(int(count))
+    return f"{count:.0f}"
 
 
 def format_tokens(prompt_mean: float, prompt_p90: float, output_mean: float, output_p90: float) -> str:
@@ -113,20 +111,14 @@ def format_share(part: float, whole: float, decimals: int = 1) -> str:
 
 def stars(p: float) -> str:
     """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
-    return "*" * sum(_probability(p) < level for level in STAR_LEVELS)
+    return "*" * sum(_finite(p) < level for level in STAR_LEVELS)
 
 
 def _known(number: float) -> bool:
     return not pd.isna(number) and math.isfinite(number)
 
 
-def _finite(what: str, number: float) -> float:
+def _finite(number: float) -> float:
     if not _known(number):
-        raise ValueError(f"{what} is {number!r}; a fit without numbers must carry a status other than 'ok'")
+        raise ValueError(f"a number of a fit is {number!r}; a fit without numbers must carry a status other than 'ok'")
     return number
-
-
-def _probability(p: float) -> float:
-    if not 0 <= _finite("a p-value", p) <= 1:
-        raise ValueError(f"a p-value is {p!r}, outside 0 to 1; check the column it comes from")
-    return p

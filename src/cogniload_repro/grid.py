@@ -88,11 +88,13 @@ _AXES = {
     "mini": ((20, 50), (5, 50, 95), (1, 5, 10)),
 }
 
+_NUMBER = {
+    name: re.compile(r"\d{1,9}" + more, re.ASCII) for name, more in (("N", ""), ("d", ""), ("ratio", r"(\.\d+)?"))
+}
+
 #: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
 PAPER_GRID = _cross(*_AXES["paper"], "half-up")
 MINI_GRID = _cross(*_AXES["mini"], "half-up")
-
-_GRID_HELP = "write paper, mini, or all three axes as in 'N=20,50 ratio=5,50 d=1,3'"
 
 
 def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
@@ -105,17 +107,12 @@ def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     if grid in _AXES:
         return _cross(*_AXES[grid], rounding)
     head, *parts = re.split(r"(\w+)\s*=", grid)
-    axes: dict[str, list[int | float]] = {}
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        words = [word for word in re.split(r"[\s,:;]+", text) if word]
-        if name not in ("N", "ratio", "d") or name in axes or not words:
-            raise ValueError(f"grid {grid!r}: {name}= is unknown, repeated or empty; {_GRID_HELP}")
-        pattern = r"\d{1,18}(\.\d+)?" if name == "ratio" else r"\d{1,18}"
-        if bad := [word for word in words if not re.fullmatch(pattern, word, re.ASCII)]:
-            raise ValueError(f"grid {grid!r}: {name} has the value {bad[0]!r}, which is no such number; {_GRID_HELP}")
-        axes[name] = [float(word) if "." in word else int(word) for word in words]
-        if len(set(axes[name])) < len(words):
-            raise ValueError(f"grid {grid!r}: a value of {name} comes twice; give every value once")
-    if head.strip() or len(axes) < 3:
-        raise ValueError(f"grid {grid!r} is not a grid; {_GRID_HELP}")
-    return _cross(axes["N"], axes["ratio"], axes["d"], rounding)
+    axes = {name: re.split(r"[\s,:;]+", text.strip(" ,:;\t\n")) for name, text in zip(*[iter(parts)] * 2, strict=True)}
+    numbers = {name: [float(word) for word in words if _NUMBER[name].fullmatch(word)]
+               for name, words in axes.items() if name in _NUMBER}  # fmt: skip
+    is_whole = all(len(set(numbers[name])) == len(axes[name]) > 0 for name in numbers)
+    if head.strip() or len(parts) != 6 or len(numbers) != 3 or not is_whole:
+        raise ValueError(f"grid {grid!r:.200} is none; write paper, mini, or three axes, each with numbers that come "
+                         "once, as in 'N=20,50 ratio=5,50 d=1,3'")  # fmt: skip
+    whole = {name: [int(one) for one in numbers[name]] for name in ("N", "d")}
+    return _cross(whole["N"], numbers["ratio"], whole["d"], rounding)

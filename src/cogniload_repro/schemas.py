@@ -42,9 +42,7 @@ OUTPUTS = pa.schema(
 
 #: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why; the model, if
 #: only its puzzle is the trouble.
-REJECTED = pa.schema(
-    {"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING},
-)
+REJECTED = pa.schema({"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING})
 
 #: One row a response: the bucket, and the window and answer that led to it; whether its reasoning is not closed, the
 #: last sentence after it is right by itself, and says that the answer is not known.
@@ -167,43 +165,34 @@ def read_frame(path: str | Path, schema: Schema, remedy: str, *, as_text: bool =
 
     ``as_text`` gives the cells of a CSV file as the strings that they are; ``remedy`` ends the sentence of an error.
     """
-    path, strings = Path(path), {"dtype": str, "keep_default_na": False, "skip_blank_lines": False}
+    path = Path(path)
+    words = [name for name, column in schema.columns.items() if column.kind == "text"]
+    options = {"dtype": str if as_text else dict.fromkeys(words, str), "na_values": [] if as_text else [""]}
     try:
-        frame = pd.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path, **strings if as_text else {})
+        if path.suffix == ".parquet":
+            frame = pd.read_parquet(path)
+        else:  # a model may be called nan, or 007
+            frame = pd.read_csv(path, keep_default_na=False, skip_blank_lines=not as_text, **options)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         raise ValueError(f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
-    words = [name for name, column in schema.columns.items() if column.kind == "text" and name in frame]
-    if words and path.suffix != ".parquet" and not as_text:  # a model may be called nan, or 007
-        frame[words] = _read_csv(path, **strings | {"skip_blank_lines": True})[words]
     checked = check_frame(frame, schema, str(path), remedy)
     return frame if as_text else checked
 
 
-def _read_csv(path: Path, **options) -> pd.DataFrame:
-    """Read a CSV file; with semicolons or tabs between its fields, numbers may have decimal commas."""
-    with path.open(encoding="utf-8-sig") as file:
-        first = file.readline()
-        named = first.startswith("sep=")  # as spreadsheets write it
-        header = file.readline() if named else first
-    mark = max(",;\t", key=header.count)
-    decimal = "." if mark == "," else ","
-    return pd.read_csv(path, sep=mark, decimal=decimal, skiprows=int(named), **options)
-
-
-def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) -> pd.DataFrame:
+def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) -> pd.DataFrame:
     """Return a table with its columns as the numbers and words that they should be.
 
     A ValueError names absent columns, or every fault with its row (from 1, without the header), model, value and rule;
-    ``place`` is what the table is called in it, ``remedy`` what to do.
+    ``label`` is what the table is called in it, ``remedy`` what to do.
     """
     if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
-        raise ValueError(f"{place} has no column {', '.join(absent)}; {remedy}")
+        raise ValueError(f"{label} has no column {', '.join(absent)}; {remedy}")
     if schema.others is None and (others := [str(name) for name in frame if name not in schema.columns]):
-        raise ValueError(f"{place} has the unknown column {', '.join(others)}; {remedy}")
+        raise ValueError(f"{label} has the unknown column {', '.join(others)}; {remedy}")
     checked, faults = frame.copy(), []
     for name in frame:
         column = schema.columns.get(name, schema.others or Column("anything"))
@@ -216,7 +205,11 @@ def check_frame(frame: pd.DataFrame, schema: Schema, place: str, remedy: str) ->
     if key := [name for name in schema.key if name in frame]:
         faults += [(row, "is there before") for row in np.flatnonzero(frame.duplicated(key))]
     if faults:
-        raise ValueError(f"{place}: {_describe(frame, faults)}; {remedy}")
+        models = frame["model"] if "model" in frame else pd.Series("", frame.index)
+        faults.sort(key=lambda fault: fault[0])
+        shown = [f"row {row + 1} ({str(models.iloc[row])[:80]}) {what}" for row, what in faults[:_NAMED]]
+        shown += [f"and {len(faults) - _NAMED:,} faults more"] if len(faults) > _NAMED else []
+        raise ValueError(f"{label}: {'; '.join(shown)}; {remedy}")
     return checked
 
 
@@ -236,11 +229,3 @@ def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
         fits &= array == np.round(array)
         numbers = numbers.astype("int64") if fits.all() else numbers
     return numbers, ~fits & ~(empty & column.missing)
-
-
-def _describe(frame: pd.DataFrame, faults: list[tuple]) -> str:
-    """Return the faults in the order of the rows, the first few in words."""
-    faults = sorted(faults, key=lambda fault: fault[0])
-    models = frame["model"] if "model" in frame else pd.Series("", frame.index)
-    shown = [f"row {row + 1} ({str(models.iloc[row])[:80]}) {what}" for row, what in faults[:_NAMED]]
-    return "; ".join([*shown, f"and {len(faults) - _NAMED:,} faults more"] if len(faults) > _NAMED else shown)
