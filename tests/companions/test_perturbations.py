@@ -163,6 +163,7 @@ def test_texts_are_those_of_figure_2():
         "teL $p$ eb eht tsael emirp rebmun rof hcihw ereht stsixe a evitisop regetni $n$"
     )
     assert perturb("reverse_sentences", FIGURE_2).startswith("Find the least positive integer $m$ such that")
+    assert restore("interleave_line", perturb("interleave_line", C_60, FIGURE_2)) == C_60  # an empty segment ends it
     assert "\n<Problem A> ositive integer $n$" in perturb("interleave_line", FIGURE_2, FIGURE_2)
 
 

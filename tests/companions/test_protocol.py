@@ -75,6 +75,10 @@ def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
     for query in queries:
         woven = query.text.partition("TRANSFORMED INPUT:\n")[2]
         assert restore("interleave_word", woven) == texts[query.name]
+        words = woven.partition("\n<Problem A: ")[0].split(" ")[1::2]
+        assert any(
+            text.split(" ") == words[: len(text.split(" "))] for name, text in texts.items() if name != query.name
+        )
     assert {(query.name, query.condition) for query in queries} == {(name, "interleave_word") for name in texts}
     assert {query.name: query.text for query in list_queries(tmp_path)} == {one.name: one.text for one in puzzles}
 

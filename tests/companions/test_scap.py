@@ -7,7 +7,7 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cogniload_repro.companions.scap import BITS, critical_load, draw_probe, is_right
@@ -27,6 +27,7 @@ def test_the_critical_load_is_the_mean_of_what_is_mastered():
 
 
 @given(st.integers(1, 40), st.integers(0, 10**6))
+@example(40, 16)  # has conditions whose bound is the value itself
 def test_the_prompt_alone_gives_the_answer(size, number):
     """A register by its name; rules as Python, by the initial values, in any order; operations on the whole number."""
     probe = draw_probe("state", size, number)

@@ -82,6 +82,9 @@ def test_files_of_requests_stay_below_the_limits_of_the_endpoint(tmp_path, monke
     monkeypatch.setattr(requests, "_FULL_BYTES", 400)
     assert len(requests.write_batches(tmp_path, queries[:4], "m", {})) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests-1.jsonl", "requests-2.jsonl"]
+    for name in ("../m", "m\n", "m" * 300):
+        with pytest.raises(ValueError, match="could not be imported"):
+            requests.write_batches(tmp_path, queries, name, {})
 
 
 def test_the_loop_of_the_book_makes_rows_of_outputs(tmp_path, monkeypatch):
@@ -159,7 +162,7 @@ def test_a_harness_task_without_a_temperature_says_that_it_is_greedy(tmp_path):
     """The harness's clients take 0 where nothing is given; the task and the command say it."""
     done = run("puzzles", *SMALL, "--format", "lm-eval", "--out", tmp_path)
     assert "asks for temperature 0" in done.output
-    assert "\n  temperature: 0.0\n" in (tmp_path / "cogniload" / "cogniload.yaml").read_text("utf-8")
+    assert "\n  temperature: 0.0\n  do_sample: false\n" in (tmp_path / "cogniload/cogniload.yaml").read_text("utf-8")
 
 
 def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from cogniload_repro.companions.protocol import Query
 from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.files import write_whole
+from cogniload_repro.outputs.imports import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
 
 #: A file of a batch is full with so many requests, or from so many bytes on: 200 MB are allowed, with the last line.
@@ -36,6 +37,10 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 
 def write_batches(folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling) -> list[Path]:
     """Write requests in as many files as the endpoint needs, in place of an earlier batch's; return their paths."""
+    if not is_safe(f"{model} (overload_10)", slash=True):
+        raise ValueError(
+            f"answers of a model named {model[:200]!r} could not be imported; take the endpoint's own name"
+        )
     old, written = set(Path(folder).glob("requests-*.jsonl")), []
     lines = (json.dumps(batch_request(query, model, sampling)) + "\n" for query in queries)
     for number, part in enumerate(cut(lines, _MAX_REQUESTS, len, _FULL_BYTES), 1):
@@ -110,7 +115,7 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     """
     columns = ["name", "poi", "category", "gold", "domain"]
     puzzles = {row["name"]: row for row in pq.read_table(Path(folder) / "puzzles.parquet", columns=columns).to_pylist()}
-    temperature = sampling.get("temperature") or 0.0
+    temperature = round(sampling.get("temperature") or 0.0, 4)  # YAML would read 1e-05 as a word
     settings = {"max_gen_toks": sampling["max_tokens"], "temperature": temperature, "do_sample": temperature > 0}
     settings |= {"reasoning_effort": sampling["effort"]} if "effort" in sampling else {}
     written = "\n".join(f"  {name}: {json.dumps(value)}" for name, value in settings.items())

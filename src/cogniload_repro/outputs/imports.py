@@ -324,7 +324,7 @@ def _read_fields(fields: Mapping, own_model: str | None = None) -> Output:
             fields[name].encode()
         except UnicodeEncodeError as error:
             raise RowError(NOT_UTF8, f"{name}, character {error.start}: {error.reason}") from None
-        if name != "response" and not _is_safe(fields[name], slash=name == "model"):
+        if name != "response" and not is_safe(fields[name], slash=name == "model"):
             raise RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
     model = BY_LABEL.get(fields["model"], fields["model"])
     if perturbation := fields.get("perturbation"):
@@ -346,7 +346,7 @@ def _read_count(name: str, count: object) -> int | None:
     return int(found[1])
 
 
-def _is_safe(name: str, *, slash: bool) -> bool:
+def is_safe(name: str, *, slash: bool) -> bool:
     """Return whether a name is plain text that names no place outside its folder."""
     parts = name.split("/")
     is_plain = name.isprintable() and name == name.strip() and "\\" not in name and len(quote(name)) <= 200
