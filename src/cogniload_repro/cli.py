@@ -18,8 +18,10 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # whoever reads has enough, as `head`; click ends without a word
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
+        except KeyboardInterrupt:
+            raise click.ClickException("interrupted; the same command, given again, finishes") from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
         try:

@@ -15,9 +15,9 @@ from tqdm import tqdm
 
 #: Whether processes are forked safely on this system.
 CAN_FORK = sys.platform == "linux"
-
 #: Seconds for a Dask scheduler to answer.
 CONNECT_S = 10
+
 tqdm.monitor_interval = 0  # its thread would keep `open_executor` from forking
 
 
@@ -28,14 +28,21 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
     With the address of a Dask scheduler, its workers are used in place of processes here. They need this package, one
     thread each, and the same folders. A ValueError says what is missing, or that a task has killed its worker.
     """
+    if scheduler:
+        with _open_cluster(scheduler) as executor:
+            yield executor
+        return
     # a fork has what this process has imported; beside other threads it might never start
     alone = threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
-    try:
-        with _open_cluster(scheduler) if scheduler else ProcessPoolExecutor(jobs, context, _follow_parent) as executor:
-            yield executor
-    except BrokenExecutor:
-        raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
+    with ProcessPoolExecutor(jobs, context, _follow_parent) as pool:
+        try:
+            yield pool
+        except BrokenExecutor:
+            raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _follow_parent() -> None:
@@ -50,13 +57,12 @@ def _follow_parent() -> None:
 @contextmanager
 def _open_cluster(scheduler: str) -> Iterator[Executor]:
     try:
-        from distributed import Client
-        from distributed.scheduler import KilledWorker
+        from distributed import Client, KilledWorker
+
+        client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
-    try:
-        client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
     with client:
         if not client.nthreads():

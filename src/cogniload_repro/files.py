@@ -25,6 +25,8 @@ _REMEDIES = {
 
 def describe_error(error: Exception) -> str:
     """Return an error as one sentence; where the system refuses, with the file and the remedy."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; close other programs, or give fewer --jobs"
     if not (isinstance(error, OSError) and error.errno in _REMEDIES):
         return str(error)
     place = error.filename2 or error.filename or "a file"  # of a copy, where it goes

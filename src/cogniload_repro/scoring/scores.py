@@ -303,15 +303,11 @@ def _finish(executor: Executor, work: Callable, tasks: Sequence[tuple[_Job, tupl
     """Do all tasks; note why some fail, and return by file of scores whether all of its own have ended well."""
     jobs = {executor.submit(work, *arguments): job for job, arguments in tasks}
     whole = {job.scores: True for job, _ in tasks}
-    try:
-        for future in tqdm(as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None):
-            try:
-                future.result()
-            except (ValueError, OSError, ImportError) as error:
-                text, name = describe_error(error), jobs[future].outputs.name
-                errors.add(text if name in text else f"{name}: {text}")
-                whole[jobs[future].scores] = False
-    finally:
-        for future in jobs:
-            future.cancel()
+    for future in tqdm(as_completed(jobs), total=len(jobs), desc="score", unit=" parts", disable=None):
+        try:
+            future.result()
+        except (ValueError, OSError, ImportError) as error:
+            text, name = describe_error(error), jobs[future].outputs.name
+            errors.add(text if name in text else f"{name}: {text}")
+            whole[jobs[future].scores] = False
     return whole
