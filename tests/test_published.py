@@ -1,6 +1,5 @@
 """The printed tables agree with themselves, and a damaged file is refused in one clear sentence."""
 
-import shutil
 from fractions import Fraction
 from itertools import product
 
@@ -21,23 +20,18 @@ BETAS = ["beta_0", "beta_d", "beta_N", "beta_rho", "beta_rho2"]
 ROWS = {"table2": 22, "table3": 22, "table4": 110, "table5": 88, "table6": 22, "tokens": 440}
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A copy of the published tables that a test may damage."""
-    return shutil.copytree(ICLR2026, tmp_path / "iclr2026")
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_numbers_are_the_printed_strings(table):
     """Every table has its rows, and `load_table` turns each printed string into its number, blanks into NaN."""
     printed, numbers = load_printed(table), load_table(table)
     assert len(printed) == len(numbers) == ROWS[table]
-    columns = {name: column.kind for name, column in TABLES[table][1].columns.items() if column.kind != "text"}
-    assert columns
+    columns = numbers.select_dtypes("number").columns
+    assert set(numbers) - set(columns) <= {"model", "flag", "raw", "printed_model", *numbers.filter(like="_stars")}
     for column in columns:
         expected = [float(text) if text else np.nan for text in printed[column]]
         np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
-    assert all(numbers[column].dtype == "int64" for column, kind in columns.items() if kind == "whole")
+    whole = [column for column in columns if column in ("d", "N", "samples", "acc_pct", *ERRORS)]
+    assert (numbers[whole].dtypes == "int64").all()
     numbers["model"] = ""  # what a caller does to a loaded table stays with the caller
     assert (load_table(table)["model"] == printed["model"]).all()
 
@@ -103,46 +97,17 @@ def test_capacity_points_follow_from_the_coefficients(path):
                 assert known.min() - half_unit <= printed <= known.max() + half_unit, row.model
 
 
-def edit(path, row, change):
-    """Change one line of a file; row 1 is the header."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines[row - 1] = change(lines[row - 1])
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("table", "row", "change", "complaint"),
-    [
-        ("table2", 1, lambda line: line.replace("beta_rho2,", "beta_x,"), "has no column beta_rho2"),
-        ("table2", 4, lambda line: line.replace("gemini", "gemin-"), r"row 3 \(gemin-.* has model 'gemin-"),
-        ("table2", 2, lambda line: line.replace("22.51", "22,51"), "row 1 has more fields than the header"),
-        ("table2", 2, lambda line: line.replace("22.51", "22.5l"), r"row 1 .* has beta_0 '22\.5l', not a number"),
-        ("table4", 3, lambda line: line.replace(",3,", ",1,", 1), "row 2 .* is there before"),
-        ("table4", 2, lambda line: line.replace(",31,", ",31.5,"), r"row 1 .* has valid_logic '31\.5', not a whole"),
-    ],
-)
-def test_a_damaged_table_is_refused(folder, table, row, change, complaint):
-    """The complaint names the file, the row and the value, and how to get the file back."""
-    path = folder / TABLES[table][0]
-    edit(path, row, change)
-    with pytest.raises(ValueError, match=complaint) as refusal:
-        load_printed(table, folder)
-    message = str(refusal.value)
-    assert message.startswith(str(path))
-    assert "restore" in message
-    assert "\n" not in message
-    for content in (b"", b"\xff\xfe\x00"):
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"model,beta_0\no3,1\n", None])
+def test_a_damaged_table_is_refused(tmp_path, content):
+    """The complaint names the file and how to get it back."""
+    path = tmp_path / TABLES["table2"][0]
+    if content is not None:
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=rf"{path.name} cannot be read"):
-            load_printed(table, folder)
-    path.unlink()
-    with pytest.raises(ValueError, match=rf"{path.name} is missing; restore the file with `git"):
-        load_printed(table, folder)
+    with pytest.raises(ValueError, match=rf"{path} .*; restore it with git"):
+        load_printed("table2", tmp_path)
 
 
-def test_damaged_claims_are_refused(folder):
-    """A repeated number is named; every claim names no model, or one of the paper's."""
-    edit(folder / "claims.csv", 3, lambda line: line.replace("C002", "C001"))
-    with pytest.raises(ValueError, match=r"row 2 .* is there before"):
-        load_claims(folder)
+def test_claims_name_models_of_the_paper():
+    """Each has a number of its own."""
     assert set(load_claims()["model"]) <= {"", *NAMES}
+    assert load_claims()["id"].is_unique

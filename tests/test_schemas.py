@@ -60,7 +60,7 @@ def test_a_good_table_is_given_its_types_and_has_the_columns_that_it_must():
 
 
 def test_files_are_read_by_their_ending(tmp_path):
-    """CSV and Parquet give the same table; strings come as they are when asked for."""
+    """CSV and Parquet give the same table; a model may have any name."""
     own = frame(model=["nan", "my  model", "007"])
     own.to_csv(tmp_path / "own.csv", index=False)
     pd.testing.assert_frame_equal(read_frame(tmp_path / "own.csv", OWN, "mend it"), own)
@@ -68,7 +68,6 @@ def test_files_are_read_by_their_ending(tmp_path):
     frame().to_parquet(tmp_path / "a.parquet")
     for name in ("a.csv", "a.parquet"):
         pd.testing.assert_frame_equal(read_frame(tmp_path / name, OWN, "mend it"), frame())
-    assert read_frame(tmp_path / "a.csv", OWN, "mend it", as_text=True)["rho"].tolist() == ["0.5", "", "1.0"]
     (tmp_path / "b.csv").touch()
     (tmp_path / "b.parquet").touch()
     for name in ("b.csv", "b.parquet", "c.csv"):

@@ -160,27 +160,21 @@ FIDELITY = (
 _NAMED = 8
 
 
-def read_frame(path: str | Path, schema: Schema, remedy: str, *, as_text: bool = False) -> pd.DataFrame:
-    """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`.
-
-    ``as_text`` gives the cells of a CSV file as the strings that they are; ``remedy`` ends the sentence of an error.
-    """
-    path = Path(path)
-    words = [name for name, column in schema.columns.items() if column.kind == "text"]
-    options = {"dtype": str if as_text else dict.fromkeys(words, str), "na_values": [] if as_text else [""]}
+def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
+    """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`."""
+    path, texts = Path(path), [name for name, column in schema.columns.items() if column.kind == "text"]
     try:
         if path.suffix == ".parquet":
             frame = pd.read_parquet(path)
         else:  # a model may be called nan, or 007
-            frame = pd.read_csv(path, keep_default_na=False, skip_blank_lines=not as_text, **options)
+            frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
         raise ValueError(f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
-    checked = check_frame(frame, schema, str(path), remedy)
-    return frame if as_text else checked
+    return check_frame(frame, schema, str(path), remedy)
 
 
 def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) -> pd.DataFrame:
