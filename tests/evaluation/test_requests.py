@@ -122,7 +122,7 @@ def load_module(task):
 
 
 def test_the_files_of_a_task_fit_one_another(task):
-    """The functions and columns that the YAML names are there."""
+    """The functions and columns that the YAML names are there, and a log has each document as it was."""
 
     class Loader(yaml.SafeLoader):
         """Reads the harness's tag for functions as their names."""
@@ -143,11 +143,6 @@ def test_the_files_of_a_task_fit_one_another(task):
         right = module.judge(doc, [f"So {doc['poi']}: {doc['gold']}."])
         wrong = module.judge(doc, ["I do not know."])
         assert (list(right), right["correct"], wrong["correct"]) == ([settings["metric_list"][0]["metric"]], 1.0, 0.0)
-
-
-def test_a_log_of_the_task_is_read_with_names_and_condition(task):
-    """A sample log has each document as it was; it imports as answers to perturbed prompts."""
-    docs = [json.loads(line) for line in (task / "puzzles.jsonl").read_text("utf-8").splitlines()]
     samples = [
         {"doc_id": number, "doc": doc, "target": doc["gold"], "resps": [["Red."]], "filtered_resps": ["Red."],
          "filter": "none", "correct": 0.0}
@@ -156,13 +151,8 @@ def test_a_log_of_the_task_is_read_with_names_and_condition(task):
     log = write_lines(task / "samples_cogniload_2030-01-01T00-00-00.000000.jsonl", samples)
     outputs = list(read_outputs(log, Catalog(), model="m"))
     assert [(output.model, output.name) for output in outputs] == [("m (rail_fence)", doc["name"]) for doc in docs]
-
-
-def test_a_harness_task_without_a_temperature_says_that_it_is_greedy(tmp_path):
-    """The harness's clients take 0 where nothing is given; the task and the command say it."""
-    done = run("puzzles", *SMALL, "--format", "lm-eval", "--out", tmp_path)
-    assert "asks for temperature 0" in done.output
-    assert "\n  temperature: 0.0\n  do_sample: false\n" in (tmp_path / "cogniload/cogniload.yaml").read_text("utf-8")
+    zero = requests.write_harness(task.parent, [], {"max_tokens": 9})  # greedy, as the harness's clients are
+    assert "\n  temperature: 0.0\n  do_sample: false\n" in (zero / "cogniload.yaml").read_text("utf-8")
 
 
 def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):

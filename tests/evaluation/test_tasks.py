@@ -110,8 +110,7 @@ def test_of_several_choices_the_first_is_scored(tmp_path):
 
     log = run(tmp_path, outputs=twice, grid=["N=20", "ratio=50", "d=1"], per_cell=4)
     assert log.status == "success", log.error
-    report = import_outputs(log.location, tmp_path)
-    assert sum(report.responses.values()) == 4
+    assert sum(import_outputs(log.location, tmp_path).responses.values()) == 4
     assert metrics(log)["accuracy"] > 0.5
 
 
@@ -169,10 +168,20 @@ def test_a_condition_is_asked_kept_and_imported(tmp_path):
     assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6, ("mockllm/model", "overload_2"): 0}
 
 
+def fill(messages, tools, tool_choice, config):
+    """Answer, and use what the paper's context holds."""
+    output = answer(messages, tools, tool_choice, config)
+    output.usage = ModelUsage(input_tokens=2_000, output_tokens=30_748, total_tokens=32_748)
+    return output
+
+
 def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is_refused(tmp_path):
-    """For models that allow fewer tokens, or know no effort; a puzzle answered twice would count twice."""
+    """For models that allow fewer tokens, or know no effort; a puzzle that is answered twice would count twice."""
     run(tmp_path, grid=["N=20", "ratio=50", "d=1"], per_cell=2, max_tokens=100, effort="unset")
     assert [(budget, effort) for _, _, budget, effort in ASKED] == [(100, None)] * 2
+    higher = run(tmp_path, outputs=fill, grid="N=20,ratio=50,d=1", per_cell=2, max_tokens=10**6)
+    assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
+    assert metrics(higher)["wrong_max_context"] == 1
     log = run(tmp_path, grid="N=20,ratio=50,d=1", per_cell=2, epochs=2)
     assert (log.status, "each puzzle is asked once" in log.error.message) == ("error", True)
 
@@ -180,7 +189,7 @@ def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"grid": "long"}, "'long' is not a grid"),
+        ({"grid": "long"}, "grid 'long' is none"),
         ({"per_cell": 0}, "puzzles_per_cell is 0"),
         ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
         ({"max_tokens": 0}, "max_tokens is 0"),
