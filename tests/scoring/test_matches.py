@@ -35,6 +35,7 @@ def test_mention_equals_the_literal_check(value, sentence):
 @example("the living room", ["bar", "livingroom"], "livingroom", False)
 @example("fiction, then non-fiction", ["fiction", "non-fiction"], "fiction", True)
 @example("non-fiction, then fiction", ["fiction", "non-fiction"], "fiction", True)
+@example("non-fiction", ["fiction", "non-fiction"], "fiction", False)
 @example("red, not blue", ["red", "blue"], "red", True)
 def test_flag_equals_the_literal_one(sentence, domain, gold, last):
     """Testing the enclosure first changes no flag, whether or not the value that is mentioned last decides."""

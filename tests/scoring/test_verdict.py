@@ -149,6 +149,7 @@ def test_marks_around_reasoning_move_no_verdict(case, cut):
         ("Sue: red\nThere is not enough information.\n", True),
         ("I am not sure.\nSue: red", False),
         ("Sue has red hair, I am sure.", False),
+        ("I was not sure" + " at first" * 100 + ": red", False),
         ("", False),
     ],
 )

@@ -13,7 +13,7 @@ from cogniload_repro.scoring.windows import QUALIFIERS, Windows, find_windows, t
 LINES = [
     "Ian",
     "hair",
-    "IAN hair",
+    "IAN blue hair",
     "İan Hair",
     "",
     " ",
@@ -23,7 +23,6 @@ LINES = [
     "(Ian",
     "hair)",
     "(Ian hair)",
-    "()",
 ]
 
 
