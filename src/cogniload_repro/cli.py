@@ -5,7 +5,7 @@ from difflib import get_close_matches
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, comparison, outputs, params, puzzles, sources
+from cogniload_repro.commands import book, chain, comparison, outputs, params, puzzles
 from cogniload_repro.escapes import for_terminal
 from cogniload_repro.files import describe_error
 
@@ -46,7 +46,7 @@ def main() -> None:
     """
 
 
-for _module in (outputs, chain, book, puzzles, sources, comparison, params):
+for _module in (outputs, chain, book, puzzles, comparison, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

@@ -1,4 +1,4 @@
-"""The sources of a build -> its outputs and puzzles, from all of them or none."""
+"""The sources of a build -> its outputs and puzzles, from all of them or none; committed tables made again."""
 
 import json
 import os
@@ -6,11 +6,13 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import click
+from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, FROM_0, JOBS, READ_AS, say, takes, takes_source
+from cogniload_repro.commands.options import BUILD, FILE, FROM_0, FROM_1, JOBS, READ_AS, say, takes, takes_source
 from cogniload_repro.commands.params import (
     RECONSTRUCTED,
     Parameters,
@@ -64,13 +66,7 @@ def download_outputs(
         for step in ("outputs", "added"):
             write_parameters(build, step, parameters)
         (build / "outputs" / ".made").touch()
-    names = [f"{_list(one['models'])} ({one['source']})" if place else one["source"]
-             for place, one in enumerate(read_sources(build))]  # fmt: skip
-    say(f"Outputs: {' + '.join(names)}")
-
-
-def _list(models: list[str]) -> str:
-    return ", ".join(models) if len(models) <= 5 else f"{len(models):,} models"
+    say("Outputs: " + " + ".join(f"{one['source']} ({len(one['models']):,} models)" for one in read_sources(build)))
 
 
 def read_sources(build: Path) -> list[dict]:
@@ -120,7 +116,7 @@ def _put_together(build: Path, parameters: Parameters, jobs: int, read_as: Mappi
     from cogniload_repro.storage import write_table
 
     with _staged(build) as stage:
-        shutil.copytree(build / _MAIN, stage, copy_function=_link, dirs_exist_ok=True)
+        shutil.copytree(build / _MAIN, stage, copy_function=os.link, dirs_exist_ok=True)
         held, rejected = read_sources(build / _MAIN), list((build / _MAIN).glob("rejected.parquet"))
         tables = [pq.read_table(path) for path in rejected]
         for source in parameters.add:
@@ -134,16 +130,7 @@ def _put_together(build: Path, parameters: Parameters, jobs: int, read_as: Mappi
         _take_places(stage, build)
 
 
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system
-        shutil.copy2(source, target)
-
-
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
-    from tqdm import tqdm
-
     from cogniload_repro.executors import open_executor
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
@@ -166,20 +153,24 @@ def _import(
     """Import a source, and return how its models were asked."""
     from cogniload_repro.outputs.imports import Report, import_outputs
     from cogniload_repro.outputs.sources import open_source
-    from cogniload_repro.puzzles.editions import resolve_edition
 
     check_source(source)
-    edition, order = read_as.get("edition"), read_as.get("key_order")
     local = open_source(source, build / "downloads")
 
     def validate(report: Report) -> None:
         say(report.summary())
         report.check(parameters.max_rejected)
 
-    return import_outputs(
-        local, stage, model=read_as.get("model"), validate=validate,
-        edition=resolve_edition(edition or "elixir", order) if edition or order else None,
-    ).settings  # fmt: skip
+    return import_outputs(local, stage, validate=validate, **_read_as(**read_as)).settings
+
+
+def _read_as(model: str | None = None, edition: str | None = None, key_order: str | None = None) -> dict[str, Any]:
+    from cogniload_repro.puzzles.editions import resolve_edition
+
+    return {
+        "model": model,
+        "edition": resolve_edition(edition or "elixir", key_order) if edition or key_order else None,
+    }
 
 
 def _models(stage: Path) -> set[str]:
@@ -199,3 +190,62 @@ def _take_places(stage: Path, build: Path) -> None:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
     mark.unlink()
+
+
+@click.command()
+@takes_source("Outputs to look into: a folder, a file, an archive or an address.")
+@takes(*READ_AS, BUILD)
+def check(source: str, build: Path, **read_as: str | None) -> None:
+    """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
+
+    Exit status 1 if no row is usable.
+    """
+    from cogniload_repro.outputs.check import check_outputs, print_check
+    from cogniload_repro.outputs.sources import open_source
+    from cogniload_repro.puzzles.catalog import Catalog, read_catalog
+
+    local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
+    catalog = read_catalog(known) if known.exists() else Catalog()
+    frame, report = check_outputs(local, catalog, **_read_as(**read_as))
+    say(print_check(frame, report))
+    if frame.empty:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
+@click.option("--seed", type=FROM_0, help="Sample another table, with this random seed.")
+@click.option("--out", type=FILE, help="CSV file to write.")
+def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
+    """Make a table of counts per cell that agrees with the paper's printed numbers.
+
+    Without options this writes data/reconstructed/cells.csv: per model the typical one of the committed tables
+    (`cogniload feasible`). With --seed another table is sampled (about a minute for all models).
+    """
+    from cogniload_repro.models import MODELS, find_model
+    from cogniload_repro.reconstruction import reconstruct as step
+
+    if out is None and (models or seed is not None):
+        raise ValueError("--model and --seed make another table than the committed one; say where with --out")
+    chosen = [find_model(name) for name in models] or list(MODELS)
+    frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
+    say(f"wrote {step.write_csv(out or step.CELLS, frames)}")
+
+
+@click.command()
+@click.option("--tables", type=FROM_1, help="Tables per model; as committed by default.")
+@JOBS
+def feasible(tables: int | None, jobs: int) -> None:
+    """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
+
+    Writes data/reconstructed/reconstructions.csv (a quarter of an hour) and bounds.csv (half a minute); `cogniload
+    reconstruct` then makes cells.csv.
+    """
+    from cogniload_repro.executors import open_executor
+    from cogniload_repro.reconstruction import bounds
+    from cogniload_repro.reconstruction import feasible as step
+    from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
+
+    with open_executor(jobs) as executor:
+        say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
+    say(f"wrote {write_csv(bounds.BOUNDS, bounds.find_bounds(load_counts()))}")

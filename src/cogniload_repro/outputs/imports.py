@@ -94,8 +94,8 @@ class Report(NamedTuple):
         lines = [f"{counts}, rejected rows: {self.unusable:,}", *filter(None, [self.origin])]
         first = {row.reason: row for row in reversed(self.rejected)}
         for reason, count in sorted(Counter(row.reason for row in self.rejected).items()):
-            lines.append(f"  {count:,} {reason}, first in {first[reason].file!r}, row {first[reason].row}: "
-                         f"{first[reason].detail}")  # fmt: skip
+            file, row, _, detail, _ = first[reason]
+            lines.append(f"  {count:,} {reason}, first in {file!r}, row {row}: {detail}")
         return "\n".join(lines)
 
     def check(self, max_rejected: int = 0) -> None:
@@ -125,12 +125,8 @@ def import_outputs(
     the import; `edition` is that of puzzles known by name alone, by default the one that fits them.
     """
     layout, folder = find_files(source), Path(folder)
-    metadata = {
-        "provenance": weakest_provenance(["imported", *_own_provenances(layout)]),
-        "source": layout.source.label,
-        "version": __version__,
-        "command": "cogniload download-outputs",
-    }
+    metadata = {"source": layout.source.label, "version": __version__, "command": "cogniload download-outputs"}
+    metadata["provenance"] = weakest_provenance(["imported", *_own_provenances(layout)])
     known, rejected = folder / "puzzles.parquet", list[Rejected]()
     catalog = read_catalog(known) if known.exists() else Catalog()
     before = len(catalog)
@@ -179,23 +175,19 @@ def _draw_from_names(
     The edition is found when the first such puzzle is asked for: `fits` gets how well each fits, the best first.
     """
 
-    def read(name: str) -> str | None:
-        text = read_text(layout.texts[name]) if name in layout.texts else None
-        return text if isinstance(text, str) else None
-
     def find() -> list[EditionMatch]:
         entries = chain.from_iterable(read_table(path, ["name"]) for path in layout.tables)
         tables = ((entry.fields or {}).get("name") for entry in entries)
         names = {name for name in chain(tables, (answer_name(path) for _, path in layout.answers))
                  if isinstance(name, str) and name not in catalog}  # fmt: skip
-        return find_edition(names, {name: text for name in names if (text := read(name)) is not None})
+        return find_edition(names, {name: str(read_text(layout.texts[name])) for name in names & layout.texts.keys()})
 
     def draw(name: str) -> dict:
         nonlocal edition
         if edition is None and parse_name(name) is not None:
             fits[:] = fits or find()
             edition = choose_edition(fits)
-        text = read(name)
+        text = str(read_text(layout.texts[name])) if name in layout.texts else None
         row = draw_named(name, edition or PORT, text)
         if text is not None and text.strip() != row["text"].strip():
             raise ValueError(f"its text is not the one that edition {edition} draws; add its metadata")

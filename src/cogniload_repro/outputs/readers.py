@@ -33,8 +33,7 @@ from cogniload_repro.records import (
 from cogniload_repro.storage import open_parquet
 
 MISSING_FIELD, FAILED, ANOTHER_MODEL = "missing field", "failed request", "another model"
-#: Why a log is refused beside its samples, which are read.
-UNFINISHED_LOG = "unfinished log"
+UNFINISHED_LOG = "unfinished log"  # it is refused beside its samples, which are read
 #: Number in the versions of our task of Inspect, raised when prompts, verdicts or the order of draws change.
 COMPARABILITY = 1
 
@@ -160,7 +159,7 @@ def _read_log(path: Path, columns: list[str]) -> Iterator[Entry]:
         header = _mapping(load_json(_read_member(archive, start)) if start else None)
         if "eval" not in header:
             raise ValueError("not an Inspect log: nothing in it says what was evaluated")
-        model, asked = _read_header(header)
+        model, asked = _at(header, "eval", "model"), _read_header(header)
         samples = [info for name, info in members.items() if re.fullmatch(r"samples/.*\.json", name)]
         for row, info in enumerate(samples, start=1):
             try:
@@ -169,26 +168,23 @@ def _read_log(path: Path, columns: list[str]) -> Iterator[Entry]:
                 entry = Entry(row, None, (UNREADABLE, f"{info.filename}: {error}"))
             for found in [entry.refusal] if entry.refusal else adapt_record(entry.fields or {}, model, asked):
                 yield Entry.of(row, _pick(found, columns))
-        if (status := header.get("status")) != "success":
-            detail = (
-                f"the run did not finish (status {str(status or 'unknown')[:80]}), {len(samples):,} samples are in it; "
-                "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
-            )
-            yield Entry(0, None, (UNFINISHED_LOG, detail))
+        if header.get("status") != "success":
+            remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
+            yield Entry(0, None, (UNFINISHED_LOG, f"{len(samples):,} samples are in it; {remedy}"))
 
 
-def _read_header(header: Mapping) -> tuple[object, dict[str, object]]:
-    """Return the model of a log and how it was asked: what the plan says goes before the model's own settings."""
-    about = _mapping(header["eval"])
-    configs = about.get("model_generate_config"), _at(header, "plan", "config")
-    asked = {key: value for config in configs for key, value in _mapping(config).items() if value is not None}
-    model = about.get("model")
-    return model, {
-        "provider": model.partition("/")[0] if isinstance(model, str) and "/" in model else None,
+def _read_header(header: Mapping) -> dict[str, object]:
+    """Return how a log's model was asked: what the plan says goes before the model's own settings."""
+    about, asked = _mapping(header["eval"]), dict[str, object]()
+    for config in about.get("model_generate_config"), _at(header, "plan", "config"):
+        asked |= {key: value for key, value in _mapping(config).items() if value is not None}
+    effort = asked.get("reasoning_effort") or _at(about, "metadata", "effort") or asked.get("reasoning_tokens")
+    stated = {key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")}
+    return {
+        "provider": str(about.get("model")).partition("/")[0],
         "date": about.get("created"),
-        **{key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")},
-        "effort": asked.get("reasoning_effort") or _at(about, "metadata", "effort") or asked.get("reasoning_tokens"),
-    }
+        "effort": effort,
+    } | stated
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

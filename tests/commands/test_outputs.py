@@ -28,14 +28,14 @@ def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("puzzles", "--grid", "N=20,ratio=50"), "'N=20,ratio=50' is not a grid"),
+        (("puzzles", "--grid", "N=20,ratio=50"), "grid 'N=20,ratio=50' is none"),
         (("puzzles", "--per-cell", "0"), "0 is not in the range"),
         (("puzzles", "--out", __file__), "is a file"),
         (("puzzles", "--perturb", "not_not"), "holds no prompts"),
         (("puzzles", "--format", "openai-batch"), "needs --model"),
         (("puzzles", "--format", "jsonl", "--model", "m"), "no other format takes one"),
         (("puzzles", "--effort", "medium"), "holds no requests"),
-        (("verify", __file__), "test_sources.py"),
+        (("verify", __file__), "test_outputs.py"),
     ],
 )
 def test_bad_arguments_end_in_one_sentence(tmp_path, arguments, words):
