@@ -31,6 +31,8 @@ def test_loads_do_not_pass_for_a_shortcut():
     assert (row.answers, row.difference) == (2000, pytest.approx(0))
     assert row.p == pytest.approx(1)
     assert row.ci_low < 0 < row.ci_high
+    (row,) = shortcut_use(*answers(((2, 1), (2, 2)))).itertuples()
+    assert row.ci_high == 1  # no difference is larger
 
 
 def test_the_interval_covers_with_two_answers_a_cell():

@@ -8,7 +8,7 @@ CogniLoad: `cell_load` and its readings are definitions of ours that follow the 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, combinations, product
 from math import log2
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,6 @@ from scipy.special import expit, xlogy
 from cogniload_repro.robustness.specifications import shared_grids
 from cogniload_repro.statistics.design import lay_out
 from cogniload_repro.statistics.likelihood import maximise_all
-
-State = TypeVar("State", bound=Hashable)
 
 #: The post's threshold for Claude 3.7 Sonnet, fitted to two planning puzzles (section "Unified Performance Curve").
 CRITICAL_LOAD = 254
@@ -56,7 +54,7 @@ def river_load(n: int) -> Load:
     return Load(2 * n + 1, 2 * n * (n - 1), moves)
 
 
-def _search(start: State, goal: State, moves: Callable[[State], Iterable[State]]) -> tuple[Any, int]:
+def _search(start: Hashable, goal: Hashable, moves: Callable[[Any], Iterable[Hashable]]) -> tuple[Any, int]:
     """Return the fewest moves to the goal (None if it cannot be reached), and how many states can be reached."""
     steps, front = {start: 0}, [start]
     for state in front:  # grows as it is read

@@ -19,6 +19,7 @@ from cogniload_repro.companions.load import (
     search_river,
 )
 from cogniload_repro.companions.perturbations import GROUPS, PERTURBATIONS
+from cogniload_repro.companions.scap import BITS
 from cogniload_repro.storage import PUBLISHED
 
 VERDICTS = ("holds", "differs", "definition", "cannot be told")
@@ -73,9 +74,7 @@ def _recompute(rows: pd.DataFrame) -> dict[str, float | str]:
         "checkers_closed": _where({n: checkers_load(n).load == 16 * n**3 + 32 * n**2 for n in checkers}),
         "river_closed": _where({n: loads[n] == (2 * n + 1) * (2 * n**2 - 2 * n) * river[n] for n in river}),
         "three_digits": len(range(100, 1000)),
-        "register_bits": log2(1000),
-        "rules_bits": log2(100**2),
-        "path_bits": log2(1000),
+        **{f"{kind}_bits": bits for kind, bits in BITS.items()},
         # repeats hide where an interleaved text ends, dots as the only filler whether one ends in one dot or two
         "invertible": sum(not name.startswith(("interleave", "snake", "rectangle")) for name in PERTURBATIONS),
         "by_category": "+".join(str(groups[group]) for group in GROUPS),
