@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest, linregress, norm, t
+from scipy.stats import binomtest, norm
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
 from cogniload_repro.models import MODELS, NAMES
-from cogniload_repro.published import ALPHA, load_facts
+from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
-from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
@@ -28,12 +27,9 @@ QUANTITIES = ("accuracy", "pooled", "ecl50")
 MARGIN = 0.05
 #: What a comparison may find: a difference; one shown to be within the margin; equivalence; neither.
 VERDICTS = ("different", "different, negligible", "equivalent", "inconclusive")
-#: With more models than this, a model that is not the paper's is compared with its nearest neighbours alone.
-MANY, NEIGHBOURS = 40, 5
+#: At most so many models are shown and compared with each other, the paper's first.
+MANY = 40
 _CELL = ["N", "d", "ratio_pct"]
-_TERMS = {"d": 1, "N": 2, "rho": 3, "rho2": 4}
-#: Distance between the ends of the paper's grid: units of d, factors of ten in N, nominal ratio.
-_RANGES = {"d": np.ptp(GRID["d"]), "N": np.ptp(np.log10(GRID["N"])), "rho": np.ptp(GRID["ratio_pct"]) / 100}
 
 #: The three classes (paper, section 3.1.4).
 TIERS = {tier: tuple(model.name for model in MODELS if model.tier == tier) for tier in ("frontier", "mid", "low")}
@@ -69,14 +65,10 @@ def judge(p: float, p_equivalence: float) -> str:
     return VERDICTS[2] if p_equivalence < ALPHA else VERDICTS[3]
 
 
-def limit_models(cells: pd.DataFrame, most: int = MANY) -> pd.DataFrame:
-    """Return the cells of the paper's models and of as many others, in their order, as make ``most`` models in all."""
-    models = cells["model"].unique()
-    if len(models) <= most:
-        return cells
-    kept = [name for name in models if name in NAMES]
-    others = [name for name in models if name not in NAMES]
-    return cells[cells["model"].isin([*kept, *others[: max(most - len(kept), 0)]])]
+def limit_models(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of at most `MANY` models: the paper's, then others in their order."""
+    kept = sorted(cells["model"].unique(), key=lambda name: name not in NAMES)[:MANY]
+    return cells if cells["model"].nunique() <= MANY else cells[cells["model"].isin(kept)]
 
 
 def compare_models(
@@ -92,14 +84,16 @@ def compare_models(
     """
     if not 0 < margin < 1:
         raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
-    _check_pair(cells, first, second)
+    known = cells.loc[cells["total"] > 0, "model"].unique()
+    if first == second or not {first, second} <= set(known):
+        raise ValueError(f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}")
     pair = cells[cells["model"].isin([first, second])]
     rows = _compare_levels(pair, first, second, by, margin)
     rows = rows.assign(identified=True, difference_p10=rows["difference"], difference_p90=rows["difference"])
     if not by:
         pairs = compare_pairs(cells, margin=margin)
         found = pairs.loc[pairs[["first", "second"]].isin([first, second]).all(axis=1), ["p_holm", "verdict"]]
-        if len(found):  # of very many models, neighbours are compared
+        if len(found):  # not of very many models
             rows["p_holm"], rows["verdict"] = found.iloc[0]
     elif {*by} & {*_CELL} not in ({"N"}, {"d"}, set()) and reconstructed_models(pair):
         tables = over_reconstructions(pair, lambda table: _compare_levels(table, first, second, by, margin))
@@ -132,7 +126,7 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
 
 
 def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
-    """Compare every pair of models by one of `QUANTITIES`; of more than `MANY` models, neighbours and the paper's.
+    """Compare every pair of models, of at most `MANY`, by one of `QUANTITIES`.
 
     One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), ci_low,
     ci_high, p, p_holm. Of accuracies also cells, p_equivalence, verdict, and by N difference_N and significant_N
@@ -140,12 +134,13 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
+    cells = limit_models(cells)
     if quantity == "ecl50":
         return _compare_lengths(cells)
     models, index, side = _lay_out(cells, fitted=quantity == "accuracy")
     present = side.answers > 0
-    mean = np.where(present, side.accuracy, 0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
-    first, second = _choose_pairs(models, mean)
+    mean = side.accuracy.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    first, second = _rank_pairs(mean)
     masks = present[first] & present[second]
     first, second, masks = (part[masks.any(axis=1)] for part in (first, second, masks))
     names = np.array(models, dtype=object)
@@ -166,7 +161,7 @@ def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(found, columns=["model", "value", "se"]).astype({"value": float, "se": float})
     table = table[np.isfinite(table[["value", "se"]]).all(axis=1)]
     names, value, se = table["model"].to_numpy(object), table["value"].to_numpy(), table["se"].to_numpy()
-    first, second = _choose_pairs(names, value)
+    first, second = _rank_pairs(value)
     difference, error = value[first] - value[second], np.hypot(se[first], se[second])
     reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
     columns = {"first": names[first], "second": names[second], "difference": difference}
@@ -174,16 +169,10 @@ def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _choose_pairs(models: Sequence[str] | np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the pairs to compare, the larger value first, in the order of the values."""
+def _rank_pairs(value: np.ndarray) -> np.ndarray:
+    """Return the places of each pair, the larger value first, in the order of the values."""
     order = np.argsort(-value, kind="stable")
-    ranks = np.array(list(combinations(range(len(order)), 2)) if len(order) <= MANY else [], dtype=int).reshape(-1, 2)
-    if len(order) > MANY:
-        paper = [rank for rank, at in enumerate(order) if models[at] in NAMES]
-        near = {(rank, rank + step) for rank in range(len(order)) for step in range(1, NEIGHBOURS + 1)}
-        near = {pair for pair in near if pair[1] < len(order)} | set(combinations(paper, 2))
-        ranks = np.array(sorted(near))
-    return order[ranks[:, 0]], order[ranks[:, 1]]
+    return order[np.array(list(combinations(range(len(order)), 2)), dtype=int).reshape(-1, 2)].T
 
 
 def _lay_out(cells: pd.DataFrame, *, fitted: bool = True) -> tuple[list[str], pd.DataFrame, _Side]:
@@ -245,12 +234,6 @@ def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(p_holm=p_holm, verdict=[judge(*pair) for pair in zip(p_holm, p_equivalence, strict=True)])
 
 
-def _check_pair(cells: pd.DataFrame, first: str, second: str) -> None:
-    known = cells.loc[cells["total"] > 0, "model"].unique()
-    if first == second or not {first, second} <= set(known):
-        raise ValueError(f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}")
-
-
 def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
     """Compare two models on the puzzles that both have answered, whether each answer is correct by puzzle name.
 
@@ -272,17 +255,12 @@ def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN)
     return counts, Difference((alone - against) / len(pair), middle - reach, middle + reach, p, p_equivalence)
 
 
-def _ranked(pairs: pd.DataFrame) -> pd.Index:
-    """Return the models of `compare_pairs`, best first."""
-    return pd.Index(pd.concat([pairs["first"], pairs["second"]]).unique(), name="model")
-
-
 def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return the longest runs of neighbours in the ranking within which no two models differ significantly (Holm).
 
     Runs of two or more models, best first. Pairs that were not compared count as different.
     """
-    models = list(_ranked(pairs))
+    models = list(pd.concat([pairs["first"], pairs["second"]]).unique())  # best first
     open_pairs = set(pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(index=False, name=None))
     runs, stop = [], 0
     for start in range(len(models)):
@@ -320,42 +298,16 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
 def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return how much the models' coefficients differ beyond sampling error (random effects, Paule and Mandel).
 
-    One row per term of the paper's regression: term (d, N, rho, rho2), models, mean (log-odds per unit), tau (standard
-    deviation of the true coefficients), q and p (Cochran's test that all models share one), i2 (share of the variance
-    that is not sampling error), relative (tau by the size of the mean), span (tau times the tested range of the load;
-    NaN for rho2). Empty for fewer than two models with a finite fit.
+    One row per term of the paper's regression: term (d, N, rho, rho2), mean (log-odds per unit), tau (standard
+    deviation of the true coefficients), relative (tau by the size of the mean) and p (Cochran's test that all models
+    share one). Empty for fewer than two models with a finite fit.
     """
     fits, rows = fit_quadratics(cells), []
-    for term, column in _TERMS.items() if len(fits) > 1 else ():
-        beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
-        found = combine_effects(beta, se**2, method_re="iterated")
-        mean, tau = found.mean_effect_re, np.sqrt(max(found.tau2, 0.0))
-        rows.append((term, len(fits), mean, tau, found.q, found.test_homogeneity().pvalue, max(found.i2, 0.0),
-                     tau / abs(mean), tau * _RANGES.get(term, np.nan)))  # fmt: skip
-    return pd.DataFrame(rows, columns=["term", "models", "mean", "tau", "q", "p", "i2", "relative", "span"])
-
-
-def place_models(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return size, date, accuracy and slope of the paper's models with a finite fit.
-
-    One row per model: model, parameters_billion (NaN where it is not public), released (date), source, accuracy
-    (overall, a fraction), log_odds of it, beta_N (absolute slope of the paper's regression).
-    """
-    rows = []
-    for one in fit_quadratics(cells):
-        share = one.k.sum() / one.n.sum()
-        rows.append((one.model, share, np.log(share / (1 - share)), abs(one.fit.coef[2])))
-    return load_facts().merge(pd.DataFrame(rows, columns=["model", "accuracy", "log_odds", "beta_N"]), on="model")
-
-
-def relate_scale(placed: pd.DataFrame) -> pd.DataFrame:
-    """Return how the log-odds of the overall accuracy change per doubling of parameters, by least squares.
-
-    One row: predictor, models (of known size), slope, low and high (Student's t); none with fewer than four.
-    """
-    known, rows = placed[placed["parameters_billion"].notna()], []
-    if len(known) > 3:
-        line = linregress(np.log2(known["parameters_billion"]), known["log_odds"])
-        reach = t.ppf(1 - ALPHA / 2, len(known) - 2) * line.stderr
-        rows.append(("doubling of parameters", len(known), line.slope, line.slope - reach, line.slope + reach))
-    return pd.DataFrame(rows, columns=["predictor", "models", "slope", "low", "high"])
+    for column, term in enumerate(("d", "N", "rho", "rho2"), start=1):
+        if len(fits) > 1:
+            beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
+            found = combine_effects(beta, se**2, method_re="iterated")
+            tau = np.sqrt(max(found.tau2, 0.0))
+            p = found.test_homogeneity().pvalue
+            rows.append((term, found.mean_effect_re, tau, tau / abs(found.mean_effect_re), p))
+    return pd.DataFrame(rows, columns=["term", "mean", "tau", "relative", "p"])

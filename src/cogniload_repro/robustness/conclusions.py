@@ -17,7 +17,7 @@ from scipy.stats import norm, spearmanr
 
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME
-from cogniload_repro.published import ALPHA, CONFIDENCE, load_claims, load_conclusions, load_table
+from cogniload_repro.published import ALPHA, CONFIDENCE, load_claims, load_conclusions, load_facts, load_table
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import CATEGORIES
 from cogniload_repro.robustness import comparisons, overflows, specifications
@@ -55,7 +55,6 @@ class Analyses:
     arms = cached_property(lambda self: arms_of_the_u(self.cells))
     tests = cached_property(lambda self: interaction_tests(interactions_table(self.cells)).set_index(["term", "model"]))
     heterogeneity = cached_property(lambda self: comparisons.heterogeneity_table(self.cells).set_index("term"))
-    placed = cached_property(lambda self: comparisons.place_models(self.cells))
     overflows = cached_property(lambda self: overflows.overflow_shares(self.cells))
 
     @cached_property
@@ -66,6 +65,12 @@ class Analyses:
 
     answers = cached_property(lambda self: self.cells.pivot_table("total", "model", "N", "sum"))
     rates = cached_property(lambda self: self.cells.pivot_table("correct", "model", "N", "sum") / self.answers)
+
+    @cached_property
+    def placed(self) -> pd.DataFrame:
+        """Model, parameters_billion (NaN where it is not public), accuracy overall, size of the slope of log10 N."""
+        rows = [(one.model, one.k.sum() / one.n.sum(), abs(one.fit.coef[2])) for one in self.fits]
+        return load_facts().merge(pd.DataFrame(rows, columns=["model", "accuracy", "beta_N"]), on="model")
 
     @cached_property
     def guessing(self) -> dict[str, Any]:
@@ -314,7 +319,7 @@ def _lost(a: Analyses) -> pd.Series:
 
 def _lower_bound(a: Analyses) -> _Found:
     own, shares = a.cells[a.cells["model"].isin([GEMINI[0], *LEADERS])], _lost(a)
-    bounds = overflows.finished_accuracy(own, [_LONGEST], {"3+": _LEVELS["d"][1:]}).set_index("model")
+    bounds = overflows.finished_accuracy(own, _LONGEST, {"3+": _LEVELS["d"][1:]}).set_index("model")
     shown = ", ".join(f"{_name(model)} {row.low:.2f} to {row.high:.2f}" for model, row in bounds.iterrows())
     return each(shares[list(GEMINI)] > 0).word, {"share": shares[GEMINI[0]], "bounds": shown}
 

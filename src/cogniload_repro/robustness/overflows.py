@@ -1,4 +1,4 @@
-"""Kinds of errors by load; answers that ran out of context, and what the tables say of those that were finished.
+"""Answers that ran out of context, and what the tables say of those that were finished.
 
 Tables 4 and 5 print overflows by d and by N. They do not print them by N and d together, nor by rho, so accuracy among
 finished answers is bounded, not identified: a model that only finishes easy puzzles looks good when levels of d are
@@ -12,29 +12,19 @@ import pandas as pd
 from scipy.linalg import block_diag
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.special import expit
-from scipy.stats import norm
 
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.interactions import THIRD
-from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.accuracy import errors_by
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
-from cogniload_repro.statistics.likelihood import maximise, maximise_multinomial
+from cogniload_repro.statistics.likelihood import maximise
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
-#: Slopes among finished answers are not bounded where a larger share ran out of context at some N: the loads may nearly
-#: separate the few answers that are left.
-_LARGEST_SHARE = 0.75
 _OUTCOMES = ("correct", *ERRORS)
 _STARTS, _STEPS = 3, 60
 _SEPARATED = 15.0  # linear predictors beyond this size are as good as separated
-#: The reference type, and the types compared with it.
-COMMONEST, TYPES = "valid_logic", ("poi_logic", "last_logic", "other")
-#: Fewest errors of a type that a slope is fitted to.
-FEWEST = 20
-_SLOPES = ["model", "load", "type", "errors", "slope", "se", "p"]
 
 
 def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
@@ -57,73 +47,48 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
 
     model, load (d or N), level, share (fraction). What the tables print, so it is the same in each reconstruction.
     """
-    parts = []
-    for load in ("d", "N"):
-        shares = overflow_shares(cells, load).rename(columns={load: "level"})
-        parts.append(shares.loc[shares["share"] > MARKED_SHARE].assign(load=load))
-    return pd.concat(parts, ignore_index=True)[["model", "load", "level", "share"]]
+    parts = [overflow_shares(cells, load).rename(columns={load: "level"}).assign(load=load) for load in ("d", "N")]
+    shares = pd.concat(parts)[["model", "load", "level", "share"]]
+    return shares[shares["share"] > MARKED_SHARE].reset_index(drop=True)
 
 
-def finished_accuracy(
-    cells: pd.DataFrame,
-    lengths: Collection[int] | None = None,
-    difficulties: Mapping[str, Collection[int]] | None = None,
-) -> pd.DataFrame:
-    """Bound the accuracy among answers that were finished within the context, by length and difficulty.
+def finished_accuracy(cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]) -> pd.DataFrame:
+    """Bound the accuracy among answers that were finished within the context, at a length, by named sets of d.
 
-    One row per model, length and difficulty: model, N, d (name), fewest and most (finished answers), low and high
-    (accuracy among them: least and largest in any counts with the printed sums by d and by N), identified (whether the
-    two are equal). Real outputs have one value. A level that no answer can have finished has NaN.
+    One row per model and set: model, d (its name), fewest and most (finished answers), low and high (accuracy among
+    them: least and largest in any counts with the printed sums by d and by N; NaN where no answer can have finished).
+    Real outputs have one value.
     """
     rows = []
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
         tables = _Tables(own, exact=_counts_are_real(cells, model))
-        d = tables.difficulties
-        named = difficulties or {f"{level}": [level] for level in d} | ({f"{d[1]}+": d[1:]} if len(d) > 2 else {})
-        for N in sorted(set(own["N"]) & set(own["N"] if lengths is None else lengths)):
-            for name, levels in named.items():
-                inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(levels)))
-                if tables.total[inside].sum():
-                    rows.append((model, N, name, *tables.finished(inside)))
-    table = pd.DataFrame(rows, columns=["model", "N", "d", "fewest", "most", "low", "high"])
-    table = table.astype({"low": float, "high": float})
-    return table.assign(identified=np.isclose(table["low"], table["high"], atol=1e-9))
+        for name, named in levels.items():
+            inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(named)))
+            if tables.total[inside].sum():
+                rows.append((model, name, *tables.finished(inside)))
+    return pd.DataFrame(rows, columns=["model", "d", "fewest", "most", "low", "high"])
 
 
 def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the slope in N of the paper's regression among finished answers, over all divisions of the overflows.
 
-    One row per model with an N in `marked_levels`: model, share (overflows at the worst N), slope (overflows counted as
-    failures, as in the paper), slope_low and slope_high (found by `_Division.search`; NaN for a model that finished
-    less than a quarter of its answers at some N). Real outputs have one value.
+    One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and slope_high (least
+    and largest found by `_Division.search`, a second a model; real outputs have one value).
     """
-    marked = marked_levels(cells).query("load == 'N'").groupby("model", sort=False)["share"].max()
-    rows = []
-    for model, share in marked.items():
-        division = _Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope")
-        rows.append((model, share, *division.ends(bounded=share <= _LARGEST_SHARE)))
-    return pd.DataFrame(rows, columns=["model", "share", "slope", "slope_low", "slope_high"])
+    rows = [
+        (model, *_Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope").ends())
+        for model in cells["model"].unique()
+    ]
+    return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
 def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = None) -> pd.DataFrame:
-    """Return z of an interaction among finished answers, over all divisions of the overflows over the cells.
+    """Return z of a product of two loads (dN, drho or Nrho) among finished answers, as `finished_slopes` has slopes.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Cells with overflows; each model takes about a second.
-    term : str
-        Product of two loads: dN, drho or Nrho.
-    level : float, optional
-        Level of the third load (nominal fraction, statements, units of d) of a simple slope in the regression of
-        Table 3; without it the product is the only one, next to the terms of Table 2.
-
-    Returns
-    -------
-    DataFrame
-        One row per model: model, term, level, ctx (answers that ran out of context), z (these counted as failures, as
-        in the paper), z_low and z_high (least and largest found among finished answers; NaN without a finite fit).
+    With the level of the third load (nominal fraction, statements, units of d), of the simple slope there in the
+    regression of Table 3; without one, of the product as the only one, next to the terms of Table 2. One row per model:
+    model, term, level, ctx (answers that ran out of context), z, z_low and z_high.
     """
     columns, weights = (*QUADRATIC, PRODUCTS[term]), np.eye(6)[5]
     if level is not None:
@@ -202,14 +167,14 @@ class _Division:
         self._sums = block_diag(fixed.T, levels.T.astype(float))
         self._needed = self._sums @ np.concatenate([correct, self._ctx])
 
-    def ends(self, *, bounded: bool = True) -> tuple[float, float, float]:
+    def ends(self) -> tuple[float, float, float]:
         """Return the value with overflows counted as failures, and the least and the largest without them."""
         if self._exact or not self._ctx.any():
             low = high = self._value(self._ctx)[0]
         else:
             rng = np.random.default_rng(0)
             corners = (self._corner(rng.normal(size=len(self._ctx))) for _ in range(_STARTS - 1))
-            starts = [self._ctx, *corners] if bounded else []
+            starts = [self._ctx, *corners]
             low, high = (
                 sign * np.fmax.reduce([np.nan, *(sign * self.search(sign, start) for start in starts)])
                 for sign in (-1, 1)
@@ -258,29 +223,3 @@ class _Division:
             A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
         )  # fmt: skip
         return found.x[len(weights) :]
-
-
-def error_slopes(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return how the mix of error types changes with d and with log10 N, by multinomial logits on the margins.
-
-    Tables 4 and 5 identify these fits. Answers that ran out of context and models without a finite fit are left out.
-    One row per model, load (d, N) and type with at least `FEWEST` errors: model, load, type, errors (answers), slope
-    (change of the log-odds of the type against `COMMONEST`, per unit of d or factor of ten in N), se, p (two-sided
-    Wald), p_holm (over the models, by load and type).
-    """
-    rows = []
-    for load in ("d", "N"):
-        for model, own in errors_by(cells, load).groupby("model", sort=False):
-            x = own[load].to_numpy(float) if load == "d" else np.log10(own[load].to_numpy(float))
-            kept = [kind for kind in TYPES if own[kind].sum() >= FEWEST]
-            if len(np.unique(x)) < 2 or own[COMMONEST].sum() < FEWEST or not kept:
-                continue
-            try:
-                counts = own[[COMMONEST, *kept]].to_numpy(float)
-                beta, ses = maximise_multinomial(np.column_stack([np.ones(len(x)), x]), counts)
-            except ValueError:
-                continue
-            for kind, slope, se in zip(kept, beta[:, 1], ses[:, 1], strict=True):
-                rows.append((model, load, kind, int(own[kind].sum()), slope, se, 2 * norm.sf(abs(slope / se))))
-    table = pd.DataFrame(rows, columns=_SLOPES)
-    return table.assign(p_holm=correct_within(table, ["load", "type"]))

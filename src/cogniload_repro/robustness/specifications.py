@@ -1,4 +1,4 @@
-"""Other regressions than the paper's, and what they change; the scatter around it, and a ceiling below one."""
+"""Other regressions than the paper's, and what they change; the scatter around it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -9,9 +9,8 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import chi2
 
-from cogniload_repro.robustness.uncertainty import correct_within
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
-from cogniload_repro.statistics.likelihood import maximise_all, maximise_counts
+from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, range_over, reconstructed_models
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables, is_identified
 
@@ -25,8 +24,6 @@ _LOADS = ("d", "N", "log10_N", "rho", "ratio_pct", "needles")
 _LENGTHS = 10 ** np.arange(0, 7.001, 0.01)
 _SEPARATED = 20.0  # linear predictors beyond this size are as good as separated
 _USUAL = 1.85  # log10 of statements in the middle of the grid, where a fall is looked for first
-#: Ceilings that `fit_lapses` tries.
-_CEILINGS = 1 - np.concatenate([np.arange(0, 0.02, 0.002), np.arange(0.02, 0.1, 0.01), np.arange(0.1, 0.41, 0.025)])
 
 
 class Specification(NamedTuple):
@@ -37,9 +34,9 @@ class Specification(NamedTuple):
     family: str = "logit"
 
     @property
-    def length(self) -> str:
-        """Unit of ECL50: N (statements) or prompt_mean (tokens)."""
-        return "prompt_mean" if "prompt_mean" in name_covariates(self.formula) else "N"
+    def others(self) -> frozenset[str]:
+        """Its covariates that are no load."""
+        return frozenset(name_covariates(self.formula)).difference(_LOADS)
 
 
 #: The paper's specification first.
@@ -64,15 +61,10 @@ SPECIFICATIONS = (
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
-def add_own(formula: str, family: str = "logit") -> tuple[Specification, ...]:
-    """Return all specifications and, as the last, the reader's."""
-    return *SPECIFICATIONS, Specification("yours", formula, family)
-
-
 def are_identified(cells: pd.DataFrame, specifications: Iterable[Specification]) -> list[bool]:
     """Return for each specification whether its fit is the same in every reconstruction, as real outputs' are."""
     grids = [own for _, own, *_ in shared_grids(cells[cells["model"].isin(reconstructed_models(cells))])]
-    return [all(one.length == "N" and is_identified(own, one.formula, one.family) for own in grids)
+    return [not one.others and all(is_identified(own, one.formula, one.family) for own in grids)
             for one in specifications]  # fmt: skip
 
 
@@ -80,23 +72,23 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     """Fit every specification to every model.
 
     One row per specification and model: specification, model, status (as `fit_glm` has it), terms (number), loglik,
-    aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half (statements, or
-    tokens; 0 below one, infinite above ten million, NaN where there is none or N is a factor).
+    aic, bic, and ecl50: where the fit, averaged over the levels of d at the mean of rho, is at one half (statements; 0
+    below one, infinite above ten million, NaN where there is none, N is a factor or another covariate is in the fit).
     """
     parts: list[pd.DataFrame] = []
     grids: dict[frozenset[str], list[tuple]] = {}
     for one in specifications:
-        others = frozenset(name_covariates(one.formula)).difference(_LOADS) & set(cells.columns)
-        if others not in grids:
-            grids[others] = list(shared_grids(cells, others))
+        if one.others not in grids:
+            grids[one.others] = list(shared_grids(cells, one.others))
         half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
-        for models, own, correct, total in grids[others]:
+        for models, own, correct, total in grids[one.others]:
             try:
                 fits = fit_tables(own, correct, total, one.formula, one.family)
             except ValueError:  # a spline has too few values
                 numbers = [("not identified", 1, *[np.nan] * 4)] * len(models)
             else:
-                course = next((_lay_course(fit.spec, own, one.length) for fit in fits if fit.status == "ok"), None)
+                courses = (_lay_course(fit.spec, own) for fit in fits if fit.status == "ok" and not one.others)
+                course = next(courses, None)
                 points = [np.nan if course is None else _cross(course @ fit.coef - half) for fit in fits]
                 numbers = [(fit.status, len(fit.terms), fit.loglik, fit.aic, fit.bic, ecl50)
                            for fit, ecl50 in zip(fits, points, strict=True)]  # fmt: skip
@@ -127,12 +119,12 @@ def shared_grids(
         yield names.iloc[rows[:, 0]].reset_index(drop=True), own, correct[rows], total[rows]
 
 
-def _lay_course(spec: object, own: pd.DataFrame, length: str) -> np.ndarray | None:
+def _lay_course(spec: object, own: pd.DataFrame) -> np.ndarray | None:
     """Return the design along `_LENGTHS`, averaged over the levels of d; None where it has no values between levels."""
     levels = np.sort(own["d"].unique())
     mesh = pd.DataFrame({"N": np.repeat(_LENGTHS, len(levels)), "d": np.tile(levels, len(_LENGTHS))})
-    mesh = mesh.assign(rho=own["rho"].mean(), ratio_pct=100 * own["rho"].mean())
-    mesh = mesh.rename(columns={"N": length}) if length != "N" else mesh.assign(needles=mesh["rho"] * mesh["N"])
+    rho = own["rho"].mean()
+    mesh = mesh.assign(rho=rho, ratio_pct=100 * rho, needles=rho * mesh["N"])
     try:
         design = expand_design(mesh, spec)
     except ValueError:
@@ -168,8 +160,7 @@ def compare_specifications(
         tables = over_reconstructions(cells, lambda table: table)
         fits = pd.concat([fits, fit_specifications(tables, dict.fromkeys([specifications[0], *open_ones]))])
     limits = intervals[intervals["point"] == "ecl50"].set_index("model")[["profile_low", "profile_high"]].astype(float)
-    in_statements = [one.name for one in specifications if one.length == "N"]
-    each = _compare_each(fits, specifications[0].name, in_statements, limits)
+    each = _compare_each(fits, specifications[0].name, limits)
     given = each.index.get_level_values("reconstruction") == GIVEN
     fixed = each.index.get_level_values("specification").map(identified).to_numpy(bool)
     over = each[given == fixed].groupby("specification", sort=False)
@@ -179,12 +170,12 @@ def compare_specifications(
     return head.join([part.astype(float) for part in parts]).reset_index()
 
 
-def _compare_each(fits: pd.DataFrame, first: str, in_statements: list[str], limits: pd.DataFrame) -> pd.DataFrame:
+def _compare_each(fits: pd.DataFrame, first: str, limits: pd.DataFrame) -> pd.DataFrame:
     """Return `_COUNTED` and models, the number fitted, by specification and reconstruction."""
     paper, keys = fits[fits["specification"] == first], ["specification", "reconstruction"]
     both = fits.merge(paper, on=["reconstruction", "model"], suffixes=("", "_paper")).join(limits, on="model")
     pair = both[["ecl50", "ecl50_paper"]]
-    both[pair.columns] = pair = pair.where(pair.notna().all(axis=1) & both["specification"].isin(in_statements))
+    both[pair.columns] = pair = pair.where(pair.notna().all(axis=1))
     near = (pair > 1).all(axis=1) & np.isfinite(pair).all(axis=1)
     inside = both["ecl50"].between(both["profile_low"], both["profile_high"])
     daic, dbic = (both[name] - both[f"{name}_paper"] for name in ("aic", "bic"))
@@ -236,28 +227,3 @@ def _basis(own: pd.DataFrame, formula: str) -> np.ndarray:
     design = build_design(own, f"correct ~ {formula.partition('~')[2] or formula}")[0].to_numpy(float)
     left, values, _ = np.linalg.svd(design / np.abs(design).max(axis=0), full_matrices=False)
     return left[:, values > 1e-9 * values[0]]
-
-
-def fit_lapses(tables: pd.DataFrame) -> pd.DataFrame:
-    """Fit the paper's regression with a ceiling below one, the share of answers that are wrong at any load.
-
-    ``tables`` are cells by reconstruction. One row per model of each: reconstruction, model, ceiling (of those tried,
-    0.6 at least), daic (AIC less the paper's), p (likelihood ratio against a ceiling of one, which is at the edge: half
-    the chi-square tail), p_holm (over the models). Not identified.
-    """
-    parts = [pd.DataFrame(columns=["reconstruction", "model", "ceiling", "daic", "p"])]
-    for models, own, correct, total in shared_grids(tables):
-        x = build_design(own, QUADRATIC)[0].to_numpy(float)
-        if np.linalg.matrix_rank(x) < x.shape[1]:  # cells too few or too alike
-            continue
-        start, logliks = maximise_all(x, total, correct @ x)
-        tried = []
-        for ceiling in _CEILINGS:
-            found, values = maximise_counts(x, total, correct, start=start, ceiling=ceiling)
-            start = np.where(np.isfinite(found), found, start)
-            tried.append(np.nan_to_num(values, nan=-np.inf))
-        gain = 2 * np.maximum(np.max(tried, axis=0) - logliks, 0)
-        models = models.assign(ceiling=_CEILINGS[np.argmax(tried, axis=0)], daic=2 - gain, p=chi2.sf(gain, 1) / 2)
-        parts.append(models[np.isfinite(logliks)])
-    table = pd.concat(parts[1:] or parts, ignore_index=True)
-    return table.assign(p_holm=correct_within(table, ["reconstruction"]))

@@ -29,7 +29,7 @@ POWER = 0.8
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
-_TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "p_inside", "curvature", "slope_low", "slope_high"]
+_TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "curvature", "slope_low", "slope_high", "p_u"]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
@@ -175,33 +175,21 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
 
     One row per model: model, trough (fraction; of a maximum if curvature is negative), low, high (profile likelihood,
     infinite if unlimited), lowest (of the tested ratios, nominal, the one at which the fit is lowest), inside (whether
-    that is a stated one), p_inside (two-sided Wald test of the lowest of the stated tested ratios against the lowest of
-    the others), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u (Sasabuchi's
-    test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
+    that is a stated one), curvature (beta_rho2), slope_low, slope_high (log-odds per unit of rho at 5% and 95%), p_u
+    (Sasabuchi's test: the larger of the one-sided p-values of a fall at the low end and a rise at the high end).
     """
-    ratios, rows = cells["ratio_pct"].unique() / 100, []
-    within = (ratios >= stated[0]) & (ratios <= stated[1])
+    ratios, rows = np.sort(cells["ratio_pct"].unique()) / 100, []
     for one in fit_quadratics(cells):
         beta, covariance = one.fit.coef[3:], one.fit.covariance[3:, 3:]
         trough = -beta[0] / (2 * beta[1])
 
-        def along(linear: float, square: float, beta=beta, covariance=covariance) -> tuple[float, float]:
-            at = np.array([linear, square])
-            return at @ beta, np.sqrt(at @ covariance @ at)
-
         def statistic(rho: float, one=one) -> float:
             return one.loss(np.column_stack([one.x[:, :3], (one.x[:, 3] - rho) ** 2]))
 
-        step = along(1, 2 * trough)[1] / abs(2 * beta[1])
-        ends = _search(statistic, trough, step, _TROUGH_BOUNDS)
-        (slope_low, se_low), (slope_high, se_high) = (along(1, 2 * rho) for rho in _ENDS)
-        inside, outside = (
-            min(group, key=lambda rho: along(rho, rho**2)[0], default=np.nan)
-            for group in (ratios[within], ratios[~within])
-        )
-        difference, error = along(inside - outside, inside**2 - outside**2)
-        lowest, p_inside = outside if difference > 0 else inside, 2 * norm.sf(abs(difference) / error)
-        p_u = max(norm.cdf(slope_low / se_low), norm.sf(slope_high / se_high))
-        found = lowest, difference < 0, p_inside, beta[1], slope_low, slope_high, p_u
-        rows.append((one.model, trough, *ends, *found))
-    return pd.DataFrame(rows, columns=[*_TROUGHS, "p_u"])
+        at = np.array([[1, 2 * rho] for rho in (*_ENDS, trough)])
+        (low, high, _), errors = at @ beta, np.sqrt(((at @ covariance) * at).sum(axis=1))
+        ends = _search(statistic, trough, errors[2] / abs(2 * beta[1]), _TROUGH_BOUNDS)
+        lowest = ratios[np.argmin(beta[0] * ratios + beta[1] * ratios**2)]
+        p_u = max(norm.cdf(low / errors[0]), norm.sf(high / errors[1]))
+        rows.append((one.model, trough, *ends, lowest, stated[0] <= lowest <= stated[1], beta[1], low, high, p_u))
+    return pd.DataFrame(rows, columns=_TROUGHS)

@@ -28,13 +28,8 @@ def single(holds: object, evidence: str = "") -> Verdict:
 
 def each(holds: Iterable[object], what: str = "models") -> Verdict:
     """Judge "every X is Y": supported if it holds for all, in part if for some, not supported if for none."""
-    known, unknown = _known(holds)
-    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (f", {unknown} unknown" if unknown else "")
-    if not known:
-        return Verdict(UNKNOWN, evidence)
-    if not any(known):
-        return Verdict(NOT_SUPPORTED, evidence)
-    return Verdict(SUPPORTED if all(known) and not unknown else PARTLY, evidence)
+    holds = list(holds)
+    return counted(holds, len(holds), what)
 
 
 def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdict:
