@@ -22,6 +22,7 @@ _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 #: Chapters that are analyses; 04 to 15.
 ANALYSES = [
+    "03_scoring",
     "04_accuracy",
     "05_glm",
     "06_interactions",
