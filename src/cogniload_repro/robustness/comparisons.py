@@ -276,23 +276,22 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """Return whether accuracy falls more from the shortest to the longest N, or from the lowest to the highest d.
 
-    One row per model: model, fall_N, fall_d (accuracy, fractions), difference (fall_N - fall_d), se (from the fitted
-    accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), p (two-sided), p_holm.
+    One row per model: model, fall_N, fall_d (accuracy, fractions), se (of their difference, from the fitted
+    accuracies), range_N, range_d (change of the fitted log-odds between the ends of the load), difference (fall_N -
+    fall_d), p_holm (two-sided).
     """
     rows = []
     for one in fit_quadratics(cells):
-        weights = []
-        for load in (one.x[:, 2], one.x[:, 1]):
-            ends = [one.n * np.isclose(load, end) for end in (load.min(), load.max())]
-            weights.append(ends[0] / ends[0].sum() - ends[1] / ends[1].sum())
-        falls, apart = np.array(weights) @ (one.k / one.n), weights[0] - weights[1]
+        ends = [one.n * (load == end(load)) for load in (one.x[:, 2], one.x[:, 1]) for end in (np.min, np.max)]
+        low_N, high_N, low_d, high_d = (weights / weights.sum() for weights in ends)
+        falls, apart = (low_N - high_N, low_d - high_d), low_N - high_N - low_d + high_d
         se = np.sqrt(apart**2 @ (one.accuracy * (1 - one.accuracy) / one.n))
         ranges = np.abs(one.fit.coef[[2, 1]]) * np.ptp(one.x[:, [2, 1]], axis=0)
-        rows.append((one.model, *falls, falls[0] - falls[1], se, *ranges))
-    columns = ["model", "fall_N", "fall_d", "difference", "se", "range_N", "range_d"]
-    table = pd.DataFrame(rows, columns=columns)
-    p = 2 * norm.sf((table["difference"] / table["se"]).abs().astype(float))
-    return table.assign(p=p, p_holm=correct_holm(p))
+        rows.append((one.model, *(fall @ (one.k / one.n) for fall in falls), se, *ranges))
+    table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "se", "range_N", "range_d"])
+    difference = table["fall_N"] - table["fall_d"]
+    p_holm = correct_holm(2 * norm.sf((difference / table["se"]).abs().astype(float)))
+    return table.assign(difference=difference, p_holm=p_holm)
 
 
 def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:

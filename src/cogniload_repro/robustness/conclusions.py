@@ -262,14 +262,6 @@ def _d_by_n(a: Analyses) -> _Found:
     return word, {**facts, "pro": pro if z.z_low < 0 < z.z_high else ""}
 
 
-def _d_by_rho(a: Analyses) -> _Found:
-    return _in_models(a, "drho", lambda minus, plus: plus > minus)
-
-
-def _n_by_rho(a: Analyses) -> _Found:
-    return _in_models(a, "Nrho", lambda minus, plus: min(minus, plus) > 0)
-
-
 def _undetected(a: Analyses, term: str) -> _Found:
     """Judge that the leaders have no detectable product of loads, and whether their overflows decide it."""
     parts, survives = [], []
@@ -293,14 +285,6 @@ def _undetected(a: Analyses, term: str) -> _Found:
     tests = a.tests.loc[term].loc[list(LEADERS), "p_paper"]
     word = NOT_SUPPORTED if any(survives) else DEPENDS if survives else SUPPORTED
     return word, {"printed": " and ".join(map(_p, tests)), "found": "; ".join(parts) or "none"}
-
-
-def _d_by_n_leaders(a: Analyses) -> _Found:
-    return _undetected(a, "dN")
-
-
-def _d_by_rho_leaders(a: Analyses) -> _Found:
-    return _undetected(a, "drho")
 
 
 def _n_by_rho_gemini(a: Analyses) -> _Found:
@@ -333,24 +317,22 @@ def _overflows(a: Analyses) -> _Found:
 
 
 def _budget(a: Analyses) -> _Found:
-    at = a.cells[(a.cells["N"] == _LONGEST) & (a.cells["d"] == _HARDEST)].groupby("model")["total"].sum()
+    at = a.cells.query("N == @_LONGEST and d == @_HARDEST").groupby("model")["total"].sum()[list(LEADERS)]
     over = overflows.overflow_shares(a.cells, "d").pivot_table("ctx", "model", "d", "sum").loc[list(LEADERS)]
     tokens = load_table("tokens").set_index(["model", "N", "d"]).loc[(LEADERS[0], _LONGEST, _HARDEST)]
-    facts = {"gpt5": over.iloc[0, -1], "o3": over.iloc[1, -1], "easy": over.iloc[:, :3].to_numpy().sum()}
-    facts |= {
-        "asked": at[LEADERS[0]],
-        "asked_o3": at[LEADERS[1]],
-        "tokens": tokens["prompt_p90"] + tokens["output_p90"],
-    }
+    facts = {"gpt5": over.iloc[0, -1], "o3": over.iloc[1, -1], "asked": at.iloc[0], "asked_o3": at.iloc[1]}
+    facts |= {"easy": over.iloc[:, :3].to_numpy().sum(), "tokens": tokens["prompt_p90"] + tokens["output_p90"]}
     return single(over.iloc[:, -1].max() == 0).word, {**facts, "budget": _stated("C008")}
 
 
+_FOUND = (
+    _slopes, _dominant_load, _steepest, _larger_models, _leaders, _classes, _id50_range, _nt50_meaning, _narrow_range,
+    _u_shape, _trough, _appendix_a, _d_by_n, _n_by_rho_gemini, _lower_bound, _overflows, _budget,
+)  # fmt: skip
 #: What decides the statements of ``conclusions.csv``, by the name of the rule.
-RULES: dict[str, Callable[[Analyses], _Found]] = {
-    judge.__name__.removeprefix("_"): judge
-    for judge in (
-        _slopes, _dominant_load, _steepest, _larger_models, _leaders, _classes, _id50_range, _nt50_meaning,
-        _narrow_range, _u_shape, _trough, _appendix_a, _d_by_n, _d_by_n_leaders, _d_by_rho, _d_by_rho_leaders,
-        _n_by_rho, _n_by_rho_gemini, _lower_bound, _overflows, _budget,
-    )
-}  # fmt: skip
+RULES: dict[str, Callable[[Analyses], _Found]] = {judge.__name__[1:]: judge for judge in _FOUND} | {
+    "d_by_rho": lambda a: _in_models(a, "drho", lambda minus, plus: plus > minus),
+    "n_by_rho": lambda a: _in_models(a, "Nrho", lambda minus, plus: min(minus, plus) > 0),
+    "d_by_n_leaders": lambda a: _undetected(a, "dN"),
+    "d_by_rho_leaders": lambda a: _undetected(a, "drho"),
+}

@@ -191,12 +191,9 @@ def _compare_each(fits: pd.DataFrame, first: str, limits: pd.DataFrame) -> pd.Da
 
 def format_spans(summary: pd.DataFrame, column: str, decimals: int) -> list[str]:
     """Return a column of `compare_specifications` as text, with its range where it has one."""
-    text = []
-    for row in summary.to_dict("records"):
-        value, *ends = (f"{row[name]:,.{decimals}f}" for name in (column, f"{column}_p10", f"{column}_p90"))
-        span = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
-        text.append("--" if np.isnan(row[column]) else value + span)
-    return text
+    columns = summary[[column, f"{column}_p10", f"{column}_p90"]].map(f"{{:,.{decimals}f}}".format).to_numpy()
+    return ["--" if value == "nan" else value if low == high else f"{value} ({low} to {high})"
+            for value, low, high in columns]  # fmt: skip
 
 
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:

@@ -94,10 +94,9 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per model and point: model, point, se (of the decimal logarithm for ecl50), estimate, profile_low and
-        profile_high (of level 1 - `published.ALPHA`), and identified (whether the printed tables fix them; false for
-        reconstructed counts of a part of the grid, whose numbers are those of the table given, with a range in
-        `fits.capacity_points`). ECL50 in statements, NT50 as a fraction, ID50 in units of d; NaN where the point does
-        not exist, infinite where the likelihood sets no limit (for NT50: none inside [0, 1]).
+        profile_high (of level 1 - `published.ALPHA`), and identified (whether the printed tables fix them). ECL50 in
+        statements, NT50 as a fraction, ID50 in units of d; NaN where the point does not exist, infinite where the
+        likelihood sets no limit (for NT50: none inside [0, 1]).
 
     Examples
     --------
