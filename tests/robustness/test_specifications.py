@@ -119,6 +119,7 @@ def test_a_readers_specification_is_the_last_row():
         ("correct ~ d * N + rho", "probit"),
         ("correct ~ bs(rho, df=4) + np.log(d) + needles", "logit"),
         ("correct ~ d + N + log10_N + C(N)", "logit"),
+        ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
         ("correct ~ d + rho", "quasi-binomial"),
     ):
         chosen = (SPECIFICATIONS[0], Specification("yours", formula, family))
@@ -127,24 +128,6 @@ def test_a_readers_specification_is_the_last_row():
         summary = compare_specifications(drawn_cells(0, 1), capacity_intervals(QWQ), chosen)
         assert summary["specification"].tolist() == ["paper", "yours"]
     assert np.isnan(summary["daic"].iloc[1])
-
-
-def test_summaries_stand_without_any_fit():
-    """A model without errors has a status and no numbers; where no model has a fit the table counts none."""
-    perfect = QWQ.assign(correct=QWQ["total"])
-    row = fit_specifications(perfect, SPECIFICATIONS[:1]).iloc[0]
-    assert row["status"] == "separation"
-    assert np.isnan(row["aic"])
-    assert (compare_specifications(perfect, capacity_intervals(perfect))["models"] == 0).all()
-
-
-def test_a_regression_on_tokens_has_no_point_in_statements():
-    """On prompt tokens proportional to N the likelihood is that of N; ECL50 is of loads alone."""
-    one = Specification("yours", "correct ~ d + np.log10(prompt_mean) + rho + I(rho**2)")
-    chosen = [BY_NAME["paper"], one]
-    table = fit_specifications(QWQ.assign(prompt_mean=40.0 * QWQ["N"]), chosen).set_index("specification")
-    assert table.loc["yours", "aic"] == pytest.approx(table.loc["paper", "aic"])
-    assert np.isnan(table.loc["yours", "ecl50"])
 
 
 def test_models_with_other_shares_are_fitted_to_their_own():

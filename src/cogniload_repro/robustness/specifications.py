@@ -79,7 +79,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
     grids: dict[frozenset[str], list[tuple]] = {}
     for one in specifications:
         if one.others not in grids:
-            grids[one.others] = list(shared_grids(cells, one.others))
+            grids[one.others] = list(shared_grids(cells, one.others & set(cells)))
         half = np.log(np.log(2)) if one.family == "cloglog" else 0.0
         for models, own, correct, total in grids[one.others]:
             try:
