@@ -122,9 +122,9 @@ def test_a_readers_specification_is_the_last_row():
         ("correct ~ d + np.log10(prompt_mean) + rho", "logit"),
         ("correct ~ d + rho", "quasi-binomial"),
     ):
-        chosen = (SPECIFICATIONS[0], Specification("yours", formula, family))
-        status = fit_specifications(QWQ, chosen).set_index("specification").loc["yours", "status"]
-        assert status == fit_glm(QWQ, formula, family).status
+        chosen, cells = (SPECIFICATIONS[0], Specification("yours", formula, family)), QWQ.assign(prompt_mean=40.0)
+        status = fit_specifications(cells, chosen).set_index("specification").loc["yours", "status"]
+        assert status == fit_glm(cells, formula, family).status
         summary = compare_specifications(drawn_cells(0, 1), capacity_intervals(QWQ), chosen)
         assert summary["specification"].tolist() == ["paper", "yours"]
     assert np.isnan(summary["daic"].iloc[1])
