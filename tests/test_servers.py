@@ -97,27 +97,3 @@ def test_two_hundred_puzzles_survive_server_and_evaluation(tmp_path):
     eta = quadratic.x @ np.array(CURVE)
     true = float(quadratic.k @ eta - quadratic.n @ np.logaddexp(0, eta))
     assert 2 * (quadratic.fit.loglik - true) < chi2.ppf(0.99, 5)
-
-
-@pytest.mark.slow
-def test_a_killed_evaluation_is_recovered_and_goes_on(tmp_path):
-    """After SIGKILL, `inspect log recover` and `eval-retry` finish it; nothing that was kept is asked again."""
-    server = Server()
-    start_with = ("eval", "cogniload_repro/cogniload", "--model", "openai-api/local/solver")
-    process = start(tmp_path, server.port, *start_with, "-T", f"grid={GRID}", "-T", "per_cell=3", "-T", "seed=11")
-    wait_for(lambda: len(server.answered) >= 60, process, 300)
-    process.kill()
-    process.wait(60)
-    assert subprocess.run([*INSPECT, "log", "recover", str(newest(tmp_path))], cwd=tmp_path).returncode == 0
-    (recovered,) = (tmp_path / "logs").glob("*-recovered.eval")
-    kept = {sample.id: key_of(sample.input) for sample in read_eval_log(str(recovered)).samples if sample.scores}
-    assert 20 <= len(kept) < 120
-    before = Counter(server.answered)
-    process = start(tmp_path, server.port, "eval-retry", str(recovered))
-    assert process.wait(300) == 0
-    server.stop()
-    log = read_eval_log(str(newest(tmp_path)))
-    assert log.status == "success"
-    assert len({sample.id for sample in log.samples}) == len(log.samples) == 120
-    after = Counter(server.answered)
-    assert all(after[key] == before[key] for key in kept.values())

@@ -163,14 +163,6 @@ def test_without_the_package_the_task_says_what_to_install(task, monkeypatch):
     assert "pip install PATH-OF-CHECKOUT" in (task / "cogniload.yaml").read_text("utf-8")
 
 
-@pytest.mark.parametrize("option", [("--perturb", "not_not"), ("--overload", "2")])
-def test_a_table_holds_no_prompts(tmp_path, option):
-    """A condition needs a format with prompts; nothing is written."""
-    done = run("puzzles", *SMALL, *option, "--out", tmp_path / "set")
-    assert (done.exit_code, "holds no prompts" in done.output) == (2, True)
-    assert not (tmp_path / "set").exists()
-
-
 def test_whatever_makes_answers_incomparable_raises_the_version():
     """Prompts, draws and verdicts of a sample of puzzles are those of this comparability version.
 

@@ -64,10 +64,10 @@ def _find_name(name: str, known: Collection[str]) -> str:
     """Return the full name of a model that is given by its full or short name, in any case."""
     from cogniload_repro.models import BY_NAME
 
-    full = {one.lower(): one for one in known} | {BY_NAME[one].label.lower(): one for one in known if one in BY_NAME}
-    if name in known or name.lower() in full:
-        return name if name in known else full[name.lower()]
-    raise ValueError(f"no model {name} in the cells, which have: {', '.join(known)} (`make score` adds a new one)")
+    full = {BY_NAME[one].label.lower(): one for one in known if one in BY_NAME} | {one.lower(): one for one in known}
+    if name.lower() not in full:
+        raise ValueError(f"no model {name} in the cells, which have: {', '.join(known)} (`make score` adds a new one)")
+    return name if name in known else full[name.lower()]
 
 
 def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
@@ -91,32 +91,31 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.published import CONFIDENCE
     from cogniload_repro.puzzles.baselines import baselines
     from cogniload_repro.robustness.comparisons import compare_answers, judge
     from cogniload_repro.robustness.shortcut import shortcut_use
     from cogniload_repro.storage import partition_path, read_metadata
 
     paths = {name: partition_path(build / "scores", name) for name in (first, second)}
-    real = [name for name, path in paths.items() if path.exists()]
-    real = [name for name in real if read_metadata(paths[name]).get("provenance") == "imported"]
-    for name in [one for one in paths if one not in real]:
-        yield f"{name} has no real answers here, so none are paired and its use of the last clause is unknown."
+    real = [name for name, path in paths.items()
+            if path.exists() and read_metadata(path).get("provenance") == "imported"]  # fmt: skip
+    yield from (f"{name} has no real answers here: none are paired." for name in paths if name not in real)
     scores = [pd.read_parquet(paths[name]) for name in real]
     for one in shortcut_use(pd.concat(scores), baselines(build / "puzzles.parquet")).itertuples() if scores else ():
         yield (
             f"{one.model}: accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong; "
-            f"within cells, {_interval(one, CONFIDENCE)}"
+            f"within cells, {_interval(one)}"
         )
     if len(scores) == 2:
         answers = [frame.set_index("name")["correct"] for frame in scores]
         counts, found = compare_answers(answers[0], answers[1], margin)
         said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
         yield f"{counts.sum():,} puzzles answered by both: {said}"
-        judged = judge(found.p, found.p_equivalence)
-        yield f"{_interval(found, CONFIDENCE)}, McNemar p = {found.p:.2g}: {judged}"
+        yield f"{_interval(found)}, McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
 
 
-def _interval(found: Any, level: str) -> str:
+def _interval(found: Any) -> str:
+    from cogniload_repro.published import CONFIDENCE
+
     low, high = 100 * found.ci_low, 100 * found.ci_high
-    return f"difference {100 * found.difference:+.1f} points ({level}: {low:+.1f} to {high:+.1f})"
+    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {low:+.1f} to {high:+.1f})"

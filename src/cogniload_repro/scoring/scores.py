@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
@@ -128,20 +126,17 @@ def count_changes(outputs_dir: str | Path, puzzles_path: str | Path, sample: int
     Index scorer; columns responses, changed, right_to_wrong, wrong_to_right. Of each file of the folder of outputs,
     only the first responses are read if ``sample`` says how many.
     """
-    questions = read_questions(puzzles_path)
-    names = ["responses", "changed", "right_to_wrong", "wrong_to_right"]
-    changes = pd.DataFrame(0, pd.Index(OTHER_SCORERS, name="scorer"), names)
+    questions, buckets = read_questions(puzzles_path), []
     for path in sorted(Path(outputs_dir).glob("*.parquet")):
-        rows = (row for batch in read_batches(path) for row in batch.to_pylist())
-        buckets: Counter[tuple[str, ...]] = Counter()
-        for row in islice(rows, sample):
+        for row in islice((row for batch in read_batches(path) for row in batch.to_pylist()), sample):
             asked = find_question(questions, row["model"], row["name"]).question
-            buckets[tuple(score_by_all(row["response"], asked, row["prompt_tokens"], row["response_tokens"]))] += 1
-        for (default, *others), count in buckets.items():
-            for name, bucket in zip(OTHER_SCORERS, others, strict=True):
-                was, becomes = default in CORRECT_BUCKETS, bucket in CORRECT_BUCKETS
-                changes.loc[name] += count * np.array([1, bucket != default, was > becomes, was < becomes])
-    return changes
+            buckets.append(score_by_all(row["response"], asked, row["prompt_tokens"], row["response_tokens"]))
+    ways = pd.DataFrame(buckets, columns=["pseudocode", *OTHER_SCORERS])
+    right = ways.isin(CORRECT_BUCKETS)
+    was = right["pseudocode"]
+    changes = {"responses": len(ways), "changed": ways.ne(ways["pseudocode"], axis=0).sum()}
+    changes |= {"right_to_wrong": (~right)[was].sum(), "wrong_to_right": right[~was].sum()}
+    return pd.DataFrame(changes).loc[list(OTHER_SCORERS)].rename_axis("scorer")
 
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
