@@ -5,6 +5,7 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -63,8 +64,8 @@ def read_json_lines(path: Path) -> Iterator[Entry]:
 def read_lines(path: Path) -> Iterator[bytes | Refusal]:
     """Yield the lines of a file, gzip'd or not; one that is too long is refused, and passed over in bounded memory."""
     with open_stream(path) as file:
-        while line := file.readline(ROW_BYTES):
-            if path.suffix == ".gz":
+        for number, line in enumerate(iter(partial(file.readline, ROW_BYTES), b"")):
+            if path.suffix == ".gz" and number % 1024 == 0:
                 check_size(path.name, file.tell())
             if len(line) < ROW_BYTES or line.endswith(b"\n"):
                 yield line

@@ -55,6 +55,7 @@ def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
     assert refusals(write_packed(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [
         (0, "unreadable file")
     ]
+    assert refusals(write_packed(tmp_path / "o.csv", b"model,na\rme\n")) == [(0, "unreadable file")]
     assert refusals(write_packed(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
 
 

@@ -66,7 +66,9 @@ def download_outputs(
         for step in ("outputs", "added"):
             write_parameters(build, step, parameters)
         (build / "outputs" / ".made").touch()
-    say("Outputs: " + " + ".join(f"{one['source']} ({len(one['models']):,} models)" for one in read_sources(build)))
+    brought = {one["source"]: one["models"] for one in read_sources(build)}
+    counted = [f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own) for source, own in brought.items()]
+    say(f"Outputs: {' + '.join(counted)}")
 
 
 def read_sources(build: Path) -> list[dict]:

@@ -38,7 +38,7 @@ UNFINISHED_LOG = "unfinished log"  # it is refused beside its samples, which are
 COMPARABILITY = 1
 
 _BATCH_ROWS = 16
-_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, pa.ArrowException)
+_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error, zipfile.BadZipFile, pa.ArrowException)
 # files of one run of the harness end in the same date
 _HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz)?")
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
