@@ -262,15 +262,11 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     """
     models = list(pd.concat([pairs["first"], pairs["second"]]).unique())  # best first
     open_pairs = set(pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(index=False, name=None))
-    runs, stop = [], 0
-    for start in range(len(models)):
-        end = start + 1
-        while end < len(models) and all((other, models[end]) in open_pairs for other in models[start:end]):
-            end += 1
-        if end > max(start + 1, stop):
-            runs.append(tuple(models[start:end]))
-            stop = end
-    return runs
+    ends = [
+        max(end for end in range(start + 1, len(models) + 1) if set(combinations(models[start:end], 2)) <= open_pairs)
+        for start in range(len(models))
+    ]
+    return [tuple(models[start:end]) for start, end in enumerate(ends) if end > max(start + 1, *ends[:start], 0)]
 
 
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:

@@ -175,14 +175,12 @@ def _classes(a: Analyses) -> _Found:
     upper, lower = (pairs[side].map(TIER_OF).map(order.index, na_action="ignore") for side in ("first", "second"))
     tied = ~(pairs["p_holm"] <= ALPHA)
     overlaps = ((upper > lower) | ((upper < lower) & tied)).sum()  # the first of a pair is the better
-    beside = pd.concat([pairs["first"][tied & upper.isna() & lower.notna()],
-                        pairs["second"][tied & upper.notna() & lower.isna()]]).nunique()  # fmt: skip
     ecl50 = np.log(a.points("ecl50")["estimate"])
     inside = {tier: np.diff(np.sort(ecl50[list(models)])).max() for tier, models in TIERS.items() if tier != "low"}
     between = [ecl50[list(TIERS[up])].min() - ecl50[list(TIERS[down])].max() for up, down in pairwise(order)]
-    facts = {"within": np.exp(inside["frontier"]), "between": np.exp(between[0]), "beside": beside, **a.guessing}
+    facts = {"within": np.exp(inside["frontier"]), "between": np.exp(between[0]), **a.guessing}
     facts |= {"separate": f"All but {overlaps} pairs" if overlaps else "All pairs"}
-    return each([not overlaps, between[0] > max(inside.values())]).word, facts | {"others": len(BY_NAME) - len(TIER_OF)}
+    return each([not overlaps, between[0] > max(inside.values())]).word, facts
 
 
 def _id50_range(a: Analyses) -> _Found:
