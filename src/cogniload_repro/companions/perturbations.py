@@ -60,7 +60,7 @@ def _swap_opposites(text: str) -> str:
 def _wrap_terms(text: str) -> str:
     """Wrap every third term, as "3(term)", with heads from 2 to 9 in turn."""
     heads = cycle("23456789")
-    return _remap(text, lambda terms: [t if place % 3 else f"{next(heads)}({t})" for place, t in enumerate(terms)])
+    return _remap(text, lambda terms: [t if index % 3 else f"{next(heads)}({t})" for index, t in enumerate(terms)])
 
 
 def _remap(text: str, rename: Callable[[list[str]], list[str]]) -> str:
@@ -106,7 +106,7 @@ def _restore_lines(text: str) -> str:
     """Return problem A: its segments up to the first of fewer than 60 symbols."""
     lines = text.split("\n")
     segments = [line.removeprefix(_TAGS[0]) for line in lines[0::2]]
-    end = next((place for place, segment in enumerate(segments) if len(segment) < _SEGMENT_SYMBOLS), None)
+    end = next((index for index, segment in enumerate(segments) if len(segment) < _SEGMENT_SYMBOLS), None)
     if end is None or not all(line.startswith(tag) for line, tag in zip(lines, cycle(_TAGS), strict=False)):
         raise ValueError(
             f"lines must begin with {_TAGS[0]!r} and {_TAGS[1]!r} in turn, and problem A ends in one of fewer than "
@@ -183,7 +183,7 @@ def _perimeter(rows: int, columns: int) -> list[tuple[int, int]]:
 
 def _snake(rows: int, columns: int) -> list[tuple[int, int]]:
     """Go through the rows: the first forwards, the second backwards, and so on."""
-    return [(row, columns - 1 - place if row % 2 else place) for row in range(rows) for place in range(columns)]
+    return [(row, columns - 1 - at if row % 2 else at) for row in range(rows) for at in range(columns)]
 
 
 def _vertical_snake(rows: int, columns: int) -> list[tuple[int, int]]:

@@ -72,10 +72,10 @@ def boxed_answers(response: str) -> Iterator[str]:
     r"""Yield what stands in each ``\boxed{}``, in order, braces within it matched; a box left open is none."""
     for part in response.split("\\boxed{")[1:]:
         depth = 1
-        for place, symbol in enumerate(part):
+        for index, symbol in enumerate(part):
             depth += (symbol == "{") - (symbol == "}")
             if not depth:
-                yield part[:place]
+                yield part[:index]
                 break
 
 

@@ -65,7 +65,7 @@ def critical_load(answers: pd.DataFrame) -> pd.DataFrame:
 
 def _draw_state(size: int, rng: np.random.Generator) -> Probe:
     values, asked = rng.integers(1000, size=size), int(rng.integers(size))
-    state = ", ".join(f"R{place}={value:03}" for place, value in enumerate(values, 1))
+    state = ", ".join(f"R{index}={value:03}" for index, value in enumerate(values, 1))
     prompt = f"The current state has {size} registers of three digits each: {state}. Which value is in R{asked + 1}?"
     return Probe(f"{prompt} {_ANSWER.format('...')}", (int(values[asked]),))
 

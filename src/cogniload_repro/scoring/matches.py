@@ -17,7 +17,7 @@ BOUNDARIES = ' ["*_{('
 
 
 def is_mentioned(value: str, sentence: str) -> bool:
-    """Tell whether a sentence gives the value in one of its spellings (CheckCorrectAnswer, Algorithm 3)."""
+    """Return whether a sentence gives the value in one of its spellings (CheckCorrectAnswer, Algorithm 3)."""
     if value in SPELLINGS:
         return any(_find_spelling(spelling, sentence) >= 0 for spelling in SPELLINGS[value])
     return value in sentence and _find_spelling(value, sentence) >= 0
@@ -33,7 +33,7 @@ def find_mention(value: str, sentence: str) -> tuple[int, int] | None:
 
 
 def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_mention: bool = False) -> bool:
-    """Tell whether another value of the domain speaks against the gold one (AltFlag, Algorithm 3).
+    """Return whether another value of the domain speaks against the gold one (AltFlag, Algorithm 3).
 
     Where the gold value occurs as well, the flag stays only if an alternative encloses its last occurrence
     ("non-fiction" around "fiction"). With ``last_mention`` it also stands or falls with which value is mentioned last
@@ -68,7 +68,7 @@ def _find_spelling(spelling: str, sentence: str) -> int:
 
 
 def _is_enclosed(start: int, sentence: str, domain: Sequence[str], gold: str) -> bool:
-    """Tell whether an alternative's last occurrence covers the gold one's, which starts there."""
+    """Return whether an alternative's last occurrence covers the gold one's, which starts there."""
     if "\n".join(domain).lower().count(gold.lower()) == domain.count(gold):
         return False  # no alternative contains the gold value: nearly always so, and told at once
     for value in find_alternatives(domain, gold):

@@ -30,10 +30,10 @@ from cogniload_repro.scoring.verdict import (
     Question,
     ScorerRules,
     Verdict,
+    find_bucket,
     find_scorer,
     find_verdict,
     is_unsure,
-    judge,
 )
 from cogniload_repro.storage import UNFINISHED, open_parquet, read_metadata, remove_parts, table_writer
 
@@ -46,14 +46,14 @@ OTHER_SCORERS = tuple(name for name, rules in SCORERS.items() if rules not in (P
 _BATCH_ROWS, _BATCH_BYTES, _BATCHES_A_GROUP = 256, 16_000_000, 64
 # A task is as many row groups of a file as have this many bytes or rows.
 _TASK_BYTES, _TASK_ROWS = 64_000_000, 50_000
-_PLACE = ("N", "d", "ratio_pct", "rho")
+_CELL = ("N", "d", "ratio_pct", "rho")
 _REMEDY = "give all workers the same folder and the same version of this package, then run again"
 
 
 class Asked(NamedTuple):
     """A puzzle's cell, N, d, ratio_pct and rho, and what the scorer needs to know of it."""
 
-    place: tuple[int, int, float, float]
+    cell: tuple[int, int, float, float]
     question: Question
 
 
@@ -117,7 +117,7 @@ def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> P
 
 def score_by_all(response: str, question: Question, *tokens: int | None) -> list[str]:
     """Return the bucket of a response by the default scorer, then by each of `OTHER_SCORERS`."""
-    return [judge(response, question, SCORERS[name], *tokens)[0] for name in ("pseudocode", *OTHER_SCORERS)]
+    return [find_bucket(response, question, SCORERS[name], *tokens)[0] for name in ("pseudocode", *OTHER_SCORERS)]
 
 
 def count_changes(outputs_dir: str | Path, puzzles_path: str | Path, sample: int | None = None) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def count_changes(outputs_dir: str | Path, puzzles_path: str | Path, sample: int
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
     """Return what the scorer needs to know of each puzzle of a table, by name."""
-    columns = ["name", *_PLACE, "poi", "gold", "domain", "category"]
+    columns = ["name", *_CELL, "poi", "gold", "domain", "category"]
     with open_parquet(puzzles_path) as file:
         rows = zip(*file.read(columns=columns).to_pydict().values(), strict=True)
     return {name: Asked(tuple(row[:4]), Question(*row[4:])) for name, *row in rows}
@@ -219,14 +219,14 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: S
     responses = (text.as_py() for text in batch.column("response"))  # one at a time: all at once take twice as long
     rows = []
     for response, model, name, prompt, spent, stopped in zip(responses, *columns, strict=True):
-        place, question = find_question(questions, model, name)
+        cell, question = find_question(questions, model, name)
         try:
             verdict = find_verdict(response, question, prompt, spent, rules)
             answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
-            alone = correct and judge(answer or "", question, ANSWER_ONLY, prompt, spent)[0] in CORRECT_BUCKETS
+            alone = correct and find_bucket(answer or "", question, ANSWER_ONLY, prompt, spent)[0] in CORRECT_BUCKETS
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
-        head = model, name, *place, verdict.bucket, correct, prompt, spent
+        head = model, name, *cell, verdict.bucket, correct, prompt, spent
         rows.append((*head, _clip(verdict), verdict.answer, stopped, answer is None, alone, is_unsure(answer or "")))
     return pa.RecordBatch.from_pydict(dict(zip(SCORES.names, zip(*rows, strict=True), strict=True)), SCORES)
 

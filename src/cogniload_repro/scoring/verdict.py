@@ -201,7 +201,7 @@ def find_verdict(
     rules: ScorerRules = PSEUDOCODE,
 ) -> Verdict:
     """Return the verdict on a question whose types are known."""
-    bucket, window = judge(response, question, rules, prompt_tokens, response_tokens)
+    bucket, window = find_bucket(response, question, rules, prompt_tokens, response_tokens)
     if bucket in (CONTEXT_BUCKET, OTHER_BUCKET):
         return Verdict(bucket, window, "")
     values = [question.gold] if bucket in CORRECT_BUCKETS else find_alternatives(question.domain, question.gold)
@@ -210,19 +210,19 @@ def find_verdict(
 
 
 def exceeds_budget(prompt_tokens: int | None, response_tokens: int | None) -> bool:
-    """Tell whether prompt and response fill the context (Appendix D.3); never, where a count is unknown."""
+    """Return whether prompt and response fill the context (Appendix D.3); never, where a count is unknown."""
     if prompt_tokens is None or response_tokens is None:
         return False
     return prompt_tokens + response_tokens + RESERVED_TOKENS >= CONTEXT_TOKENS
 
 
 def is_unsure(answer: str) -> bool:
-    """Tell whether the last sentence of a text says in words that the answer is not known; a hint, no verdict."""
+    """Return whether the last sentence of a text says in words that the answer is not known; a hint, no verdict."""
     last = take_last_sentence(answer.rstrip("\n").rpartition("\n")[2])
     return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
 
 
-def judge(
+def find_bucket(
     response: str,
     question: Question,
     rules: ScorerRules = PSEUDOCODE,
