@@ -12,24 +12,7 @@ VENV ?= .venv
 PYTHON ?= python3
 # SOURCE, ADD, MAX_REJECTED, SCORER, FORMULA, FAMILY and MODELS take the place of those of params.yaml for one call.
 
-# ---- checked as they stand, before make expands them or a shell reads them ---------------------------------------------
-digits = $(subst 9,,$(subst 8,,$(subst 7,,$(subst 6,,$(subst 5,,$(1))))))
-not_digits = $(call digits,$(subst 4,,$(subst 3,,$(subst 2,,$(subst 1,,$(subst 0,,$(1)))))))
-ifeq ($(filter file,$(origin GRID)),)
-ifneq ($(filter-out paper mini,$(value GRID))$(words $(value GRID)),1)
-$(error GRID is '$(value GRID)'; choose GRID=paper or GRID=mini)
-endif
-endif
-ifeq ($(filter file,$(origin JOBS)),)
-ifneq ($(words $(value JOBS))$(call not_digits,$(value JOBS)),1)
-$(error JOBS is '$(value JOBS)'; give the number of processes)
-endif
-endif
-# what make or a shell would read into the name of a folder
-unsafe := ; & | < > ' " ` * ? \ $$ ! ~ { } ( ) [ ] \# : %
-ifneq ($(word 2,$(value VENV))$(strip $(foreach sign,$(unsafe),$(findstring $(sign),$(value VENV)))),)
-$(error VENV is '$(value VENV)'; choose a folder without blanks and signs of the shell in its name)
-endif
+$(if $(filter paper mini,$(GRID)),,$(error GRID is '$(GRID)'; choose GRID=paper or GRID=mini))
 $(foreach name,source add max_rejected scorer formula family models grid jobs venv,\
 	$(if $(filter command,$(origin $(name))),$(error $(name)=... is not known; names of variables are in capitals)))
 
@@ -140,7 +123,8 @@ lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
-# These targets write the parameters that have changed to $(BUILD)/params, and follow the rules below with the folder locked.
+# These targets follow the rules below with the folder locked; $(BUILD)/params has what each step was made with, and
+# counts as new where params.yaml or the call says something else.
 chain = @$(COGNILOAD) prepare $(1) --grid $(GRID) --build "$(BUILD)" -- $(MAKE) -f Makefile --no-print-directory MAKEFLAGS= \
 	GRID=$(GRID) JOBS=$(JOBS) VENV=$(VENV) PYTHON="$(PYTHON)" $(2)
 
@@ -166,11 +150,11 @@ PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_
 PARAMS := $(BUILD)/params
 
 # the paper's part is kept where only the added sources have changed
-$(BUILD)/outputs/.made: $(PARAMS)/outputs.yaml $(PARAMS)/added.yaml $(call modules,puzzles outputs scoring reconstruction) \
+$(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(PARAMS)/added.json $(call modules,puzzles outputs scoring reconstruction) \
 		$(STATISTICS) $(SRC)/commands/outputs.py $(PUBLISHED)
-	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.yaml,$?),,--only-added)
+	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.json,$?),,--only-added)
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.yaml $(call modules,scoring)
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv
@@ -178,7 +162,7 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustne
 	$(COGNILOAD) fit --build "$(BUILD)"
 
 # in one command, side by side; where nothing but a notebook's own code or text is new, no other one is run
-$(BUILD)/notebooks/.made: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.yaml $(wildcard notebooks/*.ipynb) \
+$(BUILD)/notebooks/.made: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) \
 		$(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
 	$(COGNILOAD) run-notebooks $(HERE) $(if $(filter-out notebooks/% $(PARAMS)/%,$?),--all)
 

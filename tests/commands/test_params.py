@@ -1,7 +1,5 @@
 """The parameters of a build: of params.yaml, of one call, and those that its steps were made with."""
 
-import os
-
 import pytest
 import yaml
 from harness import ask
@@ -12,7 +10,6 @@ from cogniload_repro.commands.params import (
     describe_changes,
     made_with,
     read_parameters,
-    refusing,
     write_parameters,
 )
 
@@ -59,7 +56,7 @@ def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(fol
         ("max_rejected: true", "must be a whole number"),
         ("formula: [d]", "formula must be a text"),
         ("add: {a: 1}", "add must be a list of texts"),
-        ('add: "\'"', 'add is "\'"'),
+        ('add: "\'"', "No closing quotation"),
     ],
 )
 def test_what_is_not_a_parameter_is_a_sentence(folder, text, complaint):
@@ -87,27 +84,6 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     write_parameters(build, "outputs", parameters)
     changed = [path.stem for path, time in zip(files, times, strict=True) if path.stat().st_mtime_ns != time]
     assert changed == ["outputs"]
-
-
-def test_a_refused_source_gives_the_one_before_back(folder):
-    """With its file's time; after an accepted one nothing is left of it."""
-    build = folder / "build"
-    file = build / "params" / "outputs.yaml"
-    write_parameters(build, "outputs", Parameters())
-    os.utime(file, (1, 1))
-
-    def change(*, refuse):
-        with refusing(build):
-            write_parameters(build, "outputs", Parameters(source=str(folder / "a b.jsonl")))
-            if refuse:
-                raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        change(refuse=True)
-    assert (made_with(build), file.stat().st_mtime) == (Parameters(), 1)
-    change(refuse=False)
-    assert made_with(build).source.endswith("a b.jsonl")
-    assert list(file.parent.iterdir()) == [file]
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     place = scores.scores_folder(build, scorer := scorer or parameters.scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
+        if place == build and (build / "outputs").is_dir():
+            write_parameters(build, "scores", parameters)
         with open_executor(jobs, scheduler) as executor:
             scores.score_dataset(build / "outputs", build / "puzzles.parquet", place / "scores", executor, rule)
         frame = cells.write_cells(place / "scores", place / "cells.parquet")
-        if place == build:
-            write_parameters(build, "scores", parameters)
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
     say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != Parameters.scorer else ""))
     say(print_scores(cells.read_summary(place / "scores", "endings")))

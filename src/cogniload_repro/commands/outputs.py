@@ -17,10 +17,9 @@ from cogniload_repro.commands.params import (
     RECONSTRUCTED,
     Parameters,
     check_source,
+    is_made_with,
     label_of,
-    made_with,
     read_parameters,
-    refusing,
     write_parameters,
 )
 from cogniload_repro.files import locked, write_whole
@@ -41,7 +40,7 @@ _SOURCES = "sources.json"
     required=False,
 )
 @click.option("--add", multiple=True, help="Another source, whose models stand beside those (may be repeated).")
-@click.option("--grid", help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; by default as before.")
+@click.option("--grid", help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.")
 @click.option("--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source.")
 @click.option("--only-added", is_flag=True, help="Keep the main source's outputs as they are.")
 @takes(*READ_AS, BUILD, JOBS)
@@ -50,12 +49,9 @@ def download_outputs(
     build: Path, jobs: int, **read_as: str | None,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    if (build / "params").is_dir():
-        before = made_with(build)
-        grid, source = grid or before.grid, source or (before.source if only_added else None)
     parameters = read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
-    with locked(build), refusing(build):
-        if again := not (only_added and (build / _MAIN / _SOURCES).is_file()):
+    with locked(build):
+        if again := not (only_added and is_made_with(build / _MAIN, "outputs", parameters)):
             _make_main(build, parameters, jobs, read_as)
         try:
             _put_together(build, parameters, jobs, {} if again else read_as)
@@ -63,8 +59,6 @@ def download_outputs(
             if again:
                 shutil.rmtree(build / _MAIN)  # it is not that of the outputs, which stay
             raise
-        for step in ("outputs", "added"):
-            write_parameters(build, step, parameters)
         (build / "outputs" / ".made").touch()
     brought = {one["source"]: one["models"] for one in read_sources(build)}
     counted = [f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own) for source, own in brought.items()]
@@ -106,6 +100,7 @@ def _make_main(build: Path, parameters: Parameters, jobs: int, read_as: Mapping[
             settings = _import(parameters.source, stage, build, parameters, jobs, read_as)
         held = {"source": label_of(parameters.source), "models": sorted(_models(stage)), "settings": settings}
         write_whole(stage / _SOURCES, json.dumps([held], indent=1) + "\n")
+        write_parameters(stage, "outputs", parameters)
         shutil.rmtree(main, ignore_errors=True)
         stage.rename(main)
 
@@ -129,6 +124,7 @@ def _put_together(build: Path, parameters: Parameters, jobs: int, read_as: Mappi
         if len(tables) > 1:
             write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
         write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
+        write_parameters(stage, "added", parameters)
         _take_places(stage, build)
 
 
@@ -185,7 +181,9 @@ def _take_places(stage: Path, build: Path) -> None:
 
     mark = build / "outputs" / UNFINISHED
     write_whole(mark, "")
+    (build / "outputs" / ".made").unlink(missing_ok=True)
     names = {file.relative_to(stage) for file in stage.rglob("*") if file.is_file()}
+    (build / "params").mkdir(exist_ok=True)
     for name in sorted(names):
         os.replace(stage / name, build / name)
     for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:

@@ -1,9 +1,8 @@
 """The parameters of a build: those of params.yaml or of one call, and those that each step was made with."""
 
+import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -69,23 +68,20 @@ def read_parameters(**given: object) -> Parameters:
 
 
 def _convert(name: str, value: Any) -> Any:
-    """Return a value as `Parameters` has it, of a text or of what YAML makes of it."""
+    """Return a value as `Parameters` has it, of a text of the command line or of what YAML makes of it."""
     kind = type(getattr(Parameters(), name))
-    if kind is tuple:
-        try:
-            words = (shlex.split(value) if name == "add" else value.split(",")) if isinstance(value, str) else value
-        except ValueError as error:
-            raise ValueError(f"{name} is {value!r}: {error}") from None
-        if not (isinstance(words, (list, tuple)) and all(isinstance(word, str) for word in words)):
-            raise ValueError(f"{name} must be a list of texts, not {value!r}")
-        return tuple(_locate(word) if name == "add" else _full_name(word.strip()) for word in words if word.strip())
-    if kind is int:
-        if isinstance(value, bool) or not str(value).strip().isdecimal():
-            raise ValueError(f"{name} must be a whole number from 0, not {value!r}")
+    if kind is tuple and isinstance(value, str):
+        value = shlex.split(value) if name == "add" else [word.strip() for word in value.split(",")]
+    if kind is int and str(value).isdecimal():
         return int(value)
-    if not isinstance(value, str):
-        raise ValueError(f"{name} must be a text, not {value!r}")
-    return _locate(value.strip()) if name == "source" else value.strip()
+    if kind is tuple and isinstance(value, list) and all(isinstance(word, str) for word in value):
+        from cogniload_repro.models import BY_LABEL
+
+        return tuple(_locate(word) if name == "add" else BY_LABEL.get(word, word) for word in value)
+    if kind is not str or not isinstance(value, str):
+        what = {str: "a text", int: "a whole number from 0", tuple: "a list of texts"}[kind]
+        raise ValueError(f"{name} must be {what}, not {value!r}")
+    return _locate(value) if name == "source" else value
 
 
 def _locate(address: str) -> str:
@@ -94,12 +90,6 @@ def _locate(address: str) -> str:
         return address
     path, mark, digits = address.partition("#sha256=")
     return os.path.abspath(path) + mark + digits
-
-
-def _full_name(model: str) -> str:
-    from cogniload_repro.models import MODELS
-
-    return next((one.name for one in MODELS if one.label.lower() == model.lower()), model)
 
 
 def local_path(address: str) -> Path | None:
@@ -125,59 +115,41 @@ def check_source(address: str) -> None:
         resolve_address(address.partition("#sha256=")[0])
 
 
-def _content(step: str, parameters: Parameters) -> str:
-    """Return the parameters of a step as YAML, with the sizes and times of local sources."""
+def _describe(step: str, parameters: Parameters) -> str:
+    """Return the parameters of a step as text, with the sizes and times of local sources."""
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
     sources = {"outputs": (parameters.source,), "added": parameters.add}.get(step, ())
     if not any(one != RECONSTRUCTED for one in sources):
         values.pop("max_rejected", None)  # nothing hangs on it
     if seen := [look_at(path) for one in sources if (path := local_path(one)) and path.exists()]:
         values["seen"] = seen
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
+    return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
 
-def _place(build: Path, step: str) -> Path:
-    return build / "params" / f"{step}.yaml"
+def _kept(build: Path, step: str) -> str:
+    place = build / "params" / f"{step}.json"
+    return place.read_text(encoding="utf-8") if place.is_file() else "{}"
+
+
+def is_made_with(build: Path, step: str, parameters: Parameters) -> bool:
+    """Return whether a step was made with these parameters, and with the same local sources."""
+    return _describe(step, parameters) == _kept(build, step)
 
 
 def write_parameters(build: Path, step: str, parameters: Parameters) -> None:
-    """Keep the parameters of a step in a build, where make sees their change: an equal file is left as it is.
+    """Keep what a step is made with, before it changes anything in a build; an equal file is left as it is.
 
-    What sources there were is kept until the others are accepted, see `refusing`. Addresses may hold passwords: the
-    file is its owner's alone.
+    Addresses may hold passwords: the file is its owner's alone.
     """
-    place, content = _place(build, step), _content(step, parameters)
-    if place.is_file():
-        if place.read_text(encoding="utf-8") == content:
-            return
-        if step in ("outputs", "added"):
-            place.replace(place.with_suffix(".before"))
-    write_whole(place, content, mode=0o600)
-
-
-@contextmanager
-def refusing(build: Path) -> Iterator[None]:
-    """Give a build the sources back that it had, with their files' times, if the block raises a ValueError."""
-    before = {place: place.with_suffix(".before") for place in (_place(build, step) for step in ("outputs", "added"))}
-    try:
-        yield
-    except ValueError:
-        for place, old in before.items():
-            if old.is_file():
-                old.replace(place)
-        raise
-    for old in before.values():
-        old.unlink(missing_ok=True)
+    if not is_made_with(build, step, parameters):
+        write_whole(build / "params" / f"{step}.json", _describe(step, parameters), mode=0o600)
 
 
 def made_with(build: Path) -> Parameters:
     """Return the parameters that the steps of a build were made with; the paper's where a step has not been done."""
     kept: dict[str, Any] = {}
     for step, names in STEPS.items():
-        if _place(build, step).is_file():
-            values = yaml.safe_load(_place(build, step).read_text(encoding="utf-8"))
-            kept |= {name: values[name] for name in names if name in values}
+        kept |= {name: value for name, value in json.loads(_kept(build, step)).items() if name in names}
     tuples: dict[str, Any] = {name: tuple(value) for name, value in kept.items() if isinstance(value, list)}
     return Parameters(**(kept | tuples))
 
@@ -190,24 +162,19 @@ def describe_changes(parameters: Parameters) -> str:
     return f"This book was made with other parameters than the paper's: {said}." if said else ""
 
 
-def _check(build: Path, step: str, parameters: Parameters) -> None:
-    """Refuse parameters of a step that cannot be; a regression is tried on one model where there are cells."""
-    if step in ("outputs", "added"):
-        for source in (parameters.source,) if step == "outputs" else parameters.add:
-            check_source(source)
-    elif step == "scores":
+def _check(step: str, parameters: Parameters) -> None:
+    """Refuse parameters of a step that cannot be, before the steps before it have taken their time."""
+    for source in {"outputs": (parameters.source,), "added": parameters.add}.get(step, ()):
+        check_source(source)
+    if step == "scores":
         from cogniload_repro.scoring.verdict import find_scorer
 
         find_scorer(parameters.scorer)
-    elif changed := parameters.changes(*STEPS["notebooks"]):
-        from cogniload_repro.statistics import cell_tables, fits, formulas, regression
+    if step == "notebooks" and parameters.changes("formula", "family"):
+        from cogniload_repro.statistics import formulas, regression
 
         regression.check_family(parameters.family)
         formulas.read_formula(parameters.formula)
-        if (build / "cells.parquet").is_file():
-            cells = cell_tables.load_cells(build, list(parameters.models) or None)
-            if changed.keys() != {"models"}:
-                fits.fit(cells[cells["model"] == cells["model"].iloc[0]], parameters.formula, parameters.family)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -215,21 +182,16 @@ def _check(build: Path, step: str, parameters: Parameters) -> None:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @takes(GRID, BUILD)
 def prepare(step: str, command: tuple[str, ...], grid: str, build: Path) -> None:
-    """Check the parameters of the steps up to STEP, write those that differ to BUILD/params, then run COMMAND.
+    """Check the parameters of the steps up to STEP, and run COMMAND, a make, with those that differ as new files.
 
     The Makefile calls this before its rules. The build folder is locked until COMMAND has ended.
     """
-    wanted = read_parameters(grid=grid)
-    steps: Mapping[str, str] = {one: _content(one, wanted) for one in list(STEPS)[: list(STEPS).index(step) + 1]}
+    wanted, steps = read_parameters(grid=grid), list(STEPS)
     with locked(build) as lock:
-        changed = [
-            one for one, content in steps.items()
-            if not _place(build, one).is_file() or _place(build, one).read_text(encoding="utf-8") != content
-        ]  # fmt: skip
+        changed = [one for one in steps[: steps.index(step) + 1] if not is_made_with(build, one, wanted)]
         for one in changed:
-            _check(build, one, wanted)
-        for one in changed:
-            write_parameters(build, one, wanted)
+            _check(one, wanted)
         if lock is not None:
             os.set_inheritable(lock.fileno(), True)  # the folder stays locked while any process of COMMAND lives
-        os.execvp(command[0], command)
+        new = [f"--what-if={build / 'params' / one}.json" for one in changed]
+        os.execvp(command[0], [*command, *new])
