@@ -1,7 +1,5 @@
 """The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,7 +46,7 @@ def run(*arguments):
 
 def write(path, rows):
     """Write a source."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pd.DataFrame(rows).to_json(path, orient="records", lines=True)
     return path
 
 
