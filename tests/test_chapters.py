@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from harness import run as command
+from harness import write_lines
 from samples import table_of
 
+from cogniload_repro.grid import grid_cells
 from cogniload_repro.presentation import page
 from cogniload_repro.presentation.chapters import list_chapters
 from cogniload_repro.published import load_claims
+from cogniload_repro.puzzles.ids import PuzzleSet
+from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.scores import OTHER_SCORERS
 from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.storage import write_table
@@ -161,6 +166,17 @@ def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_the
     kinds = ("correct", "correct_valid", "correct_poi", "alone", "leaning", "hedged")
     assert [leant[kind] for kind in kinds] == [3, 2, 1, 1, 2, 1]
     assert (set_["effort"], set_["max_tokens"], set_["version"]) == ("high", "1 (1), 2 (1,200)", "not stated")
+
+
+@pytest.mark.parametrize("grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"])
+def test_an_own_model_on_other_levels_has_its_chapter(grid, tmp_path, monkeypatch):
+    """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted is named."""
+    rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
+    answers = [{"model": "mine", "name": row["name"], "response": f"So {row['poi']}: {row['gold']}."} for row in rows]
+    source = write_lines(tmp_path / "answers.jsonl", answers)
+    for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
+        assert command(*step, "--build", tmp_path).exit_code == 0
+    assert run("15_your_model", monkeypatch, build=str(tmp_path))["unfitted"].startswith("mine (")
 
 
 def test_sampling_errors_are_those_of_shares():
