@@ -78,3 +78,4 @@ def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, n
         raise OSError(number, "pyarrow's words", *named)
     assert re.match(f"a: {remedy}", describe_error(caught.value))
     assert re.match(f"a: {remedy}", describe_error(OSError(number, "of a copy", "its source", None, "a")))
+    assert re.match("there is not enough memory; .*--jobs", describe_error(MemoryError()))

@@ -1,7 +1,5 @@
 """Tables held against their schemas."""
 
-import re
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -20,21 +18,20 @@ def frame(**columns):
     return pd.DataFrame({"model": ["a", "b", "c"], "k": [1, 2, 3], "rho": [0.5, None, 1.0], **columns})
 
 
-def test_everything_that_is_wrong_is_said_at_once():
-    """Every fault has its row, model, value and rule, in the order of the rows, in one sentence with the remedy."""
+def test_what_is_wrong_is_said():
+    """The first fault has its row, model, value and rule, others are counted; the sentence ends with the remedy."""
     with pytest.raises(ValueError, match="mine") as refusal:
         check_frame(frame(model=["a", "b", "a"], k=["x", 2, -1], rho=[0.5, 40, 1]), OWN, "mine", "mend it")
-    assert str(refusal.value) == (
-        "mine: row 1 (a) has k 'x', not a whole number from 0 on; row 2 (b) has rho 40.0, not a number from 0 to 1; "
-        "row 3 (a) has k -1, not a whole number from 0 on; row 3 (a) is there before; mend it"
-    )
+    assert str(refusal.value) == ("mine: row 1 (a) has k 'x', not a whole number from 0 on, and 3 faults more; mend it")
+    with pytest.raises(ValueError, match=r"row 3 \(a\) is there before; mend it"):
+        check_frame(frame(model=["a", "b", "a"]), OWN, "mine", "mend it")
 
 
 @given(
     st.lists(st.one_of(st.none(), st.integers(-2, 2), st.floats(), st.sampled_from(["", "x", "0.5", "2"])), min_size=1)
 )
 def test_a_column_is_taken_or_its_bad_rows_are_named(values):
-    """A column of anything is taken where every value is a number of the range, else exactly the others are named."""
+    """A column of anything is taken where every value is a number of the range, else the first other is named."""
     good = [value in ("0.5", 0, 1) or (isinstance(value, float) and 0 <= value <= 1) for value in values]
     own = pd.DataFrame({"rho": pd.Series(values, dtype=object)})
     if all(good):
@@ -42,10 +39,8 @@ def test_a_column_is_taken_or_its_bad_rows_are_named(values):
         return
     with pytest.raises(ValueError, match="mine: ") as refusal:
         check_frame(own, RATIO, "mine", "mend it")
-    named = [int(row) for row in re.findall(r"row (\d+) ", str(refusal.value))]
-    bad = [row for row, fits in enumerate(good, 1) if not fits]
-    assert named == bad[:8]
-    assert ("faults more" in str(refusal.value)) == (len(bad) > 8)
+    assert f"row {good.index(False) + 1} " in str(refusal.value)
+    assert (f"{good.count(False) - 1:,} faults more" in str(refusal.value)) == (good.count(False) > 1)
 
 
 def test_a_good_table_is_given_its_types_and_has_the_columns_that_it_must():

@@ -156,9 +156,6 @@ FIDELITY = (
     "reason",
 )
 
-#: So many faults of a table are named, the others counted.
-_NAMED = 8
-
 
 def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
     """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`."""
@@ -180,7 +177,7 @@ def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
 def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) -> pd.DataFrame:
     """Return a table with its columns as the numbers and words that they should be.
 
-    A ValueError names absent columns, or every fault with its row (from 1, without the header), model, value and rule;
+    A ValueError names absent columns, or the first fault with its row (from 1, without the header), model and rule;
     ``label`` is what the table is called in it, ``remedy`` what to do.
     """
     if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
@@ -199,11 +196,10 @@ def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) ->
     if key := [name for name in schema.key if name in frame]:
         faults += [(row, "is there before") for row in np.flatnonzero(frame.duplicated(key))]
     if faults:
-        models = frame["model"] if "model" in frame else pd.Series("", frame.index)
-        faults.sort(key=lambda fault: fault[0])
-        shown = [f"row {row + 1} ({str(models.iloc[row])[:80]}) {what}" for row, what in faults[:_NAMED]]
-        shown += [f"and {len(faults) - _NAMED:,} faults more"] if len(faults) > _NAMED else []
-        raise ValueError(f"{label}: {'; '.join(shown)}; {remedy}")
+        row, what = min(faults, key=lambda fault: fault[0])
+        model = frame["model"].iloc[row] if "model" in frame else ""
+        more = f", and {len(faults) - 1:,} faults more" if len(faults) > 1 else ""
+        raise ValueError(f"{label}: row {row + 1} ({str(model)[:80]}) {what}{more}; {remedy}")
     return checked
 
 

@@ -1,7 +1,6 @@
 """Outputs of a source, written as the outputs table."""
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -174,16 +173,6 @@ def test_a_second_source_brings_other_models_and_agrees_on_puzzles(tmp_path, sou
     assert {path.stem for path in (tmp_path / "build/outputs").iterdir()} == {"old", "new"}
     with pytest.raises(ValueError, match=r"old was already imported from old\.jsonl"):
         import_outputs(write_lines(tmp_path / "again.jsonl", rows_of("fresh", "old")), tmp_path / "build")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no text")
-def test_a_file_whose_name_is_no_text_is_named(tmp_path):
-    """Its bad row is reported under the name's bytes, and the other files are imported."""
-    write_lines(tmp_path / "source/good.jsonl", rows_of("m"))
-    with open(os.fsencode(tmp_path / "source") + b"/bad\xff.jsonl", "wb") as file:
-        file.write(b"[]\n")
-    assert import_outputs(tmp_path / "source", tmp_path / "build").responses == {"m": 2}
-    assert rejected_rows(tmp_path / "build", "file") == [["bad\\udcff.jsonl"]]
 
 
 READ = ["b.jsonl", "b.jsonl.gz", "b.csv", "b.csv.gz", "b.parquet"]

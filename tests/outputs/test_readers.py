@@ -91,16 +91,6 @@ def test_quoted_lines_that_are_no_rows_are_kept(tmp_path):
     assert [row["response"] for row in rows(path)] == [answer]
 
 
-@pytest.mark.parametrize(("ending", "encoding"), [("jsonl", "utf-16"), ("csv", "utf-16-be"), ("jsonl.gz", "utf-32")])
-def test_other_encodings_are_refused(tmp_path, ending, encoding):
-    """No row of such a file is taken, and every one is named, or the file."""
-    content = (json.dumps(ROW, ensure_ascii=False) + "\n").encode(encoding)
-    assert {reason for _, reason in refusals(write_packed(tmp_path / f"o.{ending}", content * 3))} <= {
-        "not UTF-8", "malformed row", "missing field",
-    }  # fmt: skip
-    assert [entry for entry in read_table(tmp_path / f"o.{ending}", COLUMNS) if entry.fields] == []
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
 def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     """A row longer than any response is refused without being held in memory; its neighbours are read."""
@@ -152,15 +142,6 @@ def test_parquet_with_damage_inside_is_read_around_it(tmp_path):
     content[len(content) // 2 : len(content) // 2 + 5000] = bytes(5000)
     path.write_bytes(content)
     assert refusals(path) == [(0, "unreadable file")]
-
-
-def test_a_csv_field_without_an_end_is_refused(tmp_path, monkeypatch):
-    """A quoted field fills no memory; a line that is too long ends the file, and the rows before it are read."""
-    monkeypatch.setattr("cogniload_repro.records.ROW_BYTES", 2000)
-    text = "model,name,response\n" + "m,n,good\n" * 300 + "a,b," + "x" * 4000 + "\n"
-    *good, bad = read_table(write_packed(tmp_path / "o.csv", text.encode()), COLUMNS)
-    assert [entry.fields["response"] for entry in good] == ["good"] * 300
-    assert (bad.row, *bad.refusal) == (0, "unreadable file", "ValueError: line 302 is longer than 2,000 bytes")
 
 
 def test_a_parquet_file_beyond_the_limit_is_refused(tmp_path, monkeypatch):
