@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -179,6 +178,7 @@ def test_a_full_disk_is_no_fault_of_a_page(tmp_path, monkeypatch):
     """The message is that of the disk, not one on pages to correct."""
     (tmp_path / "book").mkdir()
     (tmp_path / "book" / "_config.yml").touch()
-    monkeypatch.setattr(book, "_order", lambda *_: "OSError: [Errno 28] No space left on device: 'x.doctree'")
+    log = "OSError: [Errno 28] No space left on device: 'x.doctree'"
+    monkeypatch.setattr(book, "_run_builder", lambda *_: (1, log))
     with pytest.raises(OSError, match=r"No space left on device: .*book-next"):
-        build_book(tmp_path, SimpleNamespace(returncode=1))
+        build_book(tmp_path)

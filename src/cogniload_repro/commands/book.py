@@ -1,6 +1,5 @@
 """From a build folder to the book: notebooks run, pages put together."""
 
-import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,11 +51,9 @@ def run_notebooks(again: bool, build: Path, jobs: int) -> None:
 @takes(BUILD, JOBS)
 def build_book(build: Path, jobs: int) -> None:
     """Build the HTML book from pages and executed notebooks, incrementally where possible."""
-    from cogniload_repro.presentation.book import start_builder
-
     chapters = _list_chapters(build)
-    with locked(build), start_builder() as builder:
-        _build(chapters, build, builder, jobs)
+    with locked(build):
+        _build(chapters, build, jobs)
 
 
 @click.command()
@@ -64,12 +61,10 @@ def build_book(build: Path, jobs: int) -> None:
 @takes(BUILD, JOBS)
 def render(again: bool, build: Path, jobs: int) -> None:
     """Do what `run-notebooks` and `build-book` do."""
-    from cogniload_repro.presentation.book import start_builder
-
     chapters = _list_chapters(build)
-    with locked(build), start_builder() as builder:
+    with locked(build):
         _run(chapters, again, build, jobs)
-        _build(chapters, build, builder, jobs)
+        _build(chapters, build, jobs)
 
 
 def _list_chapters(build: Path) -> list["Chapter"]:
@@ -104,10 +99,10 @@ def _run(chapters: list["Chapter"], again: bool, build: Path, jobs: int) -> None
     (folder / ".made").touch()
 
 
-def _build(chapters: list["Chapter"], build: Path, builder: subprocess.Popen, jobs: int) -> None:
+def _build(chapters: list["Chapter"], build: Path, jobs: int) -> None:
     from cogniload_repro.presentation import book
 
     absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
     pages = [f"notebooks/{name}" for name in sorted(absent)]
     book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
-    book.build_book(build, builder, jobs)
+    book.build_book(build, jobs)

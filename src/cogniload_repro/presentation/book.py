@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import yaml
 
@@ -38,18 +38,14 @@ _MADE = {
     "notebooks/05_glm": ("numbers",),
 }
 
-#: Imports what every book needs, and builds one when a line on its input says which; no line, no book.
-#: Its input stays open as long as somebody waits for the book; left alone it would go on in the next one's folder.
+#: Builds the book. Its input stays open as long as somebody waits: left alone it would go on in the next one's folder.
 _BUILDER = """
-import functools, json, os, sys, threading
+import functools, os, sys, threading
+threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
 import jupyter_book.cli.main, jupyter_book.sphinx
-import bs4, myst_nb.sphinx_ext, sphinx.builders.html, sphinx_book_theme, sphinx_design, sphinx_togglebutton
-import sphinxcontrib.bibtex
-if line := sys.stdin.readline():
-    threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
-    *sys.argv, jobs = ["jupyter-book", *json.loads(line)]
-    jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
-    jupyter_book.cli.main.main()
+jobs = int(sys.argv.pop())
+jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
+jupyter_book.cli.main.main()
 """
 #: Stop at nothing, but let one warning (a dead link, an unknown key) fail the build.
 _STRICT = ("-W", "-n", "--keep-going")
@@ -93,25 +89,10 @@ def stage_book(
     return staged
 
 
-@contextmanager
-def start_builder() -> Iterator[subprocess.Popen]:
-    """Start the process that `build_book` needs; it imports Sphinx while others work, and ends with the block."""
-    builder = subprocess.Popen(
-        [sys.executable, "-c", _BUILDER],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    with builder:
-        try:
-            yield builder
-        finally:
-            builder.terminate()
-
-
-def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None, jobs: int = 1) -> Path:
+def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
-    A builder of `start_builder` builds one book. Where a page cannot be built without a warning, a ValueError quotes
-    each warning, and the old book is left alone.
+    Where a page cannot be built without a warning, a ValueError quotes each, and the old book is left alone.
     """
     staged = Path(build_dir) / "book"
     if not (staged / "_config.yml").is_file():
@@ -123,10 +104,8 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None, j
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others
-    arguments: list[object] = ["build", str(staged), "--path-output", str(new), *_STRICT, jobs]
-    with nullcontext(builder) if builder else start_builder() as builder:
-        log = _order(builder, arguments)
-    if builder.returncode != 0 or not (new / "_build" / "html" / "index.html").is_file():
+    code, log = _run_builder("build", staged, "--path-output", new, *_STRICT, jobs)
+    if code != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
         if (full := os.strerror(errno.ENOSPC)) in log:
             raise OSError(errno.ENOSPC, full, str(new))
@@ -142,13 +121,12 @@ def build_book(build_dir: str | Path, builder: subprocess.Popen | None = None, j
     return index
 
 
-def _order(builder: subprocess.Popen, arguments: list[object]) -> str:
-    """Let a builder build, and return what it says."""
-    with suppress(BrokenPipeError):  # it has come to nothing already, and has said why
-        print(json.dumps(arguments), file=builder.stdin, flush=True)
-    log = "".join(builder.stdout or ())
-    builder.wait()
-    return log
+def _run_builder(*arguments: object) -> tuple[int, str]:
+    """Return how a process that builds has ended, and what it has said."""
+    command = [sys.executable, "-c", _BUILDER, *map(str, arguments)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True) as builder:
+        log = "".join(builder.stdout or ())
+    return builder.returncode, log
 
 
 def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
