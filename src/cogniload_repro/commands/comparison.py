@@ -102,12 +102,11 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     yield from (f"{name} has no real answers here: none are paired." for name in paths if name not in real)
     scores = [pd.read_parquet(paths[name]) for name in real]
     for one in shortcut_use(pd.concat(scores), baselines(build / "puzzles.parquet")).itertuples() if scores else ():
-        yield (
-            f"{one.model}: accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong; "
-            f"within cells, {_interval(one)}"
-        )
-    if len(scores) == 2:
-        answers = [frame.set_index("name")["correct"] for frame in scores]
+        shares = f"accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong"
+        known = f"{shares}; within cells, {_interval(one)}"
+        yield f"{one.model}: {known if one.answers else 'no cell has puzzles whose last clause is right and wrong'}"
+    answers = [frame.set_index("name")["correct"] for frame in scores]
+    if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
         counts, found = compare_answers(answers[0], answers[1], margin)
         said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
         yield f"{counts.sum():,} puzzles answered by both: {said}"
@@ -117,5 +116,5 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
 def _interval(found: Any) -> str:
     from cogniload_repro.published import CONFIDENCE
 
-    low, high = 100 * found.ci_low, 100 * found.ci_high
-    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {low:+.1f} to {high:+.1f})"
+    ends = f"{100 * found.ci_low:+.1f} to {100 * found.ci_high:+.1f}" if found.ci_low == found.ci_low else "unknown"
+    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {ends})"
