@@ -33,11 +33,8 @@ def check_outputs(
 ) -> tuple[pd.DataFrame, Report]:
     """Read a source without writing anything; `model` and `edition` are those of `imports.import_outputs`.
 
-    The frame has one row per model, the paper's first: responses, cells (with a response), min_per_cell, max_per_cell
-    (responses), missing (puzzles of the catalog or, without one, as compared with the model's fullest cell), tokens
-    (responses with both counts), empty (without text), one column for each of `endings.STOPS`, unclosed_trace (end
-    within their reasoning), cut_early (truncated with fewer tokens than the paper's), duplicates (rows that answer a
-    puzzle again).
+    The frame has one row per model, the paper's first, with the numbers of the legend; missing are puzzles of the
+    catalog or, without one, of the model's fullest cell; duplicates are rows that answer a puzzle again.
     """
     rejected, layout, known, facts = list[Rejected](), find_files(source), len(catalog), list[tuple]()
 

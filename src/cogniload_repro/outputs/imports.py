@@ -126,7 +126,11 @@ def import_outputs(
     """
     layout, folder = find_files(source), Path(folder)
     metadata = {"source": layout.source.label, "version": __version__, "command": "cogniload download-outputs"}
-    metadata["provenance"] = weakest_provenance(["imported", *_own_provenances(layout)])
+    words = ["imported"]
+    for path in layout.tables:  # what was reconstructed stays so; other programs' words are none of ours
+        with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
+            words += [read_metadata(path).get("provenance", "")] if path.suffix == ".parquet" else []
+    metadata["provenance"] = weakest_provenance(word for word in words if word in PROVENANCE)
     known, rejected = folder / "puzzles.parquet", list[Rejected]()
     catalog = read_catalog(known) if known.exists() else Catalog()
     before = len(catalog)
@@ -230,14 +234,6 @@ class _Partitions(ExitStack):
                 raise ValueError(f"{model} was already imported from {old}; give another name with --model, or in it")
             self._writers[model] = stack.enter_context(part_writer(path, OUTPUTS, self._metadata))
         self._writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
-
-
-def _own_provenances(layout: Layout) -> Iterator[str]:
-    """Yield the words of ours that the source's own Parquet files carry; others use the key for something else."""
-    for path in layout.tables:
-        with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
-            if path.suffix == ".parquet" and (word := read_metadata(path).get("provenance")) in PROVENANCE:
-                yield word
 
 
 def read_outputs(

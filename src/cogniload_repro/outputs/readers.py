@@ -128,15 +128,12 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_jsonl(path: Path, columns: list[str]) -> Iterator[Entry]:
-    model, filters = _find_model(path), list[object]()
+    model, first = _find_model(path), list[object]()
     for entry in read_json_lines(path):
         record = entry.fields or {}
-        if "filtered_resps" in record:
-            filters = filters or [record.get("filter")]
-            if record.get("filter") not in filters:
-                continue  # the same response once more, as another filter of the harness has cut it
-        for found in [entry.refusal] if entry.refusal else adapt_record(record, model):
-            yield Entry.of(entry.row, _pick(found, columns))
+        if "filtered_resps" in record and (first := first or [record.get("filter")]) != [record.get("filter")]:
+            continue  # the same response once more, as another filter of the harness has cut it
+        yield from _adapt(entry, columns, model)
 
 
 def _find_model(samples: Path) -> str | None:
@@ -166,8 +163,7 @@ def _read_log(path: Path, columns: list[str]) -> Iterator[Entry]:
                 entry = Entry.of(row, parse_json(_read_member(archive, info)))
             except _DAMAGE as error:
                 entry = Entry(row, None, (UNREADABLE, f"{info.filename}: {error}"))
-            for found in [entry.refusal] if entry.refusal else adapt_record(entry.fields or {}, model, asked):
-                yield Entry.of(row, _pick(found, columns))
+            yield from _adapt(entry, columns, model, asked)
         if header.get("status") != "success":
             remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use what is there"
             yield Entry(0, None, (UNFINISHED_LOG, f"{len(samples):,} samples are in it; {remedy}"))
@@ -204,8 +200,10 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _pick(found: object, columns: list[str]) -> object:
-    return {name: found[name] for name in columns if name in found} if isinstance(found, dict) else found
+def _adapt(entry: Entry, columns: list[str], model: object, asked: Mapping = {}) -> Iterator[Entry]:
+    for found in [entry.refusal] if entry.fields is None else adapt_record(entry.fields, model, asked):
+        wanted = {name: found[name] for name in columns if name in found} if isinstance(found, dict) else found
+        yield Entry.of(entry.row, wanted)
 
 
 def adapt_record(record: dict, model: object = None, asked: Mapping = {}) -> Iterator[dict | Refusal]:
