@@ -138,11 +138,14 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
     assert summary.loc["paper", ["daic", "aic_better", "ecl50_left"]].tolist() == [0, 0, 0]
     assert summary.loc["paper", ["ecl50_ratio", "order"]].tolist() == pytest.approx([1, 1])
     assert (summary["aic_better_p10"] == summary["aic_better_p90"]).tolist()[:2] == [True, True]
-    by_hand = [
-        sum(fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic for _, own in table.groupby("model"))
+    each = [
+        [fit_glm(own, chosen[2].formula).aic - fit_glm(own).aic for _, own in table.groupby("model")]
         for table in each_reconstruction(FEW)
     ]
-    row = summary.loc["cubic in rho"]
+    by_hand, row = np.sum(each, axis=1), summary.loc["cubic in rho"]
+    better = np.sum(np.array(each) < -2, axis=1)
+    assert better.sum() < np.sum(np.array(each) < 0)  # some are lower, but by less
+    assert row[["aic_better_p10", "aic_better_p90"]].tolist() == np.quantile(better, [0.1, 0.9]).tolist()
     assert row["daic"] == pytest.approx(np.median(by_hand), abs=1e-4)
     assert row[["daic_p10", "daic_p90"]].tolist() == pytest.approx(np.quantile(by_hand, [0.1, 0.9]), abs=1e-4)
     assert row["daic_p10"] < row["daic_p90"]
@@ -161,6 +164,7 @@ def test_the_least_dispersion_is_identified_and_a_bound():
     paper, wide = fit_glm(QWQ, QUADRATIC), fit_glm(QWQ, f"correct ~ {FIXED_SUMS}")
     assert row["lr"] == pytest.approx(2 * (wide.loglik - paper.loglik))
     assert row["lr_df"] == len(wide.terms) - len(paper.terms) == 9
+    assert row["phi_lower_bound"] == pytest.approx(row["lr"] / 135)
     assert other["phi_lower_bound"] == pytest.approx(row["phi_lower_bound"], rel=1e-6)
     assert other["phi"] != pytest.approx(row["phi"], rel=1e-3)
     counts = np.column_stack([QWQ["correct"], QWQ["total"] - QWQ["correct"]])
