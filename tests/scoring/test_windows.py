@@ -2,7 +2,7 @@
 
 import pytest
 import reference_scorer
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference_scorer import take_last_sentence as reference_take_last_sentence
 
@@ -65,6 +65,7 @@ def reference_windows(response, poi, category):
     poi=st.sampled_from(["Ian", "İan", "Σ", "ς", "\u212a", "", "Ian\nhair"]),
     category=st.sampled_from(["hair", "location"]),
 )
+@example(lines=["Ian blue hair", "(Ian hair)", "Ian", "hair"], poi="Ian", category="hair")
 def test_windows_equal_those_of_the_whole_text(lines, poi, category):
     """Blocks from the end give the windows of the literal algorithm, in any script and at any length."""
     response = "\n".join(lines)
