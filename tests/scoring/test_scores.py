@@ -179,6 +179,17 @@ def test_a_large_file_is_scored_in_parts(large, monkeypatch):
     assert read_metadata(large / "whole/c.parquet") == read_metadata(large / "serial/c.parquet")
 
 
+def test_scores_that_a_worker_writes_elsewhere_are_missed(build):
+    """A worker that does not see the folder cannot make models vanish."""
+
+    class Elsewhere(ThreadPoolExecutor):
+        def submit(self, work, outputs, puzzles, scores, *more):
+            return super().submit(work, outputs, puzzles, scores.parent / "lost" / scores.name, *more)
+
+    with Elsewhere(1) as executor, pytest.raises(ValueError, match=r"a\.parquet has 0 of 90 rows; give all workers"):
+        score_all(build, executor=executor)
+
+
 def test_scores_carry_their_counts(large, monkeypatch):
     """Footers say what the rows are, by cell and model, however many are read or counted at once; provenance stays."""
     whole = score_all(large, "whole")
