@@ -170,6 +170,11 @@ def _check(step: str, parameters: Parameters) -> None:
         from cogniload_repro.scoring.verdict import find_scorer
 
         find_scorer(parameters.scorer)
+    if step == "notebooks" and not parameters.changes("source", "add"):
+        from cogniload_repro.models import find_model
+
+        for model in parameters.models:
+            find_model(model)
     if step == "notebooks" and parameters.changes("formula", "family"):
         from cogniload_repro.statistics import formulas, regression
 
