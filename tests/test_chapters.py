@@ -109,8 +109,8 @@ def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells, space = read("03_scoring", "code"), {}
     exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
-    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "ambiguous-facts"):
-        exec(cells[cell].replace("page.facts", "dict"), space)
+    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous"):
+        exec(cells[cell], space)
     return space
 
 
@@ -134,7 +134,7 @@ def test_a_reconstructed_build_shows_no_made_up_response_as_a_models():
     """The chapter on the scorer reads responses and their buckets from real outputs only."""
     cells = read("03_scoring", "code")
     for name, cell in cells.items():
-        assert "outputs" not in cell.partition("if imported:")[0].replace("real outputs:", ""), name
+        assert "outputs" not in cell.partition("if page.reconstructed:")[0].replace("real outputs:", ""), name
 
 
 def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_them(tmp_path):
