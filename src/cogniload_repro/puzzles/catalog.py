@@ -174,20 +174,16 @@ def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
 class Catalog:
     """Puzzles by name: those of a table, to which others are added.
 
-    ``draw`` returns the row of a puzzle of which only the name is known. ``elsewhere`` returns rows in which a text is
-    looked up that is not known; it is asked once, when the first such text comes.
+    ``draw`` returns the row of a puzzle of which only the name is known.
     """
 
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
-        self.elsewhere: Callable[[], Iterable[dict]] = tuple
         table = PUZZLES.empty_table() if table is None else table
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
         self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
-        self._names: dict[str, str] | None = None
-        self._elsewhere: dict[str, dict] | None = None
 
     def __len__(self) -> int:
         return len(self._table) + len(self._added)
@@ -200,8 +196,6 @@ class Catalog:
         known = self._places.setdefault(row["name"], len(self))
         if known == len(self):
             self._added.append(row)
-            if self._names is not None:
-                self._names[row["text"].strip()] = row["name"]
         elif self._row(known) != row:
             raise ValueError("another puzzle of this name is known; one of the two has been changed")
 
@@ -216,20 +210,6 @@ class Catalog:
                 self._unknown[name] = str(error)
                 raise
         return self._places[name]
-
-    def find_text(self, text: str) -> str | None:
-        """Return the name of the puzzle with this text, blanks around it aside; None where there is none."""
-        text = text.strip()
-        if self._names is None:
-            table = self.table().select(["text", "name"]).to_pydict()
-            self._names = {own.strip(): name for own, name in zip(*table.values(), strict=True)}
-        if text not in self._names:
-            if self._elsewhere is None:
-                self._elsewhere = {row["text"].strip(): row for row in self.elsewhere()}
-            if text not in self._elsewhere:
-                return None
-            self.add(self._elsewhere[text])
-        return self._names[text]
 
     def text(self, place: int) -> str:
         """Return the text of the puzzle of this number."""
