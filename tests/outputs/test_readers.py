@@ -3,6 +3,7 @@
 import json
 import random
 import zipfile
+import zlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -393,6 +394,10 @@ def test_a_log_is_read(tmp_path, zstandard):
     row = {"model": "openai/gpt-5-2025-08-07", "response": "Sue wears red.", "prompt_tokens": 500,
            "response_tokens": 900, "stopped": "stop"}  # fmt: skip
     assert read(path) == ([row | {"name": name} for name in (NAME, OTHER)], [])
+    if zstandard:
+        digits = zlib.crc32(json.dumps(make_sample(NAME)).encode()).to_bytes(4, "little")
+        path.write_bytes(path.read_bytes().replace(digits, bytes(4)))
+        assert [refusal[:2] for refusal in read(path)[1]] == [(1, "unreadable file")]
 
 
 def test_a_bad_sample_is_refused_and_the_others_read(tmp_path):
