@@ -90,7 +90,7 @@ def test_interrupted_scoring_leaves_whole_partitions_and_the_next_run_finishes(s
     code, errors = interrupt(
         number, COMMAND, "score", "--jobs", 2, "--build", tmp_path, when=lambda: any(scores.glob(".*.part"))
     )
-    assert code == (1 if number == signal.SIGINT else -number)
+    assert code == (130 if number == signal.SIGINT else -number)
     assert ("interrupted; the same command, given again, finishes" in errors) == (number == signal.SIGINT)
     assert "Traceback" not in errors
     left, whole = visible(contents(scores)), contents(scored / "scores")

@@ -21,7 +21,7 @@ class _Group(click.Group):
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:
-            raise click.ClickException("interrupted; the same command, given again, finishes") from None
+            raise _Interrupted("interrupted; the same command, given again, finishes") from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
         try:
@@ -34,6 +34,10 @@ class _Group(click.Group):
 
 class _Refusal(click.ClickException):
     exit_code = 2
+
+
+class _Interrupted(click.ClickException):
+    exit_code = 130
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

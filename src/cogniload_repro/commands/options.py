@@ -1,8 +1,7 @@
-"""Options that several commands share, and how a command ends when it is stopped by hand."""
+"""Options that several commands share."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
@@ -68,13 +67,3 @@ def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callab
 def say(text: object, *, err: bool = False) -> None:
     """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
     click.echo(for_terminal(str(text)), err=err)
-
-
-@contextmanager
-def ended_by_hand(hint: str) -> Iterator[None]:
-    """Turn Ctrl-C into one sentence on standard error and exit code 130."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"\nStopped; {hint}", err=True)
-        raise click.exceptions.Exit(130) from None

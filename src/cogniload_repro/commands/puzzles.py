@@ -6,16 +6,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import (
-    FOLDER,
-    FROM_0,
-    FROM_1,
-    JOBS,
-    KEY_ORDER,
-    ended_by_hand,
-    say,
-    takes_source,
-)
+from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, KEY_ORDER, say, takes_source
 from cogniload_repro.escapes import for_terminal
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
@@ -110,8 +101,7 @@ def puzzles(
     if bool(request["model"].strip()) != (kind == "openai-batch"):
         raise ValueError("--format openai-batch needs --model, as the endpoint calls it; no other format takes one")
     table = "parquet" if kind in _ASKING else kind
-    with ended_by_hand("the same command goes on from here"):
-        count = write_set(out, table, puzzles, jobs)
+    count = write_set(out, table, puzzles, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
     for path in _write_queries(out, kind, perturbation, overload, **request):
         say(f"wrote {path}")
@@ -162,7 +152,7 @@ def verify(source: Path, redraw: bool, jobs: int) -> None:
     counts: Counter[str] = Counter()
     editions: Counter[str] = Counter()
     redrawn = 0
-    with ended_by_hand("nothing was changed"), tqdm(desc="verify", disable=None) as bar:
+    with tqdm(desc="verify", disable=None) as bar:
         for verdict in verify_set(source, redraw=redraw, jobs=jobs):
             counts[verdict.verdict] += 1
             editions.update(filter(None, [verdict.edition]))

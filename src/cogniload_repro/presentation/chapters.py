@@ -114,27 +114,28 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
             importlib.import_module(name)
         gc.freeze()  # forks need not go through what they share
     context: Any = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
-    waiting = list(reversed(runs))
+    waiting, failures = list(reversed(runs)), list[str]()
     running: dict[Any, tuple[Run, Any, float]] = {}
-    failures: list[str] = []
     try:
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
-                run = waiting.pop()
                 receiver, sender = context.Pipe(duplex=False)
-                process = context.Process(target=_run_and_tell, args=(run, sender))
+                process = context.Process(target=_run_and_tell, args=(run := waiting.pop(), sender))
                 process.start()
                 sender.close()
                 running[receiver] = run, process, time.monotonic()
             ready: list[Any] = wait(list(running))
             for receiver in ready:
                 run, process, start = running.pop(receiver)
-                failure = _receive(receiver, run)
+                try:
+                    failure = receiver.recv()
+                except EOFError:
+                    failure = f"{run.source.name}: its process ended before the notebook was done; run again"
                 process.join()
-                if failure is None:
-                    yield run, time.monotonic() - start
-                else:
+                if failure:
                     failures.append(failure)
+                else:
+                    yield run, time.monotonic() - start
     finally:
         for _, process, _ in running.values():
             process.terminate()
@@ -143,18 +144,10 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
 
 
 def _run_and_tell(run: Run, sender: Connection) -> None:
-    """Run a notebook in this process, and say how it ended: None, or what went wrong."""
+    """Run a notebook in this process, and say what went wrong; nothing if all went well."""
     try:
         importlib.import_module(_RUNNER).run_notebook(run.source, run.target, run.parameters)
     except (ValueError, OSError) as error:
         sender.send(describe_error(error))
     else:
-        sender.send(None)
-
-
-def _receive(receiver: Connection, run: Run) -> str | None:
-    with receiver:
-        try:
-            return receiver.recv()
-        except EOFError:
-            return f"{run.source.name}: its process ended before the notebook was done; run again"
+        sender.send("")
