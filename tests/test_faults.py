@@ -28,11 +28,11 @@ COMMAND = "from cogniload_repro.cli import main; main()"
 
 
 def contents(folder):
-    """The bytes of every file of a folder, by path, but for what is known about it: choices, manifest, lock."""
+    """The bytes of every file of a folder, by path, but for what is known about it: parameters, stamps, lock."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in (".made", ".lock")
+        if path.is_file() and path.name not in (".made", ".lock") and path.parent.name != "params"
     }
 
 
