@@ -22,16 +22,10 @@ JOBS = click.option(
 GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
 )
-KEY_ORDER = click.option(
-    "--key-order",
-    help="For Elixir: keys of maps in alphabetical order (Erlang's OTP up to 25; usual with 1.14) or in that of the "
-    "ontology (from 26; usual with 1.16 and later).",
-)
 #: How a source is read.
 READ_AS = (
     click.option("--model", help="Name of the model, in place of that in the source."),
     click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
-    KEY_ORDER,
 )
 #: A regression.
 REGRESSION = (

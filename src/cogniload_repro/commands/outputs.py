@@ -162,13 +162,10 @@ def _import(
     return import_outputs(local, stage, validate=validate, **_read_as(**read_as)).settings
 
 
-def _read_as(model: str | None = None, edition: str | None = None, key_order: str | None = None) -> dict[str, Any]:
+def _read_as(model: str | None = None, edition: str | None = None) -> dict[str, Any]:
     from cogniload_repro.puzzles.editions import resolve_edition
 
-    return {
-        "model": model,
-        "edition": resolve_edition(edition or "elixir", key_order) if edition or key_order else None,
-    }
+    return {"model": model, "edition": resolve_edition(edition) if edition else None}
 
 
 def _models(stage: Path) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, KEY_ORDER, say, takes_source
+from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say, takes_source
 from cogniload_repro.escapes import for_terminal
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
@@ -22,23 +22,20 @@ _ASKING = ("openai-batch", "lm-eval")
     help="Rounding of N × ratio at .5: half-up (the paper's data) or half-even (the released port).",
 )  # fmt: skip
 @click.option(
-    "--id-scheme", "scheme", type=click.Choice(["chain", "spawn"]), default="chain", show_default=True,
-    help="Ids along the authors' chain (drawn by one process, but for the default set), or independent of order, for "
-    "new experiments.",
+    "--id-scheme", "scheme", type=click.Choice(["chain", "spawn"]),
+    help="Ids along the authors' chain (drawn by one process), or independent of order, for new experiments. By default "
+    "the first puzzles of each cell of the paper's set, and the chain for other cells or seeds.",
 )  # fmt: skip
 @click.option(
     "--edition", default="python", show_default=True,
     help="The authors' Python port, or their Elixir original as Elixir 1.14 and 1.15 (elixir-1.14), 1.16 (elixir-1.16) "
     "or 1.17 and later (elixir-1.17, or elixir) run it.",
 )  # fmt: skip
-@KEY_ORDER
 @click.option(
-    "--format", "kind", type=click.Choice(["parquet", "jsonl", "release", *_ASKING]),
-    default="parquet", show_default=True,
-    help="puzzles.parquet, puzzles.jsonl, or the folders of the authors' release: the same texts, "
-    "and ten of the sixteen keys of each _state.json, in which needles and hays are the puzzle's and not what is left "
-    "of them (0). For asking a model: jsonl adds prompts.jsonl with a column prompt; openai-batch and lm-eval write "
-    "puzzles.parquet and requests-*.jsonl of OpenAI's batch endpoint, or a task folder of lm-evaluation-harness.",
+    "--format", "kind", type=click.Choice(["parquet", "jsonl", *_ASKING]), default="parquet", show_default=True,
+    help="puzzles.parquet or puzzles.jsonl. For asking a model: jsonl adds prompts.jsonl with a column prompt; "
+    "openai-batch and lm-eval write puzzles.parquet and requests-*.jsonl of OpenAI's batch endpoint, or a task folder "
+    "of lm-evaluation-harness.",
 )  # fmt: skip
 @click.option("--model", default="", help="For openai-batch: the model, as the endpoint calls it.")
 @click.option(
@@ -70,14 +67,12 @@ _ASKING = ("openai-batch", "lm-eval")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
 def puzzles(
-    grid: str, per_cell: int, seed: int, rounding: str, scheme: str, edition: str, key_order: str | None, kind: str,
+    grid: str, per_cell: int, seed: int, rounding: str, scheme: str | None, edition: str, kind: str,
     perturbation: str | None, overload: int, out: Path, jobs: int, **request,
 ) -> None:  # fmt: skip
     """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
-    The same command completes a set that was stopped: a table is drawn anew, the release's files are kept. A folder
-    with another set is refused. A grid names its statements N, nominal needle ratios in percent and difficulties d
-    from 1 to 12.
+    A grid names its statements N, nominal needle ratios in percent and difficulties d from 1 to 12.
 
     \b
     Examples:
@@ -90,10 +85,14 @@ def puzzles(
     """
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.editions import resolve_edition
-    from cogniload_repro.puzzles.ids import PuzzleSet
+    from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
     from cogniload_repro.puzzles.sets import write_set
 
-    puzzles = PuzzleSet(grid_cells(grid, rounding), per_cell, seed, scheme, resolve_edition(edition, key_order))
+    cells, drawn_by = grid_cells(grid, rounding), resolve_edition(edition)
+    if scheme:
+        puzzles = PuzzleSet(cells, per_cell, seed, scheme, drawn_by)
+    else:
+        puzzles = choose_set(cells, per_cell, seed, drawn_by, otherwise="chain")
     if kind not in ("jsonl", *_ASKING) and (perturbation or overload > 1):
         raise ValueError(f"--format {kind} holds no prompts; --perturb and --overload need jsonl, {', '.join(_ASKING)}")
     if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):

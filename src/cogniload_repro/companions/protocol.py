@@ -17,7 +17,7 @@ import pandas as pd
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
-from cogniload_repro.puzzles.readers import Item, find_sets, read_row, read_set
+from cogniload_repro.puzzles.readers import Item, find_sets, read_set
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
@@ -168,9 +168,9 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
 
 def _read_puzzle(item: Item) -> tuple[str, str]:
     """Return the name and the text of one puzzle of a set."""
-    row = read_row(item.fields)
+    name, text = str(item.row.get("name")), item.row.get("text")
     if item.error:
         raise ValueError(f"{item.where}: {item.error}; mend or remove it")
-    if not parse_name(row["name"]) or "text" not in row:
+    if not parse_name(name) or not isinstance(text, str):
         raise ValueError(f"{item.where}: no text with a name such as 20_3_10_123456_red; a query needs both")
-    return row["name"], row["text"]
+    return name, text

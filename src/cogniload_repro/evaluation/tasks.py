@@ -75,8 +75,7 @@ def cogniload(
     """
     grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
     cells = grid_cells(grid, rounding)
-    known = seed == SEED and per_cell <= PUZZLES_PER_CELL and set(cells) <= set(PAPER_GRID)
-    puzzles = PuzzleSet(cells, per_cell, seed, "default" if known else "spawn", resolve_edition(edition))
+    puzzles = choose_set(cells, per_cell, seed, resolve_edition(edition), otherwise="spawn")
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     samples, condition = [], ""
     for query in write_queries([(name, row["text"]) for name, row in rows.items()], perturb, overload):

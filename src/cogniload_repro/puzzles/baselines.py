@@ -8,7 +8,7 @@ import pandas as pd
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import clauses, read_question
-from cogniload_repro.puzzles.readers import find_sets, read_row, read_set
+from cogniload_repro.puzzles.readers import find_sets, read_set
 
 _KEYS = ["name", "N", "d", "ratio_pct"]
 _COLUMNS = [*_KEYS, "text", "gold"]
@@ -79,4 +79,4 @@ def _read_puzzles(path: Path) -> pd.DataFrame:
     place = find_sets(path)[0]
     if place.suffix == ".parquet":
         return pd.read_parquet(place, columns=_COLUMNS)
-    return pd.DataFrame([read_row(item.fields) for item in read_set(place)])
+    return pd.DataFrame([item.row for item in read_set(place)])

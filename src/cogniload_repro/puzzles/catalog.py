@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,8 +49,7 @@ def parse_name(name: str) -> PuzzleName | None:
 
 def split_name(name: str) -> PuzzleName:
     """Return the parts of a name, or raise ValueError if it is none."""
-    parts = parse_name(name)
-    if parts is None:
+    if (parts := parse_name(name)) is None:
         raise ValueError("the name is not of the form N_d_needles_puzzleId_gold")
     return parts
 
@@ -115,51 +113,48 @@ def check_row(row: Mapping) -> dict:
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     (puzzle,) = checked.to_pylist()
-    if others := [f"{key} {puzzle[key]!r}" for key, value in parts._asdict().items() if puzzle[key] != value]:
-        raise ValueError(f"the row says {', '.join(others)}, its name another")
     read = parse_puzzle(puzzle["text"])
     if contradictions := [*find_contradictions(read, puzzle), *_check_domain(read, puzzle)]:
         raise ValueError("; ".join(contradictions))
     return puzzle
 
 
-def find_contradictions(puzzle: Puzzle, stated: Mapping) -> Iterator[str]:
-    """Yield where a puzzle read from its text differs from the columns stated about it."""
+def find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
+    """Yield where a row differs from its name or from the puzzle read from its text."""
+    parts = parse_name(str(row.get("name")))
+    for key, value in parts._asdict().items() if parts else ():
+        if key in row and row[key] != value:
+            yield f"the row says {key} {row[key]!r}, its name {value!r}"
+    stated = {**(parts._asdict() if parts else {}), **row}
     for column in ("gold", "N", "d", "needles", "poi", "category", "rho"):
         value = getattr(puzzle, "solution" if column == "gold" else column)
         if column in stated and stated[column] != value:
             yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
     if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
         yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
-    found = puzzle.domains[puzzle.category]
-    domain = stated.get("domain", found)
-    if not isinstance(domain, list):
-        yield f"the row's domain is {domain!r}, not a list"
-    elif missing := [value for value in found if value not in domain]:
-        yield f"the text has {', '.join(missing)} outside the domain"
-    elif unknown := [value for value in domain if value not in ontology().values[puzzle.category]]:
-        yield f"the domain has {', '.join(map(str, unknown))}, no values of {puzzle.category}"
-    elif len(set(domain)) < len(domain):
-        yield "the domain has a value twice"
+    found, size = puzzle.domains[puzzle.category], domain_size(puzzle.category, puzzle.d)
+    domain = stated.get("domain")
+    if domain is None:
+        return
+    if not isinstance(domain, list) or not {*found} <= set(map(str, domain)) <= {*ontology().values[puzzle.category]}:
+        yield f"the domain {domain!r:.80} is not a list of values of {puzzle.category} that has those of the text"
+    elif len(domain) != max(size, len(found)) or len(set(domain)) < len(domain):
+        yield f"the domain has {len(domain)} values, a puzzle of difficulty {puzzle.d} has {size} different ones"
 
 
 def _check_domain(read: Puzzle, row: Mapping) -> Iterator[str]:
-    """Yield where a domain is not the one that d, the text and the edition that draws it imply.
+    """Yield whether the domain is another than that drawn from the id, by the edition that draws the text.
 
-    Most texts have all values, and nothing is drawn; that of another generator fixes their number only.
+    Most texts have all values, and nothing is drawn.
     """
-    domain, found = row["domain"], read.domains[read.category]
-    size = max(domain_size(read.category, read.d), len(found))
-    if len(domain) != size:
-        yield f"the domain has {len(domain)} values, a puzzle of difficulty {read.d} has {size} of {read.category}"
-    elif len(found) < size:
+    if len(row["domain"]) > len(read.domains[read.category]):
         for edition in EDITIONS:
             try:
                 drawn = draw_puzzle(read.N, read.d, read.needles, row["puzzle_id"], edition=edition)
             except ValueError:
                 continue
             if drawn.text == read.text:
-                if set(drawn.domains[read.category]) != set(domain):
+                if set(drawn.domains[read.category]) != set(row["domain"]):
                     yield "the domain differs from the one drawn from the puzzle's id"
                 return
 
@@ -247,19 +242,17 @@ class EditionMatch(NamedTuple):
 
 
 def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -> list[EditionMatch]:
-    """Draw puzzles again under one edition after the other; return how many each reproduces, the best first.
+    """Draw puzzles again under one edition after the other, until one fits all; return the fits, the best first.
 
-    The port comes first, then Elixir under the usual orders of keys, then under the others, until one fits everything.
     Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text, or the
     prompt around it, is in ``texts`` fits only if the drawn text is in it; by name alone, some fit by chance.
     """
     names, texts = [name for name in sorted(set(names)) if parse_name(name)], texts or {}
     names = names[:: max(1, -(-len(names) // SAMPLE))]
     drawn: dict[Edition, set[str]] = {}
-    for _, group in groupby(EDITIONS, lambda edition: (edition != PORT, not edition.has_usual_order)):
-        for edition in group:
-            drawn[edition] = {name for name in names if is_drawn_by(edition, name, texts.get(name))}
-        if max(map(len, drawn.values())) == len(names):
+    for edition in EDITIONS:
+        drawn[edition] = {name for name in names if is_drawn_by(edition, name, texts.get(name))}
+        if len(drawn[edition]) == len(names):
             break
     tried = len(set().union(*drawn.values()))
     fits = [EditionMatch(edition, len(own), tried) for edition, own in drawn.items()]

@@ -25,7 +25,6 @@ def draw_puzzle(
     failed: list[Failure] | None = None,
     *,
     edition: str | Edition = PORT,
-    key_order: str | None = None,
 ) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
@@ -37,8 +36,8 @@ def draw_puzzle(
         Seed of the puzzle, not negative; for Elixir from 100,000 to 999,999.
     failed : list, optional
         Receives the attempts that were not allowed, in their order.
-    edition, key_order : str, optional
-        The edition of the generator, by default the authors' Python port; see `resolve_edition`.
+    edition : str, optional
+        The edition of the generator: python (the authors' port), elixir-1.14, elixir-1.16, elixir-1.17 or elixir.
 
     Raises
     ------
@@ -52,7 +51,7 @@ def draw_puzzle(
     >>> draw_puzzle(20, 1, 1, 102133, edition="elixir").name
     '20_1_1_102133_disco'
     """
-    edition = resolve_edition(edition, key_order)
+    edition = resolve_edition(edition)
     N = check_count("N", N, 1, MAX_STATEMENTS)
     return _draw(
         edition.draws(),
@@ -60,18 +59,13 @@ def draw_puzzle(
         N,
         check_count("d", d, 1, len(CATEGORIES)),
         check_count("needles", needles, 1, N),
-        check_count("puzzle_id", puzzle_id, *((0,) if edition == PORT else (FIRST_ID, LAST_ID))),
+        check_count("puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,))),
         failed,
     )
 
 
 def draw_grid(
-    cells: Iterable[Cell | tuple],
-    puzzles_per_cell: int,
-    seed: int,
-    *,
-    edition: str | Edition = PORT,
-    key_order: str | None = None,
+    cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int, *, edition: str | Edition = PORT
 ) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: each id comes from the state that the puzzle before it left.
 
@@ -80,7 +74,7 @@ def draw_grid(
     """
     chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    return _follow_chain(chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition, key_order))
+    return _follow_chain(chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition))
 
 
 def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition) -> Iterator[Puzzle]:
@@ -105,7 +99,7 @@ def _draw(
     people = ontology().people
     categories = draws.sample(edition.categories, d)
     keys, ranks = list(range(d)), None
-    if edition.key_order:
+    if edition.is_elixir:
         ranks = [edition.categories.index(category) for category in categories]
         keys.sort(key=ranks.__getitem__)
     drawn = draws.sample(people, d)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
@@ -22,13 +22,13 @@ PUZZLES_PER_CELL = 100
 MANIFEST = DATA / "puzzle_ids.csv"
 
 
-def find_manifest(edition: Edition) -> Path:
-    """Return the path of the ids of an edition's default set, a file that only the usual orders of keys have."""
-    return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv".replace(" ", "_")
-
-
 #: Keeps these streams apart from other uses of the same seed.
 _STREAM = 1
+
+
+def find_manifest(edition: Edition) -> Path:
+    """Return the path of the ids of an edition's default set."""
+    return MANIFEST if edition == PORT else DATA / f"puzzle_ids_{edition}.csv"
 
 
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
@@ -64,9 +64,8 @@ def spawn_ids(cells: Iterable[Cell], puzzles_per_cell: int, seed: int) -> Iterat
 class PuzzleSet:
     """The puzzles of a set: so many of each cell, drawn by an edition from ids that come from a scheme.
 
-    The scheme ``chain`` draws each id from the state that the puzzle before left; the chains of the default sets are
-    committed. ``spawn`` takes `spawn_ids`, ``default`` the first ids of some cells of the default set: a chain through
-    those cells alone would give other puzzles, and may run into a loop.
+    The scheme ``chain`` draws each id from the state that the puzzle before left; ``spawn`` takes `spawn_ids`;
+    ``default`` the first ids of some cells of the edition's default set, which are committed.
     """
 
     cells: tuple[Cell, ...]
@@ -79,19 +78,21 @@ class PuzzleSet:
         object.__setattr__(self, "cells", tuple(self.cells))
         check_count("puzzles_per_cell", self.puzzles_per_cell, 1)
         check_count("seed", self.seed, 0)
-        if self.scheme not in ("chain", "spawn", "default"):
-            raise ValueError(f"scheme is {self.scheme!r}; choose one of: chain, spawn, default")
         if self.scheme == "spawn" and self.edition != PORT:
             reason = f"has ids up to {LAST_ID:,} only, too few for scheme spawn; take chain"
             raise ValueError(f"edition {self.edition} {reason}")
-        whole = self.seed == SEED and self.puzzles_per_cell <= PUZZLES_PER_CELL and set(self.cells) <= set(PAPER_GRID)
-        if self.scheme == "default" and not whole:
+        if self.scheme == "default" and not self.is_default:
             raise ValueError(
                 f"the default set has seed {SEED}, {PUZZLES_PER_CELL} puzzles per cell and the paper's cells"
             )
 
     def __len__(self) -> int:
         return len(self.cells) * self.puzzles_per_cell
+
+    @property
+    def is_default(self) -> bool:
+        """Whether these are cells, and at most as many puzzles of each, as the default set has."""
+        return self.seed == SEED and self.puzzles_per_cell <= PUZZLES_PER_CELL and set(self.cells) <= set(PAPER_GRID)
 
     @property
     def rounding(self) -> str:
@@ -102,9 +103,19 @@ class PuzzleSet:
         """Return the ids, cell by cell; None where they are only found by drawing along the edition's chain."""
         if self.scheme == "spawn":
             return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
-        manifest = find_manifest(self.edition)
-        is_default = (self.cells, self.puzzles_per_cell, self.seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED)
-        if self.scheme == "chain" and not (is_default and manifest.exists()):
+        whole = (self.cells, self.puzzles_per_cell, self.seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED)
+        if self.scheme == "chain" and not whole:
             return None
-        known = read_manifest(manifest)
+        known = read_manifest(find_manifest(self.edition))
         return (one for cell in self.cells for one in known[cell][: self.puzzles_per_cell])
+
+
+def choose_set(
+    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str
+) -> PuzzleSet:
+    """Return the first puzzles of these cells of the paper's set; with other cells, numbers or seeds another scheme's.
+
+    So every way to ask a model about ``n`` puzzles per cell asks about the same ones.
+    """
+    chosen = PuzzleSet(tuple(cells), puzzles_per_cell, seed, "chain", edition)
+    return replace(chosen, scheme="default" if chosen.is_default else otherwise)
