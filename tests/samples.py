@@ -1,6 +1,7 @@
 """Small tables that tests of several rooms start from."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -54,3 +55,22 @@ def results_of(cells, provenance="reconstructed"):
     """Return the results of a build with some cells and the printed token lengths."""
     fits = (table(cells) for table in (glm_table, interactions_table, aic_table))
     return Results(cells, *fits, load_table("tokens"), provenance)
+
+
+def release_state(puzzle, **changes):
+    """The metadata of a puzzle in the authors' release, as JSON; a change of None leaves the key out."""
+    keys = {"poi": puzzle.poi, "category_defaults": puzzle.domains, "needles": puzzle.needles}
+    keys |= {"difficulty": puzzle.d, "num_statements": puzzle.N} | changes
+    return json.dumps({key: value for key, value in keys.items() if value is not None})
+
+
+def write_release(folder, puzzles):
+    """Write puzzles as the authors' release has them; return the paths of texts and metadata."""
+    paths = []
+    for puzzle in puzzles:
+        text, state = folder / f"exp/cogniload/{puzzle.name}.txt", folder / f"meta/cogniload/{puzzle.name}_state.json"
+        for path, content in ((text, puzzle.text), (state, release_state(puzzle))):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        paths.append((text, state))
+    return paths

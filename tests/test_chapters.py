@@ -27,6 +27,7 @@ _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 #: Chapters that are analyses; 04 to 15.
 ANALYSES = [
+    "02_generation",
     "03_scoring",
     "04_accuracy",
     "05_glm",

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inspect_log import make_header, make_sample, write_archive
 from packing import make_archive, write_packed
+from samples import release_state
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
@@ -25,7 +26,6 @@ from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.editions import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.sets import release_state
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.storage import read_metadata
 

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.puzzles.editions import NAMES, resolve_edition
+from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import (
     MANIFEST,
     PUZZLES_PER_CELL,
     SEED,
     PuzzleSet,
+    choose_set,
     find_manifest,
     read_manifest,
     spawn_ids,
@@ -20,10 +21,7 @@ from cogniload_repro.puzzles.ids import (
 VECTORS = Path(__file__).parents[1] / "vectors"
 
 
-USUAL = [resolve_edition(name) for name in NAMES[:-1]]
-
-
-@pytest.mark.parametrize("edition", USUAL, ids=str)
+@pytest.mark.parametrize("edition", EDITIONS, ids=str)
 def test_manifest_begins_as_the_chain_does(edition):
     """The first 400 committed ids are those of the chain, and single puzzles are drawn from them alike."""
     manifest = read_manifest(find_manifest(edition))
@@ -93,7 +91,6 @@ def test_scheme_is_chosen_by_name():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"scheme": "random"}, "'random'; choose one of: chain, spawn"),
         ({"puzzles_per_cell": 0}, "puzzles_per_cell is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"scheme": "default", "seed": 1}, "the default set has seed 42"),
@@ -104,3 +101,11 @@ def test_a_set_that_cannot_be_is_refused(changes, message):
     """Before anything is drawn."""
     with pytest.raises(ValueError, match=message):
         PuzzleSet(PAPER_GRID[:2], **changes)
+
+
+def test_few_puzzles_per_cell_are_the_first_of_the_papers_set():
+    """Every route asks about the same ones; other cells and seeds follow the scheme that the route has for them."""
+    few = choose_set(PAPER_GRID[:2], 3, SEED, PORT, "spawn")
+    assert list(few.ids()) == [one for cell in PAPER_GRID[:2] for one in read_manifest()[cell][:3]]
+    for cells, per_cell, seed in ((PAPER_GRID, 3, 1), ([Cell(20, 4, 1)], 3, SEED), (PAPER_GRID, 101, SEED)):
+        assert choose_set(cells, per_cell, seed, PORT, "spawn").scheme == "spawn"

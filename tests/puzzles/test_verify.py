@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import release_state, write_release
 
 from cogniload_repro.commands.puzzles import verify
 from cogniload_repro.grid import grid_cells
@@ -55,23 +56,22 @@ def swap(text, one, other):
     ("change", "verdict", "message"),
     [
         ({"gold": OTHER}, "mismatch", "gold"),
-        ({"domain": []}, "mismatch", "outside the domain"),
+        ({"domain": []}, "mismatch", "that has those of the text"),
         ({"domain": 5}, "mismatch", "not a list"),
         ({"text": TEXT.replace(f"{POI_LINE}\n", "")}, "ambiguous", "which no initial line states"),
         ({"text": TEXT.replace("\n7. ", "\n8. ")}, "unparsable", "statement 8 where 7 is due"),
         ({"text": TEXT.replace("Solve this", "Solve that")}, "mismatch", "instruction"),
         ({"text": swap(TEXT, ROW["poi"], FRIENDS[0])}, "mismatch", "poi is"),
-        ({"domain": [*ROW["domain"], "stranger"]}, "mismatch", "the domain has stranger, no values"),
-        ({"domain": [*ROW["domain"], ROW["gold"]]}, "mismatch", "the domain has a value twice"),
+        ({"domain": [*ROW["domain"], "stranger"]}, "mismatch", "is not a list of values"),
+        ({"domain": [*ROW["domain"], ROW["gold"]]}, "mismatch", "the domain has 7 values, .* 6 different"),
         ({"rho": 0.5}, "mismatch", "rho is 0.6 by the text, 0.5"),
         ({"ratio_pct": 50.0}, "mismatch", "ratio_pct 50.0 does not give 24 needles of 40"),
         ({"d": 3}, "mismatch", "d 3, its name 5"),
         ({"name": ROW["name"].replace("40_5_", "41_5_"), "N": 41}, "mismatch", "N is 40 by the text, 41"),
-        ({"puzzle_id": None}, "mismatch", "lacks puzzle_id"),
-        ({"domain": None, "poi": None}, "mismatch", "lacks poi, domain"),
+        ({"puzzle_id": 7}, "mismatch", "puzzle_id 7, its name"),
         ({"text": TEXT + "\n"}, "right", "^$"),
         ({"text": 5}, "unparsable", "lacks the text"),
-        ({"name": None, "gold": None}, "unparsable", "lacks the gold value; it has name, N"),
+        ({"name": None, "gold": None}, "unparsable", "lacks the gold value; it has N, d"),
     ],
 )
 def test_damage_is_found_and_named(change, verdict, message):
@@ -97,32 +97,22 @@ def test_drawing_again_finds_any_change():
 
 
 @pytest.mark.parametrize("name", ["garbage", 7, "0" + ROW["name"]])
-def test_a_row_needs_the_name_of_its_puzzle(name):
-    """A whole row under any other name is a mismatch that says which name is due; a few columns are drawn from it."""
-    found = verify_puzzle({**ROW, "name": name}, redraw=False)
-    assert found.verdict == "mismatch"
-    assert ROW["name"] in found.detail
-    row = {"name": name, "text": TEXT, "gold": ROW["gold"]}
-    assert "not of the form" in verify_puzzle(row).detail
-    assert verify_puzzle(row, redraw=False).verdict == "right"
+def test_a_puzzle_is_drawn_again_from_its_name(name):
+    """Under another name a text can be solved, but not drawn."""
+    assert "not of the form" in verify_puzzle({**ROW, "name": name}).detail
+    assert verify_puzzle({"name": name, "text": TEXT, "gold": ROW["gold"]}, redraw=False).verdict == "right"
 
 
 def test_puzzles_of_another_generator_can_be_verified():
-    """Texts under other column names, without an id that draws them, are solved and compared with the answer."""
-    row = {
-        "id": "exp/cogniload/" + ROW["name"] + ".txt",
-        "puzzle": TEXT,
-        "metadata": {"poi": ROW["poi"], "difficulty": 5},
-    }
-    assert verify_puzzle(row)[:3] == (ROW["name"], "right", "")
-    foreign = {**row, "id": "40_5_24_123456_" + ROW["gold"]}
-    assert "differs from the one drawn" in verify_puzzle(foreign).detail
-    assert verify_puzzle(foreign, redraw=False).verdict == "right"
-    assert verify_puzzle({"puzzle": TEXT, "solution": OTHER, "N": "40"}).detail.startswith("gold is")
-    assert verify_puzzle({"puzzle": TEXT, "solution": ROW["gold"], "N": "40"}).verdict == "right"
+    """Texts without an id that draws them are solved and compared with the answer."""
+    row = {"name": "40_5_24_123456_" + ROW["gold"], "text": TEXT}
+    assert "differs from the one drawn" in verify_puzzle(row).detail
+    assert verify_puzzle(row, redraw=False).verdict == "right"
+    assert verify_puzzle({"text": TEXT, "gold": OTHER, "N": 40}, redraw=False).detail.startswith("gold is")
+    assert verify_puzzle({"text": TEXT, "gold": ROW["gold"], "N": 40}, redraw=False).verdict == "right"
     lines = "Ann has red colored hair.\n1. The people having blue hair color their hair to pink"
     idle = f"{INSTRUCTION}\n\n{lines}\n\nWhat is the final hair color of Ann?"
-    assert verify_puzzle({"puzzle": idle, "solution": "red"}).detail == "statement 1 applies to nobody"
+    assert verify_puzzle({"text": idle, "gold": "red"}, redraw=False).detail == "statement 1 applies to nobody"
 
 
 @given(
@@ -193,62 +183,38 @@ def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
 
 def test_damaged_files_of_the_release_are_named(tmp_path):
     """Text and metadata that are lost, changed or unreadable are found by the puzzle's name."""
-    write_set(tmp_path, "release", PuzzleSet(CELLS, 3, 4))
-    names = [row["name"] for row in ROWS[:9]]
-    texts, states = ([folder / f"{name}{end}" for name in names] for folder, end in (
-        (tmp_path / "exp/cogniload", ".txt"), (tmp_path / "meta/cogniload", "_state.json")))  # fmt: skip
+    puzzles = [draw_puzzle(*(row[key] for key in ("N", "d", "needles", "puzzle_id"))) for row in ROWS]
+    texts, states = zip(*write_release(tmp_path, puzzles), strict=True)
     texts[0].unlink()
     states[1].unlink()
     texts[2].write_bytes(b"\xff" + texts[2].read_bytes())
-    states[3].write_text("[")
-    for place, change in (
-        (4, {"poi": "Nobody"}),
-        (5, {"history": {}}),
-        (6, {"hays": ROWS[6]["N"] - ROWS[6]["needles"] + 1}),
-    ):
-        states[place].write_text(json.dumps(json.loads(states[place].read_text("utf-8")) | change))
-    states[7].write_text("[]")
-    states[8].write_text("{}")
+    for place, text in ((3, "["), (4, release_state(puzzles[4], poi="Nobody")), (5, "[]"), (6, "{}")):
+        states[place].write_text(text, "utf-8")
+    states[7].write_text(release_state(puzzles[7], needles=0), "utf-8")  # as the released program counts down
     found = {one.name: one for one in verify_set(tmp_path) if one.verdict != "right"}
-    words = ["metadata and no text", "no _state.json", "not UTF-8|decode", "Expecting", "poi is", "in history"]
-    words += ["in hays", "not a JSON object", "lack poi"]
-    assert sorted(found) == sorted(names)
-    assert all(re.search(word, found[name].detail) for name, word in zip(names, words, strict=True))
+    words = ["metadata and no text", "no _state.json", "decode", "Expecting", "poi is", "not a JSON object", "lack poi"]
+    assert sorted(found) == sorted(row["name"] for row in ROWS[:7])
+    assert all(re.search(word, found[row["name"]].detail) for row, word in zip(ROWS, words, strict=False))
 
 
-def test_metadata_of_the_released_program_are_understood(tmp_path):
-    """It writes the needles and hays that were left at the end, which are none."""
-    write_set(tmp_path, "release", PuzzleSet(CELLS, 1, 4))
-    for path in (tmp_path / "meta/cogniload").iterdir():
-        state = json.loads(path.read_text("utf-8")) | {"needles": 0, "hays": 0, "used_people": []}
-        path.write_text(json.dumps(state, indent=2), "utf-8")
-    assert {verdict for _, verdict in verdicts(tmp_path)} == {"right"}
-
-
-@pytest.mark.parametrize(("kind", "name"), [("jsonl", "elixir-1.16"), ("release", "python")])
-def test_edition_of_a_set_is_named(tmp_path, monkeypatch, kind, name):
-    """A drawn set is right in every format and for any number of processes, and its edition is told."""
-    edition = resolve_edition(name, None if name == "python" else "alphabetical")
+@pytest.mark.parametrize("name", ["elixir-1.16", "python"])
+def test_edition_of_a_set_is_named(tmp_path, monkeypatch, name):
+    """A drawn set is right for any number of processes, and its edition is told."""
     monkeypatch.setattr("cogniload_repro.puzzles.verify._CHUNK", 3)
-    write_set(tmp_path, kind, PuzzleSet(CELLS, 1, 4, edition=edition))
+    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 1, 4, edition=resolve_edition(name)))
     run = CliRunner().invoke(verify, [str(tmp_path), "--jobs", "1"])
     assert run.exit_code == 0, run.output
-    count = len(CELLS)
-    assert f"{count} puzzles: {count} right; {count} drawn by edition {edition}\n" in run.output
-    if kind == "release":
-        monkeypatch.setattr("cogniload_repro.puzzles.sets.open_executor", ThreadPoolExecutor)
-        found = list(verify_set(tmp_path, jobs=2))
-        assert {one[1:] for one in found} == {("right", "", str(edition))}
-        assert found == list(verify_set(tmp_path))
+    assert f"{len(CELLS)} puzzles: {len(CELLS)} right; {len(CELLS)} drawn by edition {name}\n" in run.output
+    monkeypatch.setattr("cogniload_repro.puzzles.sets.open_executor", ThreadPoolExecutor)
+    assert list(verify_set(tmp_path, jobs=2)) == list(verify_set(tmp_path))
 
 
 def test_two_editions_in_one_set_are_refused(tmp_path):
     """The command counts both, and fails although every puzzle is right."""
-    elixir = resolve_edition("elixir-1.16", "alphabetical")
-    rows = [*ROWS[:9], *draw_rows(PuzzleSet(CELLS, 1, 4, edition=elixir))]
+    rows = [*ROWS[:9], *draw_rows(PuzzleSet(CELLS, 1, 4, edition=resolve_edition("elixir-1.16")))]
     write_jsonl(tmp_path / "mixed.jsonl", {row["name"]: row for row in rows}.values())
     run = CliRunner().invoke(verify, [str(tmp_path / "mixed.jsonl"), "--jobs", "1"])
     assert run.exit_code == 1
-    assert f"; 9 drawn by edition python, {len(CELLS)} drawn by edition {elixir}\n" in run.output
+    assert f"; 9 drawn by edition python, {len(CELLS)} drawn by edition elixir-1.16\n" in run.output
     assert "mixes editions" in run.output
     assert "mismatch" not in run.output

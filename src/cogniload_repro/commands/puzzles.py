@@ -23,7 +23,7 @@ _ASKING = ("openai-batch", "lm-eval")
 )  # fmt: skip
 @click.option(
     "--id-scheme", "scheme", type=click.Choice(["chain", "spawn"]),
-    help="Ids along the authors' chain (drawn by one process), or independent of order, for new experiments. By default "
+    help="Ids along the authors' chain (drawn by one process), or independent of order, for new experiments. Default: "
     "the first puzzles of each cell of the paper's set, and the chain for other cells or seeds.",
 )  # fmt: skip
 @click.option(

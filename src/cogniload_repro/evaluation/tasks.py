@@ -18,7 +18,7 @@ from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, read_s
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.outputs.readers import COMPARABILITY, adapt_record
 from cogniload_repro.puzzles.editions import resolve_edition
-from cogniload_repro.puzzles.ids import PUZZLES_PER_CELL, SEED, PuzzleSet
+from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, explain_response
 

@@ -110,9 +110,7 @@ class PuzzleSet:
         return (one for cell in self.cells for one in known[cell][: self.puzzles_per_cell])
 
 
-def choose_set(
-    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str
-) -> PuzzleSet:
+def choose_set(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str) -> PuzzleSet:
     """Return the first puzzles of these cells of the paper's set; with other cells, numbers or seeds another scheme's.
 
     So every way to ask a model about ``n`` puzzles per cell asks about the same ones.
