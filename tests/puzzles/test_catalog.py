@@ -22,7 +22,6 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
-from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table
 
@@ -97,18 +96,12 @@ def test_the_true_domain_is_accepted_in_any_order(edition, request_):
     assert check_row({**row, "domain": row["domain"][::-1]})["domain"] == row["domain"][::-1]
 
 
-@pytest.mark.parametrize("edition", ["python", "elixir"])
-@pytest.mark.parametrize("request_", [(4, 10, 2, 123_456), (20, 1, 1, 770_487)])
-def test_any_other_domain_is_refused(edition, request_):
-    """A domain that is not the drawn one could turn correct answers wrong."""
-    puzzle = draw_puzzle(*request_, edition=edition)
-    row, found = puzzle_row(puzzle), [value for value in puzzle.domains[puzzle.category] if value in puzzle.text]
-    domain = [*found, *(value for value in row["domain"] if value not in found)]
-    others = [value for value in ontology().values[puzzle.category] if value not in domain][:1]
-    wrong = [[*domain, domain[0]], domain[:-1]]
-    for other in [*wrong, *([*domain, one] for one in others), *([*domain[:-1], one] for one in others)]:
-        with pytest.raises(ValueError, match="domain"):
-            check_row({**row, "domain": other})
+@pytest.mark.parametrize("change", [lambda values: [*values, values[0]], lambda values: values[1:], lambda _: ["x"]])
+def test_another_domain_is_refused(change):
+    """A domain has as many values as were drawn, each once, and all that the text has."""
+    row = puzzle_row(draw_puzzle(20, 1, 1, 770_487))
+    with pytest.raises(ValueError, match="domain"):
+        check_row({**row, "domain": change(row["domain"])})
 
 
 def test_a_long_name_is_drawn_if_its_text_is_known():

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogniload_repro.grid import count_needles
-from cogniload_repro.puzzles.draws import _UNIT, Elixir, Mersenne, Setting, StuckError, draw_moves, draw_words
+from cogniload_repro.puzzles.draws import _UNIT, Elixir, Mersenne, StuckError, draw_moves, draw_words
 from cogniload_repro.puzzles.editions import EDITIONS
 from cogniload_repro.puzzles.generate import draw_puzzle
 
@@ -174,5 +174,5 @@ def test_statement_is_given_up_after_51_attempts(edition):
     draws, failed = edition.draws(), []
     draws.seed(3)
     with pytest.raises(StuckError, match=r"^1$"):
-        draw_moves(draws, Setting(6, 3, 0, [[0], [0]], [3], failed=failed))
+        draw_moves(draws, 6, 3, 0, [[0], [0]], [3], failed=failed)
     assert len(failed) == 51

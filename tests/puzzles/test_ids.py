@@ -8,7 +8,6 @@ from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import (
-    MANIFEST,
     PUZZLES_PER_CELL,
     SEED,
     PuzzleSet,
@@ -42,29 +41,6 @@ def test_chain_of_elixir_is_that_of_its_golden_puzzles(version, per_cell):
         golden = [int(row["puzzle_id"]) for row in csv.DictReader(file) if row["elixir"] == version]
     drawn = draw_grid(PAPER_GRID, per_cell, SEED, edition=f"elixir-{version}")
     assert [puzzle.puzzle_id for puzzle in drawn] == golden
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("puzzle_ids", "ids", "line 1"),
-        ("20,5,1,770487 ", "20,5,1,", "line 2"),
-        ("20,5,1,770487", "20,5,2,770487", "line 2"),
-        ("770487", "7704877", "line 2"),
-        ("586907", "086907", "line 2"),
-        ("\n20,5,1,", "\n20,5,1,0\n20,5,1,", "line 2"),
-    ],
-)
-def test_damaged_manifest_is_refused_with_its_line(tmp_path, old, new, message):
-    """A manifest that lost or changed an entry stops with the line."""
-    text = MANIFEST.read_text(encoding="utf-8")
-    path = tmp_path / "ids.csv"
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        read_manifest(path)
-    path.write_text(text + text.splitlines()[-1], encoding="utf-8")
-    with pytest.raises(ValueError, match="line 142 is damaged"):
-        read_manifest(path)
 
 
 def test_spawned_ids_depend_on_their_own_cell_only():

@@ -45,17 +45,6 @@ def test_rows_are_the_puzzles_of_the_chain(tmp_path):
     assert (metadata["provenance"], metadata["seed"], metadata["rounding"]) == ("reconstructed", "3", "half-up")
 
 
-def test_a_chain_that_goes_round_is_told(caplog):
-    """The released program would write the same puzzle again and again; so do we, and say so."""
-    cells = grid_cells("N=1 ratio=50 d=1")
-    names = [row["name"] for row in draw_rows(PuzzleSet(cells, 3000, 42))]
-    assert len(set(names)) < 3000
-    assert f": {3000 - len(set(names))} puzzles are there again" in caplog.text
-    caplog.clear()
-    assert len({row["name"] for row in draw_rows(PuzzleSet(cells, 300, 42, scheme="spawn"))}) == 300
-    assert not caplog.text
-
-
 @given(st.lists(st.integers(0, 9)), st.integers(1, 5), st.integers(1, 20))
 def test_pieces_are_the_whole_and_no_larger_than_needed(items, most, limit):
     """Nothing is lost, no piece is empty or too long, and none goes on once it is heavy enough."""

@@ -54,29 +54,6 @@ class Failure(NamedTuple):
     move: Move
 
 
-class Setting(NamedTuple):
-    """What statements are drawn from: N, needles, the PoI, everybody's values, the domains' sizes.
-
-    ``ranks`` are those of the categories in a map's order of keys, None as drawn; ``failed`` receives failed attempts.
-    """
-
-    N: int
-    needles: int
-    poi: int
-    start: list[State]
-    sizes: list[int]
-    ranks: list[int] | None = None
-    failed: list[Failure] | None = None
-
-    def fail(self, failures: int, index: int, attempt: tuple) -> int:
-        """Note one more failure in a row, and give up after 51."""
-        if self.failed is not None:
-            self.failed.append(Failure(index, Move(*attempt)))
-        if failures == MAX_FAILURES:
-            raise StuckError(index + 1)
-        return failures + 1
-
-
 def follow(states: list[State], move: tuple, kept: State | None) -> list[State] | None:
     """Return everybody's states after a statement; None if it leaves nobody as before, or changes one to be kept."""
     person, before, conditions, after, updates = move
@@ -193,13 +170,22 @@ class Elixir:
             items.reverse()
 
 
-def draw_moves(draws: Mersenne | Elixir, setting: Setting) -> tuple[list[Move], list[State]]:
-    """Draw all statements of a puzzle; return them and the final states.
+def draw_moves(
+    draws: Mersenne | Elixir,
+    N: int,
+    needles_left: int,
+    poi: int,
+    states: list[State],
+    sizes: list[int],
+    ranks: list[int] | None = None,
+    failed: list[Failure] | None = None,
+) -> tuple[list[Move], list[State]]:
+    """Draw all statements of a puzzle from everybody's values and the sizes of the domains; return the last states too.
 
+    ``ranks`` are those of the categories in a map's order of keys, None as drawn; ``failed`` receives failed attempts.
     Lists of values are replaced, never changed, so that moves can keep them. Nobody can become equal to the person
     of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
     """
-    N, needles_left, poi, states, sizes, ranks, _ = setting
     others, d = [person for person in range(len(states)) if person != poi], len(sizes)
     n_others, free, indices = len(others), [free_values(size) for size in sizes], range(d)
     share, between, below, sample, shuffle = draws.share, draws.between, draws.below, draws.sample, draws.shuffle
@@ -219,7 +205,11 @@ def draw_moves(draws: Mersenne | Elixir, setting: Setting) -> tuple[list[Move], 
         move = person, before, conditions, after, updates
         changed = follow(states, move, kept)
         if changed is None or (kept is None and changed.count(after) > 1):
-            failures = setting.fail(failures, N - left, move)
+            if failed is not None:
+                failed.append(Failure(N - left, Move(*move)))
+            if failures == MAX_FAILURES:
+                raise StuckError(N - left + 1)
+            failures += 1
             continue
         failures = 0
         if ranks:

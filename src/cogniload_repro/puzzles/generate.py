@@ -6,7 +6,7 @@ Byte for byte what the authors' released Python code draws; every choice below k
 from collections.abc import Iterable, Iterator
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
-from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, Setting, StuckError, draw_moves
+from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, StuckError, draw_moves
 from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
@@ -14,17 +14,9 @@ from cogniload_repro.puzzles.puzzle import Puzzle
 #: The chain's ids are drawn from this range, both ends included.
 FIRST_ID, LAST_ID = 100_000, 999_999
 
-Request = tuple[int, int, int, int]
-
 
 def draw_puzzle(
-    N: int,
-    d: int,
-    needles: int,
-    puzzle_id: int,
-    failed: list[Failure] | None = None,
-    *,
-    edition: str | Edition = PORT,
+    N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None, *, edition: str | Edition = PORT
 ) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
@@ -52,16 +44,10 @@ def draw_puzzle(
     '20_1_1_102133_disco'
     """
     edition = resolve_edition(edition)
-    N = check_count("N", N, 1, MAX_STATEMENTS)
-    return _draw(
-        edition.draws(),
-        edition,
-        N,
-        check_count("d", d, 1, len(CATEGORIES)),
-        check_count("needles", needles, 1, N),
-        check_count("puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,))),
-        failed,
-    )
+    N, d = check_count("N", N, 1, MAX_STATEMENTS), check_count("d", d, 1, len(CATEGORIES))
+    needles = check_count("needles", needles, 1, N)
+    puzzle_id = check_count("puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,)))
+    return _draw(edition.draws(), edition, N, d, needles, puzzle_id, failed)
 
 
 def draw_grid(
@@ -86,13 +72,7 @@ def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: 
 
 
 def _draw(
-    draws: Mersenne | Elixir,
-    edition: Edition,
-    N: int,
-    d: int,
-    needles: int,
-    puzzle_id: int,
-    failed: list[Failure] | None = None,
+    draws: Mersenne | Elixir, edition: Edition, N: int, d: int, needles: int, puzzle_id: int, failed: list | None = None
 ) -> Puzzle:
     """Draw the puzzle of one id and leave `draws` in the state that the chain goes on from."""
     draws.seed(puzzle_id)
@@ -110,7 +90,7 @@ def _draw(
     sizes = [len(values) for values in domains.values()]
     start = [[i % size for size in sizes] for i in range(len(drawn))]
     try:
-        moves, states = draw_moves(draws, Setting(N, needles, poi, start, sizes, ranks, failed))
+        moves, states = draw_moves(draws, N, needles, poi, start, sizes, ranks, failed)
     except StuckError as stuck:
         raise ValueError(
             f"N={N}, d={d}, needles={needles}, puzzle_id={puzzle_id}: statement {stuck} was not allowed in "

@@ -20,7 +20,7 @@ REASONS = ("hay reaches the PoI", "needle reaches everybody", "somebody equals t
 CELL = ["N", "d", "ratio_pct"]
 _PUZZLES = [*CELL, "needles", "people", "lines", "smallest", "pairs", "pairs_apart"]
 _STATEMENTS = ["puzzle", "index", "needle", "conditions", "updates", "repeats", "distinct"]
-_FAILURES = ["puzzle", "index", "needle", "conditions", "updates", "reason", "alike", "others"]
+_FAILURES = ["puzzle", "conditions", "reason", "alike", "others"]
 
 
 class Measures(NamedTuple):
@@ -52,10 +52,10 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
         failures += [(number, *_measure_failure(puzzle, failure, history[failure.position])) for failure in failed]
     cast = pd.DataFrame(puzzles, columns=_PUZZLES)
     parts = (
-        pd.DataFrame(rows, columns=names).astype({"puzzle": int, "needle": bool}).join(cast[CELL], on="puzzle")
+        pd.DataFrame(rows, columns=names).astype({"puzzle": int}).join(cast[CELL], on="puzzle")
         for rows, names in ((statements, _STATEMENTS), (failures, _FAILURES))
     )
-    return Measures(cast, next(parts), next(parts))
+    return Measures(cast, *parts)
 
 
 def _measure_cast(puzzle: Puzzle) -> tuple:
@@ -79,8 +79,7 @@ def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[
 
 
 def _measure_failure(puzzle: Puzzle, failure: Failure, states: list[State]) -> tuple:
-    index, move = failure
-    poi = puzzle.people.index(puzzle.poi)
+    move, poi = failure.move, puzzle.people.index(puzzle.poi)
     needle = move.reference == poi
     meets = [all(state[at] == move.before[at] for at in move.conditions) for state in states]
     after = [
@@ -89,4 +88,4 @@ def _measure_failure(puzzle: Puzzle, failure: Failure, states: list[State]) -> t
     ]
     alike = after.count(after[poi]) - 1 if needle else 0
     reason = REASONS[0] if not needle else REASONS[1] if all(meets) else REASONS[2]
-    return index, needle, len(move.conditions), len(move.updates), reason, alike, len(states) - 1
+    return len(move.conditions), reason, alike, len(states) - 1

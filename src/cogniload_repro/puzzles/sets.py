@@ -1,7 +1,6 @@
 """Sets of puzzles: drawn in order by several processes, in bounded memory, and written as Parquet or JSONL."""
 
 import json
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -22,8 +21,6 @@ from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import remove_parts, table_writer
-
-_LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -51,10 +48,7 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
 
 
 def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
-    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`.
-
-    A chain that comes back to an id of its own cell goes round from there, which is logged at its end.
-    """
+    """Draw a set as rows of the puzzles table, cell by cell; the same rows for any `jobs`."""
     ids, edition = puzzles.ids(), puzzles.edition
     planned = (cell for cell in puzzles.cells for _ in range(puzzles.puzzles_per_cell))
     if ids is not None:
@@ -62,13 +56,9 @@ def draw_rows(puzzles: PuzzleSet, jobs: int = 1) -> Iterator[dict]:
         chunks = cut(requests, _CHUNK, lambda request: request[0].N, _CHUNK_STATEMENTS)
         yield from map_batches(partial(_draw_chunk, edition), chunks, jobs)
         return
-    seen = set()
     drawn = draw_grid(puzzles.cells, puzzles.puzzles_per_cell, puzzles.seed, edition=edition)
     for cell, puzzle in zip(planned, drawn, strict=True):
-        seen.add((cell, puzzle.puzzle_id))
         yield puzzle_row(puzzle, cell.ratio_pct)
-    if repeats := len(puzzles) - len(seen):
-        _LOG.warning("The chain of ids ran into a loop: %d puzzles are there again. Scheme spawn has none.", repeats)
 
 
 def write_parquet(path: str | Path, rows: Iterable[dict], metadata: dict[str, str]) -> int:

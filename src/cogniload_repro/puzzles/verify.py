@@ -1,14 +1,14 @@
 """Check sets of puzzles: every puzzle is solved again from its text, and drawn again where it has an id."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import is_
 from pathlib import Path
 from typing import NamedTuple
 
-from cogniload_repro.puzzles.catalog import find_contradictions, find_edition, parse_name, puzzle_row
-from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
+from cogniload_repro.puzzles.catalog import find_contradictions, parse_name, puzzle_row
+from cogniload_repro.puzzles.editions import EDITIONS, PORT
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import INSTRUCTION, AmbiguousPuzzleError, Puzzle, parse_puzzle
 from cogniload_repro.puzzles.readers import Item, find_sets, read_set
@@ -39,16 +39,13 @@ class PuzzleCheck(NamedTuple):
 def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Iterator[PuzzleCheck]:
     """Verify every puzzle of a set (`readers.find_sets`), in its order; the same verdicts for any `jobs`.
 
-    A name that comes twice in a table or folder is a mismatch the second time. The edition that fits the first puzzles
-    best is tried first on all.
+    A name that comes twice in a table or folder is a mismatch the second time.
     """
     for place in find_sets(source):
         seen: set[str] = set()
         batches = cut(read_set(place), _CHUNK, lambda item: len(str(item.row.get("text"))), _CHUNK_CHARS)
-        first = next(batches, [])
-        check = partial(_verify_batch, redraw, _order_editions(first) if redraw else ())
         found = None
-        for found in map_batches(check, chain([first] * bool(first), batches), jobs):
+        for found in map_batches(partial(_verify_batch, redraw), batches, jobs):
             if found.name in seen:
                 detail = "; ".join(filter(None, ["a puzzle of this name came before", found.detail]))
                 found = found._replace(verdict=found.verdict.replace("right", "mismatch"), detail=detail)
@@ -58,7 +55,7 @@ def verify_set(source: str | Path, *, redraw: bool = True, jobs: int = 1) -> Ite
             raise ValueError(f"{place} holds no puzzle; make or fetch it again")
 
 
-def verify_puzzle(row: Mapping, *, redraw: bool = True, editions: Sequence[Edition] = EDITIONS) -> PuzzleCheck:
+def verify_puzzle(row: Mapping, *, redraw: bool = True) -> PuzzleCheck:
     """Solve a puzzle from its text and compare it with everything that is stated about it.
 
     A row has a text, and ``gold`` or a ``name`` that ends in it; other columns of the puzzles table are compared where
@@ -80,23 +77,16 @@ def verify_puzzle(row: Mapping, *, redraw: bool = True, editions: Sequence[Editi
     differences = [*find_contradictions(puzzle, row), *_irregularities(puzzle)]
     edition = ""
     if redraw and parts and not differences:
-        edition, differences = _redrawn(puzzle, row, parts.puzzle_id, editions)
+        edition, differences = _redrawn(puzzle, row, parts.puzzle_id)
     elif redraw and not parts:
         differences.append(f"the row's name is {name!r}, not of the form N_d_needles_puzzleId_gold")
     return PuzzleCheck(name, "mismatch" if differences else "right", "; ".join(differences), edition)
 
 
-def _order_editions(batch: list[Item]) -> tuple[Edition, ...]:
-    """Return all editions, those first that fit some puzzles best."""
-    texts = {str(item.row.get("name")): str(item.row.get("text")) for item in batch if not item.error}
-    best = [fit.edition for fit in find_edition(texts, texts) if fit.fitting]
-    return tuple(dict.fromkeys([*best, *EDITIONS]))
-
-
-def _verify_batch(redraw: bool, editions: Sequence[Edition], batch: list[Item]) -> list[PuzzleCheck]:
+def _verify_batch(redraw: bool, batch: list[Item]) -> list[PuzzleCheck]:
     checks = []
     for where, row, error in batch:
-        check = None if error else verify_puzzle(row, redraw=redraw, editions=editions)
+        check = None if error else verify_puzzle(row, redraw=redraw)
         checks.append(check._replace(name=check.name or where) if check else PuzzleCheck(where, "unparsable", error))
     return checks
 
@@ -111,10 +101,10 @@ def _irregularities(puzzle: Puzzle) -> Iterator[str]:
             return
 
 
-def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int, editions: Sequence[Edition]) -> tuple[str, list[str]]:
+def _redrawn(puzzle: Puzzle, row: Mapping, puzzle_id: int) -> tuple[str, list[str]]:
     """Return the edition that draws a text from the puzzle's id, and compare the columns with those drawn."""
     failure = ANOTHER_TEXT
-    for edition in editions:
+    for edition in EDITIONS:
         try:
             drawn = puzzle_row(draw_puzzle(puzzle.N, puzzle.d, puzzle.needles, puzzle_id, edition=edition))
         except ValueError as error:
