@@ -49,7 +49,7 @@ def alike(one, other):
 def test_facts_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatch):
     """Every value of a sentence is that of another table of counts too; counts of models to the last one."""
     one, other = (glued(chapter, number, tmp_path, monkeypatch) for number in (0, 17))
-    assert len(one) > 10
+    assert len(one) > 3
     assert one.keys() == other.keys()
     one.pop("apart", None)  # rounding error between two programs
     assert {key: (one[key], other[key]) for key in one if not alike(str(one[key]), str(other[key]))} == {}

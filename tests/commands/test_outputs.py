@@ -48,14 +48,6 @@ def test_bad_arguments_end_in_one_sentence(tmp_path, arguments, words):
     assert not (tmp_path / "set").exists()
 
 
-def test_the_same_command_says_again_what_is_there(tmp_path):
-    """Another set in the folder is refused with the difference."""
-    for _ in range(2):
-        assert run("puzzles", *SMALL, "--out", tmp_path)[:2] == (0, f"3 puzzles in {tmp_path}\n")
-    code, _, errors = run("puzzles", *SMALL, "--out", tmp_path, "--seed", 7)
-    assert (code, "holds another set, with seed 42 instead of 7" in errors) == (2, True)
-
-
 @pytest.fixture
 def small(tmp_path):
     """A set of three puzzles."""

@@ -74,7 +74,7 @@ def _convert(name: str, value: Any) -> Any:
         value = shlex.split(value) if name == "add" else [word.strip() for word in value.split(",")]
     if kind is int and str(value).isdecimal():
         return int(value)
-    if kind is tuple and isinstance(value, list) and all(isinstance(word, str) for word in value):
+    if kind is tuple and isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value):
         from cogniload_repro.models import BY_LABEL
 
         return tuple(_locate(word) if name == "add" else BY_LABEL.get(word, word) for word in value)
