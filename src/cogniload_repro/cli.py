@@ -6,8 +6,7 @@ import click
 
 from cogniload_repro import __version__
 from cogniload_repro.commands import book, chain, comparison, outputs, params, puzzles
-from cogniload_repro.escapes import for_terminal
-from cogniload_repro.files import describe_error
+from cogniload_repro.files import describe_error, for_terminal
 
 
 class _Group(click.Group):

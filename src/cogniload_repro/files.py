@@ -1,4 +1,4 @@
-"""Files written whole and compared by content, and folders that one process at a time works in.
+"""Files written whole, folders that one process at a time works in, and other people's text in what is written.
 
 Standard library alone, as `make` asks for these before every build.
 """
@@ -6,15 +6,23 @@ Standard library alone, as `make` asks for these before every build.
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 from uuid import uuid4
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
 _ROOM, _RIGHTS = "make room and run the same command again", "give yourself the right to, or choose another folder"
+#: What spreadsheets take for a formula, or for the guard of one, and the signed numbers and dashes of printed tables,
+#: which they do not.
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
+_NUMBER = re.compile(r"[+-]?\d[\d,]*\.?\d*(e[+-]?\d+)?%?\**|--|-")
 #: What to do where the system refuses.
 _REMEDIES = {
     errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EFBIG: _ROOM,
@@ -114,3 +122,31 @@ def digest_of(path: str | Path) -> str:
     """Return the digest of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+
+
+def for_terminal(text: str) -> str:
+    """Return text that a terminal shows letter by letter: controls, and marks that turn the writing, are spelt out."""
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def for_spreadsheet(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame, to be written as CSV, with an apostrophe before text that would be taken for a formula."""
+    return frame.map(_guard_cell).set_axis([_guard_cell(name) for name in frame.columns], axis=1)
+
+
+def _guard_cell(cell: object) -> object:
+    is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
+
+
+def without_secrets(address: str) -> str:
+    """Return an address without user, password, query and fragment, but for a sum; a path comes back as it is."""
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return address
+    rest, _, fragment = rest.partition("#")
+    host, slash, path = rest.partition("?")[0].partition("/")
+    digits = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" + (f"#{digits[0]}" if digits else "")

@@ -91,7 +91,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
     if not (models or compare or out) and set(regression.values()) == {None}:
         _fit_paper(build)
         return
-    from cogniload_repro.escapes import for_spreadsheet
+    from cogniload_repro.files import for_spreadsheet
     from cogniload_repro.presentation.terminal import print_comparison, print_fits
     from cogniload_repro.statistics import cell_tables, fits
     from cogniload_repro.statistics.regression import QUADRATIC

@@ -92,8 +92,7 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     import pandas as pd
 
     from cogniload_repro.puzzles.baselines import baselines
-    from cogniload_repro.robustness.comparisons import compare_answers, judge
-    from cogniload_repro.robustness.shortcut import shortcut_use
+    from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
     from cogniload_repro.storage import partition_path, read_metadata
 
     paths = {name: partition_path(build / "scores", name) for name in (first, second)}

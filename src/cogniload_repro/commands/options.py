@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cogniload_repro.escapes import for_terminal
+from cogniload_repro.files import for_terminal
 
 FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

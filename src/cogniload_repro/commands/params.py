@@ -11,8 +11,7 @@ import click
 import yaml
 
 from cogniload_repro.commands.options import BUILD, GRID, takes
-from cogniload_repro.escapes import without_secrets
-from cogniload_repro.files import locked, look_at, write_whole
+from cogniload_repro.files import locked, look_at, without_secrets, write_whole
 
 RECONSTRUCTED = "reconstructed"
 #: The file at the top of a checkout that says what a build is to be.

@@ -7,7 +7,7 @@ import click
 from tqdm import tqdm
 
 from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say, takes_source
-from cogniload_repro.escapes import for_terminal
+from cogniload_repro.files import for_terminal
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
 _ASKING = ("openai-batch", "lm-eval")

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 import pooch
 
-from cogniload_repro.escapes import without_secrets
+from cogniload_repro.files import without_secrets
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.readers import STATE, name_state
 from cogniload_repro.records import UNREADABLE, Refusal, check_size, open_stream

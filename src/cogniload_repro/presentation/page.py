@@ -13,8 +13,7 @@ import matplotlib as mpl
 import pandas as pd
 from myst_nb import glue
 
-from cogniload_repro.escapes import for_spreadsheet
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import for_spreadsheet, write_whole
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation import markdown

@@ -19,9 +19,8 @@ from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
 from cogniload_repro.robustness.specifications import FIXED_SUMS
-from cogniload_repro.scoring.matches import find_mention
 from cogniload_repro.scoring.verdict import explain_response
-from cogniload_repro.scoring.windows import find_windows
+from cogniload_repro.scoring.windows import find_mention, find_windows
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC

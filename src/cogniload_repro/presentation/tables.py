@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.escapes import for_spreadsheet
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import for_spreadsheet, write_whole
 from cogniload_repro.formats import (
     NONE,
     format_aic,

@@ -6,7 +6,6 @@ from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.puzzles.catalog import redraw
 from cogniload_repro.puzzles.editions import resolve_edition
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative
 from cogniload_repro.scoring.verdict import (
     CONTEXT_BUCKET,
     OTHER_BUCKET,
@@ -15,7 +14,7 @@ from cogniload_repro.scoring.verdict import (
     find_verdict,
     take_question,
 )
-from cogniload_repro.scoring.windows import QUALIFIERS, find_windows
+from cogniload_repro.scoring.windows import QUALIFIERS, find_alternatives, find_mention, find_windows, has_alternative
 
 _SHOWN_CHARS = 300
 

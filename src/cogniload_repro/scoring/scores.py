@@ -18,7 +18,6 @@ from tqdm import tqdm
 from cogniload_repro import __version__, endings
 from cogniload_repro.files import describe_error, digest_of
 from cogniload_repro.schemas import OUTPUTS, SCORES
-from cogniload_repro.scoring import matches as matching
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
 from cogniload_repro.scoring.cells import SUMMARIES, lean_table, summarise
@@ -242,7 +241,7 @@ def _clip(verdict: Verdict) -> str:
 @cache
 def _code_digest() -> str:
     """Return a digest of the code that decides."""
-    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, matching, endings)]
+    sources = [Path(str(module.__file__)).read_bytes() for module in (scoring, extraction, endings)]
     return hashlib.sha256(b"".join(sources)).hexdigest()[:16]
 
 

@@ -8,8 +8,15 @@ from typing import Any, NamedTuple
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS, take_answer
 from cogniload_repro.grid import check_count
 from cogniload_repro.puzzles.puzzle import Puzzle
-from cogniload_repro.scoring.matches import find_alternatives, find_mention, has_alternative, is_mentioned
-from cogniload_repro.scoring.windows import Windows, find_windows, take_last_sentence
+from cogniload_repro.scoring.windows import (
+    Windows,
+    find_alternatives,
+    find_mention,
+    find_windows,
+    has_alternative,
+    is_mentioned,
+    take_last_sentence,
+)
 
 CORRECT_BUCKETS = ("correct_valid", "correct_poi", "correct_last_sentence")
 LOGIC_BUCKETS = ("wrong_logic", "wrong_logic_poi", "wrong_logic_last_sentence")
