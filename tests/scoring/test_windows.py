@@ -24,19 +24,6 @@ VALUES = ["red", "green", "fiction", "non-fiction", "sci-fi", "camp", "campgroun
 PIECES = [*VALUES, "bored", "living room", "science fiction", "reggae", *BOUNDARIES, *"-`\t\xa0“"]
 SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
 LINES = ["Ian", "hair", "IAN blue hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000, "(Ian", "hair)"]
-    "Ian",
-    "hair",
-    "IAN blue hair",
-    "İan Hair",
-    "",
-    " ",
-    "\r",
-    "ΟΔΟΣ.Ian",
-    "x" * 3000,
-    "(Ian",
-    "hair)",
-    "(Ian hair)",
-]
 
 
 @given(st.text(alphabet="a. \n"))
