@@ -5,7 +5,7 @@ from difflib import get_close_matches
 import click
 
 from cogniload_repro import __version__
-from cogniload_repro.commands import book, chain, comparison, outputs, params, puzzles
+from cogniload_repro.commands import book, chain, outputs, params, puzzles
 from cogniload_repro.files import describe_error, for_terminal
 
 
@@ -49,7 +49,7 @@ def main() -> None:
     """
 
 
-for _module in (outputs, chain, book, puzzles, comparison, params):
+for _module in (outputs, chain, book, puzzles, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             main.add_command(_command)

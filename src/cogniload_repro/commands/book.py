@@ -42,29 +42,45 @@ def run_notebooks(again: bool, build: Path, jobs: int) -> None:
 
     The parameters formula, family and models reach every notebook that has them.
     """
-    chapters = _list_chapters(build)
+    from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
+
+    chapters, parameters = _list_chapters(build), read_parameters()
+    folder, runs = build / "notebooks", []
     with locked(build):
-        _run(chapters, again, build, jobs)
+        write_parameters(build, "notebooks", parameters)
+        given = {name: list(value) if isinstance(value, tuple) else value
+                 for name, value in parameters.changes(*STEPS["notebooks"]).items()}  # fmt: skip
+        for chapter in chapters:
+            own = {name: value for name, value in given.items() if name in chapter.takes}
+            run = Run(chapter.source, folder / chapter.source.name, {"build": build.resolve(), **own})
+            if again or not take_text(run):
+                runs.append(run)
+        for run, seconds in run_notebooks(runs, jobs):
+            say(f"  {run.source.name:28} {seconds:5.1f} s")
+        (folder / ".made").touch()
 
 
 @click.command("build-book")
 @takes(BUILD, JOBS)
 def build_book(build: Path, jobs: int) -> None:
     """Build the HTML book from pages and executed notebooks, incrementally where possible."""
-    chapters = _list_chapters(build)
+    from cogniload_repro.presentation import book
+
+    present = {chapter.source for chapter in _list_chapters(build)}
+    pages = [f"notebooks/{source.stem}" for source in sorted({*Path("notebooks").glob("*.ipynb")} - present)]
     with locked(build):
-        _build(chapters, build, jobs)
+        book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
+        book.build_book(build, jobs)
 
 
 @click.command()
 @_ALL
 @takes(BUILD, JOBS)
-def render(again: bool, build: Path, jobs: int) -> None:
+@click.pass_context
+def render(context: click.Context, again: bool, build: Path, jobs: int) -> None:
     """Do what `run-notebooks` and `build-book` do."""
-    chapters = _list_chapters(build)
-    with locked(build):
-        _run(chapters, again, build, jobs)
-        _build(chapters, build, jobs)
+    context.invoke(run_notebooks, again=again, build=build, jobs=jobs)
+    context.invoke(build_book, build=build, jobs=jobs)
 
 
 def _list_chapters(build: Path) -> list["Chapter"]:
@@ -79,30 +95,3 @@ def _list_chapters(build: Path) -> list["Chapter"]:
 
     others = {model for source in read_sources(build) for model in source["models"]} - set(NAMES)
     return list_chapters("notebooks", whole_grid=made_with(build).grid == "paper", another_model=bool(others))
-
-
-def _run(chapters: list["Chapter"], again: bool, build: Path, jobs: int) -> None:
-    from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
-
-    parameters, folder = read_parameters(), build / "notebooks"
-    write_parameters(build, "notebooks", parameters)
-    given = {name: list(value) if isinstance(value, tuple) else value
-             for name, value in parameters.changes(*STEPS["notebooks"]).items()}  # fmt: skip
-    runs = []
-    for chapter in chapters:
-        own = {name: value for name, value in given.items() if name in chapter.takes}
-        run = Run(chapter.source, folder / chapter.source.name, {"build": build.resolve(), **own})
-        if again or not take_text(run):
-            runs.append(run)
-    for run, seconds in run_notebooks(runs, jobs):
-        say(f"  {run.source.name:28} {seconds:5.1f} s")
-    (folder / ".made").touch()
-
-
-def _build(chapters: list["Chapter"], build: Path, jobs: int) -> None:
-    from cogniload_repro.presentation import book
-
-    absent = {source.stem for source in Path("notebooks").glob("*.ipynb")} - {one.source.stem for one in chapters}
-    pages = [f"notebooks/{name}" for name in sorted(absent)]
-    book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
-    book.build_book(build, jobs)

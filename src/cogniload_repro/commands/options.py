@@ -22,10 +22,20 @@ JOBS = click.option(
 GRID = click.option(
     "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
 )
+
+
+def _resolve(_context: object, _option: object, edition: str | None) -> Any:
+    from cogniload_repro.puzzles.editions import resolve_edition
+
+    return resolve_edition(edition) if edition else None
+
+
 #: How a source is read.
 READ_AS = (
     click.option("--model", help="Name of the model, in place of that in the source."),
-    click.option("--edition", help="Generator edition for puzzles known only by name; default: detected."),
+    click.option(
+        "--edition", callback=_resolve, help="Generator edition for puzzles known only by name; default: detected."
+    ),
 )
 #: A regression.
 REGRESSION = (

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,19 +46,25 @@ _SOURCES = "sources.json"
 @takes(*READ_AS, BUILD, JOBS)
 def download_outputs(
     source: str | None, add: tuple[str, ...], grid: str | None, max_rejected: int | None, only_added: bool,
-    build: Path, jobs: int, **read_as: str | None,
+    build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    parameters = read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
+    parameters, main = (
+        read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid),
+        build / _MAIN,
+    )
     with locked(build):
-        if again := not (only_added and is_made_with(build / _MAIN, "outputs", parameters)):
-            _make_main(build, parameters, jobs, read_as)
-        try:
-            _put_together(build, parameters, jobs, {} if again else read_as)
-        except ValueError:
-            if again:
-                shutil.rmtree(build / _MAIN)  # it is not that of the outputs, which stay
-            raise
+        if not (only_added and is_made_with(main, "outputs", parameters)):
+            with _staged(build) as stage:
+                _gather(stage, [parameters.source], parameters, build, jobs, **read_as)
+                write_parameters(stage, "outputs", parameters)
+                shutil.rmtree(main, ignore_errors=True)
+                stage.rename(main)
+        with _staged(build) as stage:
+            shutil.copytree(main, stage, copy_function=os.link, dirs_exist_ok=True)
+            _gather(stage, parameters.add, parameters, build, jobs)
+            write_parameters(stage, "added", parameters)
+            _take_places(stage, build)
         (build / "outputs" / ".made").touch()
     brought = {one["source"]: one["models"] for one in read_sources(build)}
     counted = [f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own) for source, own in brought.items()]
@@ -89,43 +95,27 @@ def _staged(build: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _make_main(build: Path, parameters: Parameters, jobs: int, read_as: Mapping[str, str | None]) -> None:
-    """Make what the main source gives, and put it into its folder when it has been accepted."""
-    main = build / _MAIN
-    with _staged(build) as stage:
-        if parameters.source == RECONSTRUCTED:
-            _reconstruct(stage, parameters.grid, jobs)
-            settings: Mapping = {}
-        else:
-            settings = _import(parameters.source, stage, build, parameters, jobs, read_as)
-        held = {"source": label_of(parameters.source), "models": sorted(_models(stage)), "settings": settings}
-        write_whole(stage / _SOURCES, json.dumps([held], indent=1) + "\n")
-        write_parameters(stage, "outputs", parameters)
-        shutil.rmtree(main, ignore_errors=True)
-        stage.rename(main)
-
-
-def _put_together(build: Path, parameters: Parameters, jobs: int, read_as: Mapping[str, str | None]) -> None:
-    """Add the other sources to the main one's outputs; all take their places when the last has been accepted."""
+def _gather(
+    stage: Path, sources: Sequence[str], parameters: Parameters, build: Path, jobs: int, **read_as: Any
+) -> None:
+    """Add what sources give to the outputs in a folder, and which models each has brought."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from cogniload_repro.storage import write_table
 
-    with _staged(build) as stage:
-        shutil.copytree(build / _MAIN, stage, copy_function=os.link, dirs_exist_ok=True)
-        held, rejected = read_sources(build / _MAIN), list((build / _MAIN).glob("rejected.parquet"))
-        tables = [pq.read_table(path) for path in rejected]
-        for source in parameters.add:
-            before = _models(stage)
-            settings = _import(source, stage, build, parameters, jobs, read_as)
+    held, tables = read_sources(stage), [pq.read_table(path) for path in stage.glob("rejected.parquet")]
+    for source in sources:
+        before, settings = _models(stage), dict[str, Any]()
+        if source == RECONSTRUCTED and not held:
+            _reconstruct(stage, parameters.grid, jobs)
+        else:
+            settings |= _import(source, stage, parameters.max_rejected, build, read_as)
             tables.append(pq.read_table(stage / "rejected.parquet"))
-            held.append({"source": label_of(source), "models": sorted(_models(stage) - before), "settings": settings})
-        if len(tables) > 1:
-            write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
-        write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
-        write_parameters(stage, "added", parameters)
-        _take_places(stage, build)
+        held.append({"source": label_of(source), "models": sorted(_models(stage) - before), "settings": settings})
+    if len(tables) > 1:
+        write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
+    write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
 
 
 def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
@@ -145,27 +135,17 @@ def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
 
 
-def _import(
-    source: str, stage: Path, build: Path, parameters: Parameters, jobs: int, read_as: Mapping[str, str | None]
-) -> Mapping:
+def _import(source: str, stage: Path, max_rejected: int, build: Path, read_as: Mapping[str, Any]) -> Mapping:
     """Import a source, and return how its models were asked."""
     from cogniload_repro.outputs.imports import Report, import_outputs
     from cogniload_repro.outputs.sources import open_source
 
-    check_source(source)
-    local = open_source(source, build / "downloads")
-
     def validate(report: Report) -> None:
         say(report.summary())
-        report.check(parameters.max_rejected)
+        report.check(max_rejected)
 
-    return import_outputs(local, stage, validate=validate, **_read_as(**read_as)).settings
-
-
-def _read_as(model: str | None = None, edition: str | None = None) -> dict[str, Any]:
-    from cogniload_repro.puzzles.editions import resolve_edition
-
-    return {"model": model, "edition": resolve_edition(edition) if edition else None}
+    check_source(source)
+    return import_outputs(open_source(source, build / "downloads"), stage, validate=validate, **read_as).settings
 
 
 def _models(stage: Path) -> set[str]:
@@ -192,7 +172,7 @@ def _take_places(stage: Path, build: Path) -> None:
 @click.command()
 @takes_source("Outputs to look into: a folder, a file, an archive or an address.")
 @takes(*READ_AS, BUILD)
-def check(source: str, build: Path, **read_as: str | None) -> None:
+def check(source: str, build: Path, **read_as: Any) -> None:
     """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
 
     Exit status 1 if no row is usable.
@@ -203,7 +183,7 @@ def check(source: str, build: Path, **read_as: str | None) -> None:
 
     local, known = open_source(source, build / "downloads"), build / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
-    frame, report = check_outputs(local, catalog, **_read_as(**read_as))
+    frame, report = check_outputs(local, catalog, **read_as)
     say(print_check(frame, report))
     if frame.empty:
         raise click.exceptions.Exit(1)
