@@ -1,12 +1,17 @@
-"""The commands as a chain: what they say when one is left out, and what all of them do alike."""
+"""The commands as a chain: what they say when one is left out, what all do alike; fits, and two models compared."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from harness import ask as run
+from harness import ask, run, write_lines
+
+from cogniload_repro.grid import grid_cells
+from cogniload_repro.puzzles.generate import draw_grid
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,20 +22,20 @@ def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
     for missing, step in (("outputs", "download-outputs"), ("cells.parquet", "score"), ("fidelity.csv", "fit")):
         sentence = f"Error: {tmp_path / missing} is missing; run `cogniload {step} --build {tmp_path}` first\n"
         for command in ("render", "build-book"):
-            assert run(command, "--build", tmp_path) == (2, sentence)
+            assert ask(command, "--build", tmp_path) == (2, sentence)
         if step != "download-outputs":
-            code, said = run(step, "--build", tmp_path / "elsewhere")
+            code, said = ask(step, "--build", tmp_path / "elsewhere")
             assert (code, "cogniload " in said) == (2, True)
         (tmp_path / missing).touch()
     monkeypatch.chdir(tmp_path)
-    code, said = run("render")
+    code, said = ask("render")
     assert (code, "in a checkout of the repository" in said) == (2, True)
 
 
 def test_a_command_that_is_nearly_meant_is_named():
     """A slip of the hand gets a suggestion, nonsense gets none."""
-    assert "No such command 'scroe'. Did you mean 'score'?" in run("scroe")[1]
-    assert "Did you mean" not in run("xyz")[1]
+    assert "No such command 'scroe'. Did you mean 'score'?" in ask("scroe")[1]
+    assert "Did you mean" not in ask("xyz")[1]
 
 
 def test_a_reader_that_has_enough_ends_a_command():
@@ -51,20 +56,20 @@ def test_every_command_takes_its_source_alike(tmp_path, command):
     one.touch()
     two.touch()
     build = [] if command == "verify" else ["--build", tmp_path / "build"]
-    first, second = (run(command, *given, *build) for given in ([one], ["--source", one]))
+    first, second = (ask(command, *given, *build) for given in ([one], ["--source", one]))
     assert first == second
     assert first[0] == 2
-    assert "two sources are given" in run(command, two, "--source", one, *build)[1]
+    assert "two sources are given" in ask(command, two, "--source", one, *build)[1]
 
 
 def test_a_score_is_explained_on_the_command_line(tmp_path):
     """From standard input or a file."""
     (tmp_path / "answer.txt").write_text("Raymond: red\n", encoding="utf-8")
     name = "20_1_1_770487_red"
-    code, said = run("explain", name, text="Raymond: red\n")
+    code, said = ask("explain", name, text="Raymond: red\n")
     assert (code, said.splitlines()[-1]) == (0, "correct_poi: window 2 has 'red'")
-    assert run("explain", name, tmp_path / "answer.txt") == (code, said)
-    assert run("explain", "20_1_1_770487_blue", text="")[0] == 2
+    assert ask("explain", name, tmp_path / "answer.txt") == (code, said)
+    assert ask("explain", "20_1_1_770487_blue", text="")[0] == 2
 
 
 @pytest.mark.parametrize("variable", ["GRID=small", "GRID=", "formula=correct ~ d"])
@@ -72,3 +77,74 @@ def test_make_refuses_an_unknown_grid_and_names_in_small_letters(variable):
     """Both would build something else than what is meant."""
     done = subprocess.run(["make", variable, "help"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, variable.partition("=")[0] in done.stderr) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A build with real answers of two models to the same puzzles; the second is right where the first is, and more."""
+    folder = tmp_path_factory.mktemp("compared")
+    rng, rows = np.random.default_rng(3), []
+    for puzzle in draw_grid(grid_cells("N=20,50 ratio=25,75 d=1,3"), 10, 5):
+        luck = rng.random()
+        for name, share in (("weak", 0.4), ("strong", 0.8)):
+            answer = f"{puzzle.poi}: {puzzle.solution}." if luck < share else "I do not know."
+            rows.append({"model": name, "name": puzzle.name, "response": answer})
+    answers = write_lines(folder / "answers.jsonl", rows)
+    for step in (["download-outputs", "--source", answers], ["score", "--jobs", "1"]):
+        assert run(*step, "--build", folder / "build").exit_code == 0
+    return folder / "build"
+
+
+def test_models_with_answers_to_the_same_puzzles_are_paired(build):
+    """Differences have the sign of first minus second; no puzzle is right for the weaker model alone."""
+    said = run("compare-models", "strong", "weak", "--by", "cell", "--build", build).output
+    assert all(words in said for words in ("80 puzzles answered by both", " 0 second alone", "McNemar p ="))
+    assert all(f"\n{name}: accuracy " in said for name in ("strong", "weak"))
+    overall = said.splitlines()[2]
+    assert "+" in overall
+    assert overall.endswith("different")
+
+
+def test_models_without_a_fit_are_named(build):
+    """Eight cells do not identify products; the other fits are made, and all is compared with the paper."""
+    done = run("fit", "--build", build)
+    assert done.exit_code == 0, done.output
+    fits = re.findall(r"no fit of (.+) for (\w+): (.+)", done.output)
+    assert fits == [("interactions (Table 3)", name, "not identified") for name in ("strong", "weak")]
+    assert (build / "fidelity.csv").is_file()
+
+
+def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_path):
+    """Rows by N have p and verdict, rows by rho and single cells neither, and a note says why; no answer is paired."""
+    done = run("compare-models", "gpt-5", "gemini-2.5-pro", "--by", "N", "--by", "rho", "--by", "cell",
+               "--build", tmp_path / "none")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    first, *tables = done.output.split("\n\n")[:4]
+    assert first.startswith("gpt-5-2025-08-07 minus gemini-2.5-pro")
+    for table, identified in zip(tables, (True, False, False), strict=True):
+        rows = table.splitlines()
+        found = [any(word in row for word in ("different", "equivalent", "inconclusive")) for row in rows[1:]]
+        assert set(found) == {identified}
+        assert ("p (Holm)" in rows[0]) == identified
+    for note in ("gemini-2.5-pro: ", "of the answers ran out of context", "median and range over the reconstructions",
+                 "Reconstructed from the paper's tables", "No single answers are here"):  # fmt: skip
+        assert note in done.output
+    assert "McNemar" not in done.output
+    plain = run("compare-models", "Qwen3-32B", "Qwen3-8B", "--by", "N", "--build", tmp_path / "none").output
+    assert not any(words in plain for words in ("out of context", "median and range"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("strong", "other"), "no model other"),
+        (("strnog", "weak"), "they have: "),
+        (("weak", "weak"), "not two models"),
+        (("strong", "weak", "--margin", "2"), "margin"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_sentence(build, arguments, words):
+    """Unknown models, a model and itself, a margin beyond any difference."""
+    done = run("compare-models", *arguments, "--build", build)
+    assert done.exit_code == 2
+    assert words in done.output
