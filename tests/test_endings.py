@@ -32,7 +32,7 @@ def test_words_of_servers_are_kinds(word, kind):
     ("response", "answer"),
     [
         *((response, None) for response in ("<think>a", "<think>a</think>b<think>c", "[THINK]a", "<reasoning>",
-          "◁think▷a", "<|begin_of_thought|>a", "<|channel|>analysis<|message|>a", "analysisWe need")),
+          "◁think▷a", "<|begin_of_thought|>a", "<|channel|>analysis<|message|>a")),
         ("<think>a</think>b", "b"),
         ("a</think>b", "b"),
         ("a</think>" + 3000 * "b", 3000 * "b"),
@@ -44,7 +44,7 @@ def test_words_of_servers_are_kinds(word, kind):
         ("◁think▷a◁/think▷b", "b"),
         ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
         ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "b"),
-        ("analysisWe need a.assistantfinalb", "b"),
+        ("analysisWe need a.assistantfinalb", "analysisWe need a.assistantfinalb"),
         ("<think>a</think>b<think>c</think>d", "d"),
         ("no trace, x < y and [1]", "no trace, x < y and [1]"),
         ("analysis of the statements", "analysis of the statements"),

@@ -1,7 +1,5 @@
 """The `cogniload` command: the steps that the Makefile chains, each of use alone."""
 
-from difflib import get_close_matches
-
 import click
 
 from cogniload_repro import __version__
@@ -10,7 +8,7 @@ from cogniload_repro.files import describe_error, for_terminal
 
 
 class _Group(click.Group):
-    """Turns bad input into one sentence on standard error and exit code 2, and knows commands that are nearly meant."""
+    """Turns bad input into one sentence on standard error and exit code 2."""
 
     def invoke(self, ctx: click.Context):
         try:
@@ -21,14 +19,6 @@ class _Group(click.Group):
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:
             raise _Interrupted("interrupted; the same command, given again, finishes") from None
-
-    def resolve_command(self, ctx: click.Context, args: list[str]):
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            if near := get_close_matches(args[0], self.list_commands(ctx), 1):
-                raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near[0]!r}?", ctx) from None
-            raise
 
 
 class _Refusal(click.ClickException):

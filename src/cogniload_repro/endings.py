@@ -31,8 +31,6 @@ _MARKS = re.compile(
 )
 # what each mark has in it: looking for words takes a tenth of the time that a pattern takes
 _TAILS = ("think>", "thinking>", "thought>", "reasoning>", "think▷", "THINK]", "of_thought|>", "<|channel|>")
-# the same channels, where a server left the marks out but not their names
-_BARE_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z])"), "assistantfinal"
 
 
 def read_stop(word: object) -> str | None:
@@ -66,8 +64,4 @@ def take_answer(response: str) -> str | None:
     """
     if any(tail in response for tail in _TAILS) and (marks := deque(_MARKS.finditer(response), maxlen=1)):
         return response[marks[0].end() :] if any(marks[0].groups()) else None
-    begins, ends = _BARE_CHANNELS
-    if begins.match(response):
-        _, closed, answer = response.rpartition(ends)
-        return answer if closed else None
     return response

@@ -104,11 +104,6 @@ def format_known(number: float | None, form: str) -> str:
     return f"{number:{form}}" if number is not None and _known(number) else NONE
 
 
-def format_share(part: float, whole: float, decimals: int = 1) -> str:
-    """Return a share in percent, without its sign; "--" of nothing."""
-    return f"{100 * part / whole:.{decimals}f}" if whole else NONE
-
-
 def stars(p: float) -> str:
     """Return the stars of a p-value: three below 0.001, two below 0.01, one below 0.05 (Tables 2, 3)."""
     return "*" * sum(_finite(p) < level for level in STAR_LEVELS)

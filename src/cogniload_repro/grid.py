@@ -88,10 +88,6 @@ _AXES = {
     "mini": ((20, 50), (5, 50, 95), (1, 5, 10)),
 }
 
-_NUMBER = {
-    name: re.compile(r"\d{1,9}" + more, re.ASCII) for name, more in (("N", ""), ("d", ""), ("ratio", r"(\.\d+)?"))
-}
-
 #: The paper's 140 cells (section 3) and the 18 of the smoke run: N outermost, then ratio_pct, then d.
 PAPER_GRID = _cross(*_AXES["paper"], "half-up")
 MINI_GRID = _cross(*_AXES["mini"], "half-up")
@@ -107,12 +103,11 @@ def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     if grid in _AXES:
         return _cross(*_AXES[grid], rounding)
     head, *parts = re.split(r"(\w+)\s*=", grid)
-    axes = {name: re.split(r"[\s,:;]+", text.strip(" ,:;\t\n")) for name, text in zip(*[iter(parts)] * 2, strict=True)}
-    numbers = {name: [float(word) for word in words if _NUMBER[name].fullmatch(word)]
-               for name, words in axes.items() if name in _NUMBER}  # fmt: skip
-    is_whole = all(len(set(numbers[name])) == len(axes[name]) > 0 for name in numbers)
-    if head.strip() or len(parts) != 6 or len(numbers) != 3 or not is_whole:
+    axes = {name: re.findall(r"[^\s,:;]+", text) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    forms = {"N": (r"\d{1,9}", int), "ratio": (r"\d{1,9}(\.\d+)?", float), "d": (r"\d{1,9}", int)}
+    numbers = [{kind(word) for word in axes.get(name, ()) if re.fullmatch(form, word, re.ASCII)}
+               for name, (form, kind) in forms.items()]  # fmt: skip
+    if head.strip() or len(parts) != 6 or [*map(len, numbers)] != [len(axes.get(name, ())) or -1 for name in forms]:
         raise ValueError(f"grid {grid!r:.200} is none; write paper, mini, or three axes, each with numbers that come "
                          "once, as in 'N=20,50 ratio=5,50 d=1,3'")  # fmt: skip
-    whole = {name: [int(one) for one in numbers[name]] for name in ("N", "d")}
-    return _cross(whole["N"], numbers["ratio"], whole["d"], rounding)
+    return _cross(*([kind(word) for word in axes[name]] for name, (_, kind) in forms.items()), rounding)

@@ -22,7 +22,6 @@ from cogniload_repro.robustness.uncertainty import (
     fit_quadratics,
     place,
     profile_interval,
-    profile_statistic,
     standard_error,
     trough_table,
 )
@@ -76,10 +75,10 @@ def test_points_have_the_errors_and_profiles_of_other_implementations(model):
             options={"ftol": 1e-12, "maxiter": 500},
         )
         expected = 2 * (quadratic.fit.loglik + found.fun)
-        assert profile_statistic(quadratic, point, value) == pytest.approx(expected, abs=1e-3)
-        assert profile_statistic(quadratic, point, quadratic.points[point]) == pytest.approx(0, abs=1e-6)
+        assert quadratic.loss_at(point, value) == pytest.approx(expected, abs=1e-3)
+        assert quadratic.loss_at(point, quadratic.points[point]) == pytest.approx(0, abs=1e-6)
         for end in filter(np.isfinite, profile_interval(quadratic, point)):
-            assert profile_statistic(quadratic, point, end) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)
+            assert quadratic.loss_at(point, end) == pytest.approx(chi2.ppf(0.95, 1), abs=1e-5)
 
 
 def test_separated_models_are_left_out():

@@ -1,5 +1,7 @@
 """Scores counted by cell."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -61,7 +63,9 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     """One reconstructed model makes the whole table reconstructed."""
     for model, provenance in (("QwQ-32B", "reconstructed"), ("mine", "imported")):
         metadata = {"provenance": provenance, "source": provenance, "scorer": "r"}
-        write_table(tmp_path / f"scores/{model}.parquet", scores_frame(model, ["wrong_other"]), metadata)
+        frame = scores_frame(model, ["wrong_other"])
+        metadata["cells"] = json.dumps(count_cells(frame).to_dict("list"))
+        write_table(tmp_path / f"scores/{model}.parquet", frame, metadata)
     cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
     with pytest.raises(ValueError, match="holds no scores"):
         write_cells(tmp_path / "none", tmp_path / "cells.parquet")

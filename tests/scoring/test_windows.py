@@ -23,7 +23,7 @@ from cogniload_repro.scoring.windows import (
 VALUES = ["red", "green", "fiction", "non-fiction", "sci-fi", "camp", "campground", "livingroom", "bar", "barn", "Red"]
 PIECES = [*VALUES, "bored", "living room", "science fiction", "reggae", *BOUNDARIES, *"-`\t\xa0“"]
 SENTENCES = st.lists(st.sampled_from(PIECES)).map("".join)
-LINES = ["Ian", "hair", "IAN blue hair", "İan Hair", "", " ", "\r", "ΟΔΟΣ.Ian", "x" * 3000, "(Ian", "hair)"]
+LINES = ["Ian", "hair", "IAN blue hair", "İan Hair", "", *" \r", "ΟΔΟΣ.Ian", "x" * 3000, "(Ian", "hair)", "(Ian hair)"]
 
 
 @given(st.text(alphabet="a. \n"))

@@ -175,12 +175,8 @@ def _read_header(header: Mapping) -> dict[str, object]:
     for config in about.get("model_generate_config"), _at(header, "plan", "config"):
         asked |= {key: value for key, value in _mapping(config).items() if value is not None}
     effort = asked.get("reasoning_effort") or _at(about, "metadata", "effort") or asked.get("reasoning_tokens")
-    stated = {key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")}
-    return {
-        "provider": str(about.get("model")).partition("/")[0],
-        "date": about.get("created"),
-        "effort": effort,
-    } | stated
+    known = {"provider": str(about.get("model")).partition("/")[0], "date": about.get("created"), "effort": effort}
+    return known | {key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")}
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

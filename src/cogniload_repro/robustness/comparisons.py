@@ -20,9 +20,8 @@ from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
-#: What models are compared by: mean accuracy over shared cells (fraction); the same with the standard error of plain
-#: proportions, which needs no regression; the decimal logarithm of ECL50 (statements).
-QUANTITIES = ("accuracy", "pooled", "ecl50")
+#: What models are compared by: mean accuracy over shared cells (fraction); the decimal logarithm of ECL50 (statements).
+QUANTITIES = ("accuracy", "ecl50")
 #: Differences of accuracy below this one are negligible, unless another margin is asked for.
 MARGIN = 0.05
 #: What a comparison may find: a difference; one shown to be within the margin; equivalence; neither.
@@ -137,7 +136,7 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
     cells = limit_models(cells)
     if quantity == "ecl50":
         return _compare_lengths(cells)
-    models, index, side = _lay_out(cells, fitted=quantity == "accuracy")
+    models, index, side = _lay_out(cells)
     present = side.answers > 0
     mean = side.accuracy.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
     first, second = _rank_pairs(mean)
@@ -175,21 +174,18 @@ def _rank_pairs(value: np.ndarray) -> np.ndarray:
     return order[np.array(list(combinations(range(len(order)), 2)), dtype=int).reshape(-1, 2)].T
 
 
-def _lay_out(cells: pd.DataFrame, *, fitted: bool = True) -> tuple[list[str], pd.DataFrame, _Side]:
+def _lay_out(cells: pd.DataFrame) -> tuple[list[str], pd.DataFrame, _Side]:
     """Return the models, the cells that any of them has, and their accuracies there.
 
-    Expected accuracies are those of the paper's regression, or without ``fitted`` the model's mean; without a finite
-    fit, the cell's with half a success and half a failure more. Perturbed prompts are other cells.
+    Expected accuracies are those of the paper's regression; without a finite fit, the cell's with half a success and
+    half a failure more. Perturbed prompts are other cells.
     """
     cells = cells[cells["total"] > 0]
     condition = cells["perturbation"].fillna("") if "perturbation" in cells else ""
     cells = cells.assign(model=cells["model"].astype(str), perturbation=condition)
     cells["expected"] = (cells["correct"] + 0.5) / (cells["total"] + 1)
-    for one in fit_quadratics(cells) if fitted else ():
+    for one in fit_quadratics(cells):
         cells.loc[cells["model"] == one.model, "expected"] = one.accuracy
-    if not fitted:
-        sums = cells.groupby("model")[["correct", "total"]].transform("sum")
-        cells["expected"] = sums["correct"] / sums["total"]
     keys = [*_CELL, "perturbation"]
     if cells.empty:
         return [], pd.DataFrame(columns=keys), _Side(*(np.zeros((0, 0)) for _ in range(4)))
@@ -298,13 +294,11 @@ def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
     share one). Empty for fewer than two models with a finite fit.
     """
     fits, rows = fit_quadratics(cells), []
-    for column, term in enumerate(("d", "N", "rho", "rho2"), start=1):
-        if len(fits) > 1:
-            beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
-            found = combine_effects(beta, se**2, method_re="iterated")
-            tau = np.sqrt(max(found.tau2, 0.0))
-            p = found.test_homogeneity().pvalue
-            rows.append((term, found.mean_effect_re, tau, tau / abs(found.mean_effect_re), p))
+    for column, term in enumerate(("d", "N", "rho", "rho2") if len(fits) > 1 else (), start=1):
+        beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
+        found = combine_effects(beta, se**2, method_re="iterated")
+        mean, tau = found.mean_effect_re, np.sqrt(max(found.tau2, 0.0))
+        rows.append((term, mean, tau, tau / abs(mean), found.test_homogeneity().pvalue))
     return pd.DataFrame(rows, columns=["term", "mean", "tau", "relative", "p"])
 
 

@@ -205,10 +205,8 @@ def _narrow_range(a: Analyses) -> _Found:
 
 
 def _u_shape(a: Analyses) -> _Found:
-    shaped, wide = (
-        correct_holm(a.troughs["p_u"]) < ALPHA,
-        a.dispersion.median().clip(lower=1)[a.troughs["model"]] ** 0.5,
-    )
+    shaped = correct_holm(a.troughs["p_u"]) < ALPHA
+    wide = a.dispersion.median().clip(lower=1)[a.troughs["model"]] ** 0.5
     p, bend = (np.array([getattr(one.fit, name)[4] for one in a.fits]) for name in ("p", "coef"))
     against = (correct_holm(p) < ALPHA) & (bend < 0)
     spread = norm.sf(norm.isf(a.troughs["p_u"]) / wide), 2 * norm.sf(norm.isf(p / 2) / wide)

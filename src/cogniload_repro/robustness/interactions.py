@@ -29,12 +29,9 @@ def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
     beta_paper, p_paper (likelihood ratio), holm_paper (p after Holm over the models).
     """
     wide = table3.query("status == 'ok'")
-    kinds = {"beta_paper": "beta", "p_paper": "p"}
-    tests = pd.concat(
-        wide[["model"]].assign(term=term, **{name: wide[f"{kind}_{term}"] for name, kind in kinds.items()})
-        for term in TERMS
-    )
-    tests = tests.sort_index(kind="stable").reset_index(drop=True)
+    parts = [wide[["model", f"beta_{term}", f"p_{term}"]].assign(term=term) for term in TERMS]
+    named = [part.set_axis(["model", "beta_paper", "p_paper", "term"], axis=1) for part in parts]
+    tests = pd.concat(named).sort_index(kind="stable").reset_index(drop=True)
     return tests.assign(holm_paper=correct_within(tests, ["term"], "p_paper"))
 
 
@@ -100,9 +97,7 @@ def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     negative_holm and positive_holm (after Holm).
     """
     signs = {"negative": slopes["slope"] < 0, "positive": slopes["slope"] > 0}
-    counted = slopes[_LEVEL].assign(
-        **{sign: where & (slopes["p"] < alpha) for sign, where in signs.items()},
-        **{f"{sign}_holm": where & (slopes["p_holm"] < alpha) for sign, where in signs.items()},
-    )
-    counts = counted.groupby(_LEVEL, sort=False).sum().reset_index()
+    kinds = {"": slopes["p"] < alpha, "_holm": slopes["p_holm"] < alpha}
+    counted = {sign + kind: where & is_small for kind, is_small in kinds.items() for sign, where in signs.items()}
+    counts = slopes[_LEVEL].assign(**counted).groupby(_LEVEL, sort=False).sum().reset_index()
     return counts.astype({"tested": bool, "level": float})

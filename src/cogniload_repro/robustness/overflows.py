@@ -76,10 +76,10 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and slope_high (least
     and largest found by `_Division.search`, a second a model; real outputs have one value).
     """
-    rows = [
-        (model, *_Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope").ends())
-        for model in cells["model"].unique()
-    ]
+    divisions = {
+        model: _Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope") for model in cells["model"].unique()
+    }
+    rows = [(model, *division.ends()) for model, division in divisions.items()]
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
@@ -175,10 +175,8 @@ class _Division:
             rng = np.random.default_rng(0)
             corners = (self._corner(rng.normal(size=len(self._ctx))) for _ in range(_STARTS - 1))
             starts = [self._ctx, *corners]
-            low, high = (
-                sign * np.fmax.reduce([np.nan, *(sign * self.search(sign, start) for start in starts)])
-                for sign in (-1, 1)
-            )
+            found = {sign: [sign * self.search(sign, start) for start in starts] for sign in (-1, 1)}
+            low, high = (sign * np.fmax.reduce([np.nan, *values]) for sign, values in found.items())
         return self._value(0 * self._ctx)[0], low, high
 
     def search(self, sign: int, ctx: np.ndarray) -> float:

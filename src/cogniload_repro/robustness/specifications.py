@@ -189,13 +189,6 @@ def _compare_each(fits: pd.DataFrame, first: str, limits: pd.DataFrame) -> pd.Da
     return each.assign(ecl50_ratio=np.exp(groups["ecl50_ratio"].median()), order=order)
 
 
-def format_spans(summary: pd.DataFrame, column: str, decimals: int) -> list[str]:
-    """Return a column of `compare_specifications` as text, with its range where it has one."""
-    columns = summary[[column, f"{column}_p10", f"{column}_p90"]].map(f"{{:,.{decimals}f}}".format).to_numpy()
-    return ["--" if value == "nan" else value if low == high else f"{value} ({low} to {high})"
-            for value, low, high in columns]  # fmt: skip
-
-
 def dispersion_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the scatter of the cells around the paper's regression, and its part that the printed tables fix.
 

@@ -57,6 +57,10 @@ class Quadratic(NamedTuple):
         """Return twice the log-likelihood lost with other covariates."""
         return 2 * (self.fit.loglik - maximise(x, self.n, x.T @ self.k)[1])
 
+    def loss_at(self, point: str, value: float) -> float:
+        """Return twice the log-likelihood lost when a capacity point is held at a value (log10 for ECL50)."""
+        return self.loss(self.x[:, 1:] - place(point, value, self.means)[1:])
+
 
 def correct_holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return p-values adjusted after Holm; unknown ones stay so and do not count (statsmodels' takes 0.1 s a call)."""
@@ -137,11 +141,6 @@ def standard_error(quadratic: Quadratic, point: str) -> float:
     return float(np.sqrt(at @ quadratic.fit.covariance @ at) / abs(slope))
 
 
-def profile_statistic(quadratic: Quadratic, point: str, value: float) -> float:
-    """Return twice the log-likelihood lost when a capacity point is held at a value (log10 for ECL50)."""
-    return quadratic.loss(quadratic.x[:, 1:] - place(point, value, quadratic.means)[1:])
-
-
 def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
     """Return the values around a capacity point (for NT50 the largest root in [0, 1]) that the test does not reject.
 
@@ -149,8 +148,7 @@ def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
     """
     if not np.isfinite(value := quadratic.points[point]):
         return np.nan, np.nan
-    statistic = partial(profile_statistic, quadratic, point)
-    return _search(statistic, value, standard_error(quadratic, point), _BOUNDS[point])
+    return _search(partial(quadratic.loss_at, point), value, standard_error(quadratic, point), _BOUNDS[point])
 
 
 def _search(

@@ -95,14 +95,7 @@ SUMMARIES = {
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    frames = []
-    for path in score_files(scores_dir):
-        if found := read_metadata(path).get(name):
-            frames.append(pd.DataFrame(json.loads(found)))
-            continue
-        with open_parquet(path) as file:  # scores that others have written are counted
-            frames.append(summarise(lean_table(file.read()))[name])
-    return _gather(name, frames)
+    return _gather(name, [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)])
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:

@@ -4,9 +4,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -185,13 +185,11 @@ def _score(
 def _join(parts: Sequence[Path], scores: Path) -> None:
     """Put the parts of a file together."""
     made_from = {key: text for key, text in read_metadata(parts[0]).items() if key not in SUMMARIES}
-    _write(scores, chain.from_iterable(map(_read_groups, parts)), made_from)
-
-
-def _read_groups(part: Path) -> Iterator[pa.Table]:
-    with open_parquet(part) as file:
-        yield from map(file.read_row_group, range(file.num_row_groups))
-    part.unlink()
+    with ExitStack() as stack:
+        files = [stack.enter_context(open_parquet(part)) for part in parts]
+        _write(scores, (one.read_row_group(group) for one in files for group in range(one.num_row_groups)), made_from)
+    for part in parts:
+        part.unlink()
 
 
 def _write(scores: Path, tables: Iterable[pa.Table], made_from: Mapping[str, str]) -> None:
