@@ -104,10 +104,15 @@ def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
         return _cross(*_AXES[grid], rounding)
     head, *parts = re.split(r"(\w+)\s*=", grid)
     axes = {name: re.findall(r"[^\s,:;]+", text) for name, text in zip(parts[::2], parts[1::2], strict=True)}
-    forms = {"N": (r"\d{1,9}", int), "ratio": (r"\d{1,9}(\.\d+)?", float), "d": (r"\d{1,9}", int)}
+    forms: dict[str, tuple[str, type]] = {
+        "N": (r"\d{1,9}", int),
+        "ratio": (r"\d{1,9}(\.\d+)?", float),
+        "d": (r"\d{1,9}", int),
+    }
     numbers = [{kind(word) for word in axes.get(name, ()) if re.fullmatch(form, word, re.ASCII)}
                for name, (form, kind) in forms.items()]  # fmt: skip
     if head.strip() or len(parts) != 6 or [*map(len, numbers)] != [len(axes.get(name, ())) or -1 for name in forms]:
         raise ValueError(f"grid {grid!r:.200} is none; write paper, mini, or three axes, each with numbers that come "
                          "once, as in 'N=20,50 ratio=5,50 d=1,3'")  # fmt: skip
-    return _cross(*([kind(word) for word in axes[name]] for name, (_, kind) in forms.items()), rounding)
+    N, ratio, d = ([kind(word) for word in axes[name]] for name, (_, kind) in forms.items())
+    return _cross(N, ratio, d, rounding)
