@@ -96,7 +96,7 @@ def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formu
     cells = add_logarithm(cells)
     # by their letters: what is required inside of a spline, formulaic does not tell
     known = [name for name in (*COVARIATES, *FACTORS) if name in cells and name in formula]
-    values = tuple((name, _freeze(cells, name)) for name in known)
+    values = tuple((name, freeze(cells, name)) for name in known)
     design, spec = _build_design(formula, values, len(cells))
     return design.copy(), spec
 
@@ -121,7 +121,7 @@ def _build_design(
     return design.rename(columns=lambda term: _WHOLE_LEVEL.sub(r"\1]", term)), matrix.model_spec
 
 
-def _freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
+def freeze(cells: pd.DataFrame, name: str) -> bytes | tuple[str, ...]:
     """Return a column as a key of the cache: numbers as bytes, words as they are, an absent one as the empty word."""
     if name in FACTORS:
         return tuple(cells[name].fillna("").astype(str))
@@ -132,7 +132,7 @@ def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
     """Return the design matrix at other rows; levels that the fit does not know are refused."""
     cells = add_logarithm(cells)
     covariates = cells[[name for name in COVARIATES if name in cells]].astype(float)
-    covariates = covariates.assign(**{name: list(_freeze(cells, name)) for name in FACTORS if name in cells})
+    covariates = covariates.assign(**{name: list(freeze(cells, name)) for name in FACTORS if name in cells})
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)

@@ -8,6 +8,7 @@ combinations of these is the same in every table of counts that agrees with the 
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import formulaic
 import numpy as np
@@ -18,7 +19,14 @@ from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
+from cogniload_repro.statistics.formulas import (
+    COVARIATES,
+    FACTORS,
+    build_design,
+    check_cells,
+    freeze,
+    name_covariates,
+)
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
@@ -40,6 +48,9 @@ FIXED_COLUMNS = np.column_stack(
     [*(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())), X[:, 3:5]]
     + [X[:, column] for column in PRODUCTS.values()]
 ).astype(float)
+
+#: Fits that this process has made, by formula, family and counts: chapters and their verdicts ask for many again.
+_FITS: dict[tuple, "Fit"] = {}
 
 
 @dataclass(frozen=True)
@@ -124,13 +135,17 @@ def glm(
 
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
-    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1)."""
-    design, spec, k, n, status, results = _fit_one(cells, formula, family)
-    if results is None:
-        return _describe(design, spec, family, k, n, np.full(design.shape[1], np.nan), status)
-    fit = _describe(design, spec, family, k, n, results.params.to_numpy(), status)
-    covariance = results.cov_params().to_numpy()
-    return replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
+    """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1), once for equal counts."""
+    used = (name for name in (*COVARIATES, *FACTORS, "total", "correct") if name in cells)
+    key = formula, family, *((name, freeze(cells, name)) for name in used)
+    if key not in _FITS:
+        design, spec, k, n, status, results = _fit_one(cells, formula, family)
+        if results is None:
+            return _describe(design, spec, family, k, n, np.full(design.shape[1], np.nan), status)
+        fit = _describe(design, spec, family, k, n, results.params.to_numpy(), status)
+        covariance = results.cov_params().to_numpy()
+        _FITS[key] = replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
+    return _FITS[key]
 
 
 def fit_tables(
@@ -248,8 +263,15 @@ def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> b
         return False
     cells = cells[cells["total"] > 0]
     design = build_design(cells, formula)[0].to_numpy()
-    columns = np.zeros((len(GRID), design.shape[1]))  # for cells of the grid that are left out
-    columns[_PLACES.loc[pd.MultiIndex.from_frame(cells[["N", "d", "ratio_pct"]])]] = design
+    return _is_in_span(design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None)))
+
+
+@lru_cache(maxsize=64)
+def _is_in_span(design: bytes, at: tuple[tuple, ...]) -> bool:
+    """Tell of columns over some cells of the grid what `in_span` tells of columns over all of it."""
+    values = np.frombuffer(design).reshape(len(at), -1)
+    columns = np.zeros((len(GRID), values.shape[1]))  # for cells of the grid that are left out
+    columns[_PLACES.loc[pd.MultiIndex.from_tuples(at)]] = values
     return in_span(columns)
 
 
