@@ -45,7 +45,7 @@ def run_notebooks(again: bool, build: Path, jobs: int) -> None:
     from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
 
     chapters, parameters = _list_chapters(build), read_parameters()
-    folder, runs = build / "notebooks", []
+    folder, data, runs = build / "notebooks", build / "pages", []
     with locked(build):
         write_parameters(build, "notebooks", parameters)
         given = {name: list(value) if isinstance(value, tuple) else value
@@ -55,6 +55,8 @@ def run_notebooks(again: bool, build: Path, jobs: int) -> None:
             run = Run(chapter.source, folder / chapter.source.name, {"build": build.resolve(), **own})
             if again or not take_text(run):
                 runs.append(run)
+        if again or not data.is_dir():
+            runs.append(Run(Path("book"), data, {"build": build}, by="cogniload_repro.presentation.book:write_data"))
         for run, seconds in run_notebooks(runs, jobs):
             say(f"  {run.source.name:28} {seconds:5.1f} s")
         (folder / ".made").touch()

@@ -10,10 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from typing import Any
 
 import yaml
 
@@ -27,11 +27,12 @@ _LEFT = ("_build", "__pycache__")
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
     "notebooks": ("notebooks/*.ipynb",),
+    "_scripts/instruments": ("pages/*-data.js",),
     "figures": ("figures/*.png", "figures/*.svg"),
     "tables": ("tables/*.csv", "tables/*.tex", "fidelity.csv"),
 }
-#: What is made while the book is staged: data by the pages whose scripts load them.
-_MADE = {
+#: What `write_data` makes: data by the pages whose scripts load them.
+_DATA = {
     "notebooks/00_introduction": ("models",),
     "workbench": ("cells",),
     "explorer": ("cells", "puzzles"),
@@ -77,16 +78,24 @@ def stage_book(
         if not (copy.is_file() and filecmp.cmp(file, copy, shallow=False)):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-    for name in {name for page in _pages(toc) for name in _MADE.get(page, ())}:
-        place = Path("_scripts", "instruments", f"{name}-data.js")
-        if not _is_current(staged / place, build):
-            write_whole(staged / place, _make(name, build))
-        kept.add(place)
     for old in staged.rglob("*"):
         place = old.relative_to(staged)
         if old.is_file() and place.parts[0] != "_build" and place not in kept:
             old.unlink()
     return staged
+
+
+def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> None:
+    """Write the data that the scripts of a book's pages load, as scripts, into a folder."""
+    from cogniload_repro.presentation.page_data import explorer_data, numbers_data, workbench_data, write_script
+
+    build = parameters["build"]
+    makers: dict[str, Callable[[], Any]] = {
+        "models": lambda: [[model.name, model.label] for model in MODELS], "cells": lambda: workbench_data(build),
+        "puzzles": lambda: explorer_data(build), "numbers": lambda: numbers_data(build),
+    }  # fmt: skip
+    for name in sorted({name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())}):
+        write_whole(target / f"{name}-data.js", write_script(name, makers[name]()))
 
 
 def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
@@ -140,24 +149,6 @@ def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
         for file in (file for pattern in patterns for file in build.glob(pattern)):
             if not file.match("*.failed.ipynb"):
                 yield Path(folder, file.name), file
-
-
-def _make(name: str, build: Path) -> str:
-    """Return data of pages' scripts as a script."""
-    from cogniload_repro.presentation.page_data import explorer_data, numbers_data, workbench_data, write_script
-
-    if name == "models":
-        return write_script(name, [[model.name, model.label] for model in MODELS])
-    makers: dict[str, Callable] = {"cells": workbench_data, "puzzles": explorer_data, "numbers": numbers_data}
-    return write_script(name, makers[name](build))
-
-
-def _is_current(made: Path, build: Path) -> bool:
-    """Return whether what was made is newer than the package, its libraries and the results, and not of tomorrow."""
-    package = Path(__file__).resolve().parents[1]
-    inputs = [*package.rglob("*.py"), _SOURCES.with_name("pyproject.toml"), Path(yaml.__file__).parents[1]]
-    inputs += [file for name in ("cells", "fidelity") if (file := build / f"{name}.parquet").exists()]
-    return made.is_file() and max(file.stat().st_mtime for file in inputs) < made.stat().st_mtime <= time.time()
 
 
 def _read_frame(staged: Path) -> str:

@@ -72,11 +72,12 @@ def describe_run(source: Path, parameters: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """One notebook to run: see `cogniload_repro.presentation.notebooks.run_notebook`."""
+    """One notebook to run, or another work beside it: what a function of this package makes of a source."""
 
     source: Path
     target: Path
     parameters: Mapping[str, object] = field(default_factory=dict)
+    by: str = f"{_RUNNER}:run_notebook"
 
 
 def take_text(run: Run) -> bool:
@@ -144,9 +145,10 @@ def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, flo
 
 
 def _run_and_tell(run: Run, sender: Connection) -> None:
-    """Run a notebook in this process, and say what went wrong; nothing if all went well."""
+    """Do one work in this process, and say what went wrong; nothing if all went well."""
+    module, _, function = run.by.partition(":")
     try:
-        importlib.import_module(_RUNNER).run_notebook(run.source, run.target, run.parameters)
+        getattr(importlib.import_module(module), function)(run.source, run.target, run.parameters)
     except (ValueError, OSError) as error:
         sender.send(describe_error(error))
     else:

@@ -19,14 +19,7 @@ from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import (
-    COVARIATES,
-    FACTORS,
-    build_design,
-    check_cells,
-    freeze,
-    name_covariates,
-)
+from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, check_cells, freeze, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
 
 LINEAR = "correct ~ d + log10_N + rho"
