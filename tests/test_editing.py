@@ -80,37 +80,19 @@ def test_any_formula_renders(build, tmp_path, formula, name):
         assert f"Binomial GLM {formula} (logit)" in shown["table2"]
 
 
-@pytest.mark.slow
-def test_a_term_of_ones_own_and_another_link(build, tmp_path):
-    """Any expression of the covariates is a term; a probit is not identified and shows no stars."""
+def test_own_terms_fewer_models_a_refit_and_a_column_of_it(build, tmp_path):
+    """A list of models reaches every table and figure, a cubic probit is shown without stars, statsmodels refits."""
     formula = "correct ~ d + log10_N + rho + I((rho - 0.5) ** 3)"
-    shown = render(build, tmp_path, formula=formula, family="probit")
+    fit = "[cl.glm(cells, m, formula, family).model.fit(cov_type='HC1').bse[t] for m, t in zip(fits.model, fits.term)]"
+    line = 'fits[["model", "term", "coef", "se", "p", "identified"]].head().round(4)'
+    edit = line, f"fits['robust'] = {fit}\n" + line.replace('"se", ', '"se", "robust", ')
+    shown = render(build, tmp_path, edit, formula=formula, family="probit", models=MODELS[:2])
     assert f"Binomial GLM {formula} (probit)" in shown["table2"]
     assert "not identified" in shown["table2"]
     assert "*" not in re.findall(r"^\| QwQ-32B.*$", shown["table2"], re.MULTILINE)[0]
-
-
-@pytest.mark.slow
-def test_a_model_is_dropped(build, tmp_path):
-    """A list of models reaches every table and figure of the chapter."""
-    shown = render(build, tmp_path, models=MODELS[:2])
-    for cell in ("fit", "table2", "intervals-shown"):
-        assert "QwQ" in shown[cell] or cell == "fit"
-        assert "o3-" not in shown[cell]
-    assert "of 2 models" in shown["picture-shown"]
-
-
-@pytest.mark.slow
-def test_refit_with_statsmodels_and_add_a_column(build, tmp_path):
-    """Robust standard errors of `cl.glm` become a column of the table in two lines of visible code."""
-    robust = (
-        "fits['robust'] = [cl.glm(cells, m).model.fit(cov_type='HC1').bse[t] for m, t in zip(fits.model, fits.term)]"
-    )
-    line = 'fits[["model", "term", "coef", "se", "p", "identified"]].head().round(4)'
-    shown = render(build, tmp_path, (line, robust + "\n" + line.replace('"se", ', '"se", "robust", ')))
-    expected = cl.glm(cl.load_cells(), "QwQ-32B").model.fit(cov_type="HC1").bse["Intercept"]
-    assert "robust" in shown["fit"]
-    assert f"{expected:.4f}" in shown["fit"]
+    assert all("QwQ" in shown[cell] and "o3-" not in shown[cell] for cell in ("fit", "table2", "intervals-shown"))
+    own = cl.glm(cl.load_cells(), "QwQ-32B", formula, "probit").model.fit(cov_type="HC1")
+    assert f"{own.bse['Intercept']:.4f}" in shown["fit"]
 
 
 def test_the_pages_own_examples_can_be_fitted():
