@@ -31,7 +31,7 @@ def glued(chapter, number, tmp_path, monkeypatch):
     return run(chapter, monkeypatch, build=build)
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("04_accuracy", "05_glm", "07_aic", "12_comparison")]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -45,7 +45,7 @@ def alike(one, other):
     )
 
 
-@pytest.mark.parametrize("chapter", ["06_interactions", *SLOW])
+@pytest.mark.parametrize("chapter", ["07_aic", *SLOW])
 def test_facts_do_not_depend_on_the_reconstruction(chapter, tmp_path, monkeypatch):
     """Every value of a sentence is that of another table of counts too; counts of models to the last one."""
     one, other = (glued(chapter, number, tmp_path, monkeypatch) for number in (0, 17))
