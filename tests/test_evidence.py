@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from test_chapters import run
 
-from cogniload_repro.models import find_model
+import cogniload_repro as cl
 from cogniload_repro.reconstruction.reconstruct import assemble_cells
-from cogniload_repro.reconstruction.sufficient import recover
+from cogniload_repro.reconstruction.sufficient import recovered_from
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import write_table
 
@@ -21,7 +21,7 @@ def glued(chapter, number, tmp_path, monkeypatch):
     frames = []
     for name in MODELS:
         correct = load_tables().query("model == @name").iloc[:, len(KEYS) + number].to_numpy()
-        frames.append(assemble_cells(recover(find_model(name)), correct, np.random.default_rng(number)))
+        frames.append(assemble_cells(recovered_from(cl.load_cells(), name), correct, np.random.default_rng(number)))
     build = tmp_path / f"{chapter}-{number}"
     build.mkdir()
     cells = pd.concat(frames, ignore_index=True)
@@ -31,7 +31,9 @@ def glued(chapter, number, tmp_path, monkeypatch):
     return run(chapter, monkeypatch, build=build)
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")]
+SLOW = [
+    pytest.param(name, marks=pytest.mark.slow) for name in ("04_accuracy", "05_glm", "06_interactions", "12_comparison")
+]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

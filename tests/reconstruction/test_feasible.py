@@ -74,7 +74,7 @@ def test_every_table_prints_the_papers_numbers(name):
 
 def test_tables_are_made_again(tmp_path):
     """A table is drawn again from its stream alone, and written as it is committed."""
-    model = BY_NAME["o3-2025-04-16"]
+    model = BY_NAME["QwQ-32B"]
     with ThreadPoolExecutor(1) as executor:
         written = pd.read_csv(write_tables(executor, tmp_path / "tables.csv", [model], 1))
     committed = load_tables().query("model == @model.name").reset_index(drop=True)

@@ -245,12 +245,14 @@ def test_loads_do_not_pass_for_a_shortcut():
 
 def test_the_interval_covers_with_two_answers_a_cell():
     """Nineteen of twenty intervals hold the true difference, with as few answers per cell as an evaluation may have."""
-    rng, held = np.random.default_rng(5), []
-    for _ in range(300):
+    rng, drawn = np.random.default_rng(5), []
+    for number in range(300):
         cells = [((2, rng.binomial(2, base)), (2, rng.binomial(2, base + 0.2))) for base in rng.uniform(0, 0.8, 60)]
-        (row,) = shortcut_use(*answers(*cells)).itertuples()
-        held.append(row.ci_low < 0.2 < row.ci_high)
-    assert np.mean(held) == pytest.approx(0.95, abs=0.035)
+        drawn.append([table.assign(name=f"{number} " + table["name"]) for table in answers(*cells)])
+        drawn[-1][0]["model"] = f"m{number}"
+    table = shortcut_use(*map(pd.concat, zip(*drawn, strict=True)))
+    assert len(table) == 300
+    assert ((table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)).mean() == pytest.approx(0.95, abs=0.035)
 
 
 def test_models_keep_their_order_and_one_without_both_kinds_is_unknown():
