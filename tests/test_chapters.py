@@ -25,8 +25,9 @@ _NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 
 
-#: Chapters that are analyses; 04 to 15.
+#: Chapters that are analyses.
 ANALYSES = [
+    "00_introduction",
     "02_generation",
     "03_scoring",
     "04_accuracy",
