@@ -22,7 +22,7 @@ from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.comparisons import TIER_OF
 from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.robustness.uncertainty import POINTS, Quadratic, fit_quadratics, place
-from cogniload_repro.statistics.capacity import many_points
+from cogniload_repro.statistics.design import many_points
 from cogniload_repro.statistics.likelihood import maximise, maximise_all
 from cogniload_repro.statistics.regression import fit_glm
 

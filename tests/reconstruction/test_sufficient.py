@@ -35,8 +35,7 @@ from cogniload_repro.reconstruction.sufficient import (
     puzzles_per_cell,
     recover,
 )
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
-from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X
+from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X, capacity_points, grid_means
 from cogniload_repro.statistics.fits import glm_table
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.regression import fit_glm

@@ -22,7 +22,7 @@ from cogniload_repro.robustness.specifications import (
     fit_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
-from cogniload_repro.statistics.capacity import capacity_points, grid_means
+from cogniload_repro.statistics.design import capacity_points, grid_means
 from cogniload_repro.statistics.formulas import build_design, expand_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm

@@ -25,7 +25,7 @@ from cogniload_repro.robustness.uncertainty import (
     standard_error,
     trough_table,
 )
-from cogniload_repro.statistics.capacity import many_points
+from cogniload_repro.statistics.design import many_points
 
 CELLS = load_counts()
 #: One with a hundred and one with ten puzzles a cell, both with an NT50, and one far outside the grid.

@@ -12,7 +12,7 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import capacity_intervals as intervals
-from cogniload_repro.statistics import capacity
+from cogniload_repro.statistics import design
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.design import FULL, X
 from cogniload_repro.statistics.fits import (
@@ -123,11 +123,11 @@ def test_capacity_points_are_those_of_the_coefficients():
     points = capacity_points(fit(THREE), THREE)
     assert points["status"].tolist() == ["ok", "separation", "ok"]
     assert points.loc[1, ["ecl50", "nt50", "id50"]].isna().all()
-    found = capacity.capacity_points(fit_glm(QWQ).coef, capacity.grid_means(QWQ))
+    found = design.capacity_points(fit_glm(QWQ).coef, design.grid_means(QWQ))
     assert points.loc[0, ["ecl50", "nt50", "id50"]].to_dict() == found
     linear = capacity_points(fit(QWQ, LINEAR), QWQ)
     beta = np.append(fit_glm(QWQ, LINEAR).coef, 0)
-    assert linear["id50"].item() == capacity.capacity_points(beta, capacity.grid_means(QWQ))["id50"]
+    assert linear["id50"].item() == design.capacity_points(beta, design.grid_means(QWQ))["id50"]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,10 @@ def test_cells_that_cannot_be_meant_are_refused():
     fits = fit(QWQ)
     with pytest.raises(ValueError, match="the cells have no model QwQ-32B; pass the cells that were fitted"):
         capacity_points(fits, SURE)
+    with pytest.raises(ValueError, match="the fits have no column term, coef; pass them as fit returned them"):
+        capacity_points(fits.drop(columns=["coef", "term"]), QWQ)
+    with pytest.raises(ValueError, match="the cells have no column rho; they have"):
+        capacity_points(fits, QWQ.drop(columns="rho"))
     for function in (fit, compare_all, intervals, lambda cells: capacity_points(fits, cells)):
         with pytest.raises(ValueError, match=r"the cells have no column model, correct; they have"):
             function(QWQ.drop(columns=["model", "correct"]))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.discrete.discrete_model import MNLogit
 
 from cogniload_repro.statistics.design import X
-from cogniload_repro.statistics.likelihood import maximise, maximise_all, maximise_multinomial, solve_aic
+from cogniload_repro.statistics.likelihood import maximise, maximise_all, solve_aic
 
 _SEEDS = st.integers(0, 2**32 - 1)
 
@@ -73,22 +72,3 @@ def test_many_fits_at_once_are_those_of_one_by_one(seed):
     for place in (1, 3):
         with pytest.raises(ValueError, match="no finite"):
             maximise(x, n, t[place])
-
-
-def test_multinomial_fits_are_those_of_statsmodels():
-    """Counts of three outcomes give the coefficients, errors and likelihood of one row an answer."""
-    rng = np.random.default_rng(4)
-    x = np.column_stack([np.ones(12), rng.normal(size=12)])
-    counts = rng.multinomial(60, [0.5, 0.3, 0.2], size=12).astype(float)
-    outcomes = np.concatenate([np.repeat(range(3), row.astype(int)) for row in counts])
-    expected = MNLogit(outcomes, np.repeat(x, 60, axis=0)).fit(disp=False)
-    beta, errors = maximise_multinomial(x, counts)
-    assert pytest.approx(expected.params, rel=1e-5, abs=1e-7) == beta.T
-    assert pytest.approx(expected.bse, rel=1e-4, abs=1e-8) == errors.T
-
-
-def test_an_outcome_at_one_end_has_no_multinomial_fit():
-    """Where an outcome occurs beyond a point only, its slope runs to infinity, and that is said."""
-    x = np.column_stack([np.ones(4), np.arange(4.0)])
-    with pytest.raises(ValueError, match="one end"):
-        maximise_multinomial(x, np.array([[5.0, 0], [5, 0], [0, 5], [0, 5]]))

@@ -14,8 +14,7 @@ from scipy.special import gammaln
 from scipy.stats import norm
 
 import cogniload_repro as cl
-from cogniload_repro.statistics.capacity import grid_means
-from cogniload_repro.statistics.design import GRID
+from cogniload_repro.statistics.design import GRID, grid_means
 from cogniload_repro.statistics.reconstructions import committed_counts
 from cogniload_repro.statistics.regression import (
     FAMILIES,

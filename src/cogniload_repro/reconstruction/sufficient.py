@@ -22,8 +22,17 @@ from cogniload_repro.formats import stars
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model, find_model
 from cogniload_repro.published import correct_by, load_printed, load_table
-from cogniload_repro.statistics.capacity import capacity_points, grid_means, many_points
-from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X
+from cogniload_repro.statistics.design import (
+    FULL,
+    GRID,
+    LINEAR,
+    PRODUCTS,
+    QUADRATIC,
+    X,
+    capacity_points,
+    grid_means,
+    many_points,
+)
 from cogniload_repro.statistics.likelihood import maximise, maximise_all, solve_aic
 
 #: Codings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.

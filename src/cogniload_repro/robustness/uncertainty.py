@@ -16,8 +16,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.statistics.capacity import grid_means, many_points
-from cogniload_repro.statistics.design import lay_out
+from cogniload_repro.statistics.design import grid_means, lay_out, many_points
 from cogniload_repro.statistics.formulas import check_cells
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models

@@ -1,4 +1,4 @@
-"""The paper's grid as a design matrix: what every regression of the paper is fitted to (section 3.1)."""
+"""The paper's grid as a design matrix, and the capacity points of a regression on it (section 3.1)."""
 
 import numpy as np
 import pandas as pd
@@ -23,3 +23,46 @@ X = lay_out(GRID)
 LINEAR, QUADRATIC, FULL = tuple(range(4)), tuple(range(5)), tuple(range(9))
 #: Columns of the products of loads, by the names of Table 3.
 PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
+
+# Capacity points: the load at which a fitted accuracy falls to one half, the other loads held at their means. A point
+# along N or d exists only if accuracy falls with that load: where it rises, one half is crossed upwards.
+
+#: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
+_NO_SLOPE = 1e-9
+
+
+def grid_means(cells: pd.DataFrame) -> dict[str, float]:
+    """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
+    covered = cells[cells["total"] > 0] if "total" in cells else cells
+    grid = covered[["N", "d", "rho"]].drop_duplicates()
+    return grid.assign(log10_N=np.log10(grid["N"].astype(float)))[["d", "log10_N", "rho"]].mean().to_dict()
+
+
+def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, float]:
+    """Return ecl50, nt50 and id50 of one quadratic fit as `many_points` does, but ECL50 in statements."""
+    points = many_points(np.asarray(beta, dtype=float)[None], means)
+    with np.errstate(over="ignore"):
+        points["ecl50"] = 10 ** points["ecl50"]
+    return {point: float(value[0]) for point, value in points.items()}
+
+
+def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
+    """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), arrays of shape (r,).
+
+    betas (r, 5) are coefficients of 1, d, log10 N, rho, rho^2; other loads are held at their means of d, log10_N and
+    rho. ecl50 is log10 of statements, nt50 the largest root in [0, 1], id50 in units of d; NaN where there is none.
+    """
+    b0, bd, bN, br, br2 = betas.T
+    at_rho = br * means["rho"] + br2 * means["rho"] ** 2
+    constant = b0 + bd * means["d"] + bN * means["log10_N"]
+    with np.errstate(all="ignore"):
+        root = np.sqrt(br**2 - 4 * br2 * constant)
+        roots = np.array([(-br - root) / (2 * br2), (-br + root) / (2 * br2)])
+        straight = np.abs(br2) < 1e-12
+        roots[:, straight] = (-constant / br)[straight]
+        inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
+        return {
+            "ecl50": np.where(bN < -_NO_SLOPE, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
+            "nt50": np.where(np.isfinite(inside), inside, np.nan),
+            "id50": np.where(bd < -_NO_SLOPE, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
+        }

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.statistics import capacity
+from cogniload_repro.statistics import design
 from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
 from cogniload_repro.statistics.reconstructions import (
     GIVEN,
@@ -115,7 +115,9 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
-    check_cells(cells)
+    check_cells(cells, QUADRATIC)
+    if absent := [name for name in ("model", "term", "coef", "status", "identified") if name not in fits]:
+        raise ValueError(f"the fits have no column {', '.join(absent)}; pass them as fit returned them")
     if absent := sorted({*fits["model"]} - {*cells["model"]}):
         raise ValueError(f"the cells have no model {', '.join(absent)}; pass the cells that were fitted")
     others = [term for term in fits["term"].unique() if term not in (*PAPER_TERMS, "")]
@@ -129,8 +131,8 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
         fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
         betas = own.pivot_table("coef", "reconstruction", "term", dropna=False)
         betas = betas.reindex(columns=PAPER_TERMS, fill_value=0).to_numpy(float)
-        means = capacity.grid_means(cells[cells["model"] == model])
-        points = pd.DataFrame(capacity.many_points(betas, means), fits.index)
+        means = design.grid_means(cells[cells["model"] == model])
+        points = pd.DataFrame(design.many_points(betas, means), fits.index)
         with np.errstate(over="ignore"):
             points["ecl50"] = 10 ** points["ecl50"]
         parts.append(pd.concat([fits[["model"]], points, fits[["status", "identified"]]], axis=1))

@@ -1,43 +1,22 @@
 """Maximum likelihood for many tables of counts at once, from the answers or from a set of sums alone."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
-from scipy.stats import norm
 
 #: Value, gradient and information of some rows (second argument) at their coefficients.
 _Evaluate = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-class Link(NamedTuple):
-    """Logarithms of p, 1 - p and p' as functions of the linear predictor, and p'' / p'."""
-
-    log_p: Callable[[np.ndarray], np.ndarray]
-    log_q: Callable[[np.ndarray], np.ndarray]
-    log_slope: Callable[[np.ndarray], np.ndarray]
-    bend: Callable[[np.ndarray], np.ndarray]
-
-
 QUASI = "quasi-binomial"
-_LOGIT = Link(
-    log_expit,
-    lambda eta: log_expit(-eta),
-    lambda eta: log_expit(eta) + log_expit(-eta),
-    lambda eta: -np.tanh(eta / 2),
-)
-#: Families by the name of their link. All are binomial; quasi-binomial is logit with standard errors widened by the
-#: observed scatter.
+_LOGIT = log_expit, lambda eta: log_expit(-eta)
+#: Logarithms of p and 1 - p by the name of the link. All families are binomial; quasi-binomial is logit with standard
+#: errors widened by the observed scatter.
 FAMILIES = {
     "logit": _LOGIT,
-    "probit": Link(log_ndtr, lambda eta: log_ndtr(-eta), norm.logpdf, lambda eta: -eta),
-    "cloglog": Link(
-        lambda eta: np.log(-np.expm1(-np.exp(eta))),
-        lambda eta: -np.exp(eta),
-        lambda eta: eta - np.exp(eta),
-        lambda eta: 1 - np.exp(eta),
-    ),
+    "probit": (log_ndtr, lambda eta: log_ndtr(-eta)),
+    "cloglog": (lambda eta: np.log(-np.expm1(-np.exp(eta))), lambda eta: -np.exp(eta)),
     QUASI: _LOGIT,
 }
 
@@ -74,11 +53,6 @@ def _climb(evaluate: _Evaluate, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return best, values
 
 
-def _pairs(x: np.ndarray) -> np.ndarray:
-    """Return the products of all pairs of columns."""
-    return (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-
-
 def maximise_all(
     x: np.ndarray, n: np.ndarray, t: np.ndarray, start: np.ndarray | float = 0.0, offset: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +64,7 @@ def maximise_all(
     """
     # orthogonal covariates: Newton's steps keep the digits that d, d log10 N, d rho log10 N, ... lose to one another
     x, triangle = np.linalg.qr(x)
-    size, products = x.shape[1], _pairs(x)
+    size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     t = np.linalg.solve(triangle.T, t.T).T
 
     def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -111,39 +85,6 @@ def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | f
     if np.isnan(loglik):
         raise ValueError("the statistics admit no finite maximum-likelihood fit; check the published tables")
     return b, float(loglik)
-
-
-def maximise_counts(
-    x: np.ndarray,
-    n: np.ndarray,
-    k: np.ndarray,
-    family: str = "logit",
-    start: np.ndarray | float = 0.0,
-    ceiling: float = 1,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Fit correct answers k of n, both (m, c), with another link or a logit below a ceiling; as `maximise_all`."""
-    link = FAMILIES[family]
-    if ceiling == 1 and link is _LOGIT:
-        return maximise_all(x, n, k @ x)
-    x, triangle = np.linalg.qr(x)
-    size, products = x.shape[1], _pairs(x)
-
-    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
-        with np.errstate(all="ignore"):
-            if ceiling < 1:  # not concave: the expected information
-                p, up = ceiling * expit(eta), expit(-eta)
-                log_p, log_q, down = np.log(p), np.log1p(-p), p * up / (1 - p)
-                weights = n[rows] * up * down
-            else:
-                log_p, log_q, log_slope, bend = (part(eta) for part in link)
-                up, down = np.exp(log_slope - log_p), np.exp(log_slope - log_q)
-                weights = right * up * (up - bend) + wrong * down * (down + bend)
-            value = (np.where(right > 0, right * log_p, 0) + np.where(wrong > 0, wrong * log_q, 0)).sum(axis=1)
-            return value, (right * up - wrong * down) @ x, (weights @ products).reshape(-1, size, size)
-
-    best, logliks = _climb(evaluate, np.broadcast_to(start, (len(k), size)) @ triangle.T)
-    return np.linalg.solve(triangle, best.T).T, logliks
 
 
 def solve_aic(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -179,25 +120,3 @@ def _descend(x: np.ndarray, n: np.ndarray, t: np.ndarray, aic: np.ndarray, start
         going = ~done & np.isfinite(step)
         active, b = active[going], b[going]
     return roots
-
-
-def maximise_multinomial(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a multinomial logit to counts of outcomes (c, j), the first of which the others are compared with.
-
-    Returns coefficients (j - 1, q) and their standard errors. ValueError without a finite maximum, as where an outcome
-    occurs at one end of a covariate only.
-    """
-    n, shape = counts.sum(axis=1), (counts.shape[1] - 1, x.shape[1])
-
-    def evaluate(b: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        eta = np.hstack([np.zeros((len(x), 1)), x @ b.reshape(shape).T])
-        log_p = eta - np.logaddexp.reduce(eta, axis=1, keepdims=True)
-        p = np.exp(log_p[:, 1:])
-        weight = n[:, None, None] * (p[:, :, None] * np.eye(shape[0]) - p[:, :, None] * p[:, None, :])
-        information = np.einsum("cjk,ca,cb->jakb", weight, x, x).reshape(1, b.size, b.size)
-        return np.array([(counts * log_p).sum()]), ((counts[:, 1:] - n[:, None] * p).T @ x).reshape(1, -1), information
-
-    b, _ = _climb(evaluate, np.zeros((1, shape[0] * shape[1])))
-    if not np.abs(x @ b.reshape(shape).T).max() < 20:  # else still on its way to infinity, ever more slowly
-        raise ValueError("an outcome occurs at one end of a load only, so that no finite fit exists; leave it out")
-    return b.reshape(shape), np.sqrt(np.diag(np.linalg.inv(evaluate(b, b)[2][0]))).reshape(shape)

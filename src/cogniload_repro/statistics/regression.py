@@ -14,13 +14,14 @@ import formulaic
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
+from scipy.special import log_expit
 from scipy.stats import norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
 from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, check_cells, freeze, name_covariates
-from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_counts
+from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -78,7 +79,7 @@ class Fit:
     @property
     def accuracy(self) -> np.ndarray:
         """Fitted accuracy of the rows with answers."""
-        return np.exp(FAMILIES[self.family].log_p(self.eta))
+        return np.exp(FAMILIES[self.family][0](self.eta))
 
 
 def glm(
@@ -145,12 +146,14 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> list[Fit]:
     """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    if family not in ("logit", QUASI):
+        return [fit_glm(cells.assign(correct=k, total=n), formula, family) for k, n in zip(correct, total, strict=True)]
     design, spec, unknown = _lay_design(cells, formula)
-    tables = zip(correct, total, strict=True)
-    statuses = np.array([unknown or _obstacle(design.to_numpy(), k, n) for k, n in tables], dtype=object)
-    exists, betas = statuses == "ok", np.full((len(correct), design.shape[1]), np.nan)
+    x = design.to_numpy()
+    statuses = np.array([unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object)
+    exists, betas = statuses == "ok", np.full((len(correct), x.shape[1]), np.nan)
     if exists.any():
-        betas[exists] = maximise_counts(design.to_numpy(), total[exists], correct[exists], family)[0]
+        betas[exists] = maximise_all(x, total[exists], correct[exists] @ x)[0]
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
     rows = zip(correct, total, betas, statuses, strict=True)
     return [_describe(design, spec, family, *row) for row in rows]
@@ -173,10 +176,10 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
         model.spec = spec
         precise = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
         results = model.fit(**precise)
-        if not _is_maximum(results):  # scoring may circle around it
+        if not _off_maximum(results) < 1e-16:  # scoring may circle around it
             newton = model.fit(method="newton", start_params=results.params, maxiter=200, disp=0)
             results = model.fit(start_params=newton.params, maxiter=1)
-        if not _is_maximum(results):
+        if not _off_maximum(results) < 1e-12:
             return design, spec, k, n, "not converged", None
         if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
             return design, spec, k, n, "not identified", None
@@ -185,10 +188,10 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
     return design, spec, k, n, "ok", results
 
 
-def _is_maximum(results: GLMResultsWrapper) -> bool:
-    """Return whether the gradient is zero but for rounding: the rest is 1e-8 of a standard error."""
+def _off_maximum(results: GLMResultsWrapper) -> float:
+    """Return the square of how far the coefficients are from the maximum, in standard errors."""
     score = results.model.score(results.params, scale=1.0)
-    return bool(score @ results.normalized_cov_params @ score < 1e-16)
+    return float(score @ results.normalized_cov_params @ score)
 
 
 def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec | None, str]:
@@ -201,23 +204,22 @@ def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formul
 def _describe(
     design: pd.DataFrame, spec: object, family: str, k: np.ndarray, n: np.ndarray, beta: np.ndarray, status: str
 ) -> Fit:
-    """Return a fit with its likelihood, and standard errors and tests by the expected information."""
-    x, terms, link = design.to_numpy(), tuple(design.columns), FAMILIES[family]
+    """Return a fit with its likelihood, and standard errors and tests of a logit by its information."""
+    x, terms, (log_p, log_q) = design.to_numpy(), tuple(design.columns), FAMILIES[family]
     eta = x @ beta
-    loglik = float(k[k > 0] @ link.log_p(eta[k > 0]) + (n - k)[k < n] @ link.log_q(eta[k < n]))
-    weights = n * np.exp(2 * link.log_slope(eta) - link.log_p(eta) - link.log_q(eta))
-    information = x.T @ (x * weights[:, None])
-    covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
+    loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
+    variance = n * np.exp(log_p(eta) + log_q(eta))
+    information = x.T @ (x * variance[:, None])
+    known = status == "ok" and log_p is log_expit
+    covariance = np.linalg.inv(information) if known else np.full_like(information, np.nan)
     if family == QUASI:
-        p = np.clip(np.exp(link.log_p(eta)), 1e-12, 1 - 1e-12)
-        chi_square, freedom = ((k - n * p) ** 2 / (n * p * (1 - p))).sum(), len(n) - len(terms)
+        chi_square, freedom = ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(), len(n) - len(terms)
         covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
     if family == QUASI or status != "ok":
         loglik = np.nan
     se = np.sqrt(np.diag(covariance))
-    return Fit(
-        terms, beta, se, 2 * norm.sf(np.abs(beta / se)), covariance, loglik, int(n.sum()), status, family, eta, spec
-    )
+    p = 2 * norm.sf(np.abs(beta / se))
+    return Fit(terms, beta, se, p, covariance, loglik, int(n.sum()), status, family, eta, spec)
 
 
 def check_family(family: str) -> None:
