@@ -35,7 +35,7 @@ from cogniload_repro.reconstruction.sufficient import (
     puzzles_per_cell,
     recover,
 )
-from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X, capacity_points, grid_means
+from cogniload_repro.statistics.design import GRID, PRODUCTS, QUADRATIC, X, grid_means, many_points
 from cogniload_repro.statistics.fits import glm_table
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.regression import fit_glm
@@ -119,7 +119,8 @@ def test_recovered_statistics_print_what_is_printed(name):
     assert len(recovered.missing_ratios) == len(model.missing)
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
     beta, _ = maximise(X[:, QUADRATIC], recovered.n, recovered.T[list(QUADRATIC)])
-    misfit = max(deviations(name, beta, capacity_points(beta, grid_means(GRID))).values())
+    points = {point: at[0] for point, at in many_points(beta[None], grid_means(GRID)).items()}
+    misfit = max(deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values())
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
 
 

@@ -22,7 +22,7 @@ from cogniload_repro.robustness.specifications import (
     fit_specifications,
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
-from cogniload_repro.statistics.design import capacity_points, grid_means
+from cogniload_repro.statistics.design import grid_means, many_points
 from cogniload_repro.statistics.formulas import build_design, expand_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
@@ -98,7 +98,7 @@ def test_points_of_the_papers_specification_are_the_papers():
     """The general search finds what the formula of section 3.1.3 gives."""
     table = fits().set_index(["specification", "model"])["ecl50"]
     for model, own in FEW.groupby("model"):
-        expected = capacity_points(fit_glm(own).coef, grid_means(own))["ecl50"]
+        expected = 10 ** many_points(fit_glm(own).coef[None], grid_means(own))["ecl50"][0]
         assert table["paper", model] == pytest.approx(expected if expected >= 1 else 0, rel=1e-6)
     assert np.isnan(table["N as factor", "QwQ-32B"])
     assert np.isfinite(table["d as factor", "QwQ-32B"])

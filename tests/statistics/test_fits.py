@@ -12,9 +12,8 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.robustness.uncertainty import capacity_intervals as intervals
-from cogniload_repro.statistics import design
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.design import FULL, X
+from cogniload_repro.statistics.design import FULL, X, grid_means, many_points
 from cogniload_repro.statistics.fits import (
     _summarise as summarise,
 )
@@ -54,6 +53,9 @@ def test_a_covariate_that_one_model_lacks_is_its_status():
     assert table.groupby("model", sort=False)["status"].first().tolist() == ["ok", "no prompt_mean"]
     compared = compare_fits(tokens, "correct ~ d + np.log10(prompt_mean)")
     assert compared["status"].tolist() == ["ok", "no prompt_mean"]
+    wide = spread_terms(table).set_index("model")
+    assert [name for name in wide if name.startswith("beta_")] == ["beta_0", "beta_d", "beta_np.log10(prompt_mean)"]
+    assert wide.loc["sure"].drop("status").isna().all()
 
 
 def test_criteria_are_those_of_the_fits():
@@ -123,11 +125,12 @@ def test_capacity_points_are_those_of_the_coefficients():
     points = capacity_points(fit(THREE), THREE)
     assert points["status"].tolist() == ["ok", "separation", "ok"]
     assert points.loc[1, ["ecl50", "nt50", "id50"]].isna().all()
-    found = design.capacity_points(fit_glm(QWQ).coef, design.grid_means(QWQ))
-    assert points.loc[0, ["ecl50", "nt50", "id50"]].to_dict() == found
+    found = many_points(fit_glm(QWQ).coef[None], grid_means(QWQ))
+    assert points.loc[0, ["nt50", "id50"]].tolist() == [found["nt50"][0], found["id50"][0]]
+    assert np.log10(points.loc[0, "ecl50"]) == pytest.approx(found["ecl50"][0])
     linear = capacity_points(fit(QWQ, LINEAR), QWQ)
     beta = np.append(fit_glm(QWQ, LINEAR).coef, 0)
-    assert linear["id50"].item() == design.capacity_points(beta, design.grid_means(QWQ))["id50"]
+    assert linear["id50"].item() == many_points(beta[None], grid_means(QWQ))["id50"][0]
 
 
 @pytest.mark.parametrize(
@@ -211,25 +214,6 @@ def test_tables_hold_the_fits_of_each_model():
         dropped = fitted(np.delete(X, place, axis=1))
         assert row[f"beta_{name}"] == pytest.approx(results[FULL].params[place], rel=1e-6)
         assert row[f"p_{name}"] == pytest.approx(chi2.sf(2 * (results[FULL].llf - dropped.llf), 1), rel=1e-6)
-
-
-def test_terms_stand_under_the_papers_symbols_and_others_under_their_own():
-    """Any fit can be spread, one of a model without known covariates too."""
-    cells = load_counts().query("model in ['QwQ-32B', 'o3-2025-04-16']")
-    cells = cells.assign(prompt_mean=np.where(cells["model"] == "QwQ-32B", 40.0 * cells["N"], np.nan))
-    wide = spread_terms(fit(cells, "correct ~ d + np.sqrt(prompt_mean)")).set_index("model")
-    assert wide["status"].to_dict() == {"QwQ-32B": "ok", "o3-2025-04-16": "no prompt_mean"}
-    assert [name for name in wide if name.startswith("beta_")] == ["beta_0", "beta_d", "beta_np.sqrt(prompt_mean)"]
-    assert wide.loc["o3-2025-04-16"].drop("status").isna().all()
-
-
-def test_tables_of_a_partial_grid_have_p_values():
-    """On a part of the grid nothing is identified, but a table of one reconstruction has the p-values of its fits."""
-    cells = load_cells(models=["QwQ-32B"])
-    cells = cells[cells["N"].isin([20, 50]) & cells["ratio_pct"].isin([5, 50, 95])]
-    assert glm_table(cells).filter(like="p_").notna().all(axis=None)
-    assert interactions_table(cells).filter(like="p_").notna().all(axis=None)
-    assert aic_table(cells)["p_lr"].notna().all()
 
 
 #: With ALPHA = 0.01, what follows it and what the paper's own stars decide.

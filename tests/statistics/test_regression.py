@@ -11,7 +11,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import gammaln
-from scipy.stats import norm
 
 import cogniload_repro as cl
 from cogniload_repro.statistics.design import GRID, grid_means
@@ -196,27 +195,6 @@ def test_r_gives_the_same_fits(name, formula, tmp_path):
         np.testing.assert_allclose(fit.se, se, rtol=1e-4)
 
 
-def test_quasi_binomial_errors_grow_with_the_scatter():
-    """Errors are the binomial ones times the root of Pearson's chi-square per degree of freedom, never narrower."""
-    x, k, n = design(QWQ), QWQ["correct"], QWQ["total"]
-    result = sm.GLM(np.column_stack([k, n - k]), x, family=sm.families.Binomial()).fit()
-    fit = fit_glm(QWQ, QUADRATIC, "quasi-binomial")
-    np.testing.assert_allclose(fit.se, result.bse * (result.pearson_chi2 / result.df_resid) ** 0.5, rtol=1e-6)
-    np.testing.assert_allclose(fit.p, 2 * norm.sf(np.abs(fit.coef / fit.se)))
-    smooth = QWQ.assign(total=100, correct=(100 * fit_glm(QWQ).accuracy).round())
-    np.testing.assert_allclose(fit_glm(smooth, QUADRATIC, "quasi-binomial").se, fit_glm(smooth).se)
-
-
-def test_many_answers_still_converge():
-    """A hundred thousand answers a cell are fitted as well as a hundred, in any order of the cells."""
-    for seed in range(2):
-        cells = draw(100_000, seed)
-        fit = fit_glm(cells)
-        assert fit.status == "ok"
-        assert (np.abs(fit.coef - TRUTH) < 5 * fit.se).all()
-        np.testing.assert_allclose(fit_glm(cells.sample(frac=1, random_state=1)).coef, fit.coef, atol=1e-10)
-
-
 def is_without_numbers(fit):
     """Whether a failed fit carries no number that could be mistaken for an estimate."""
     parts = (fit.coef, fit.se, fit.p, fit.covariance, fit.loglik, fit.aic)
@@ -297,18 +275,6 @@ def test_impossible_counts_are_refused(correct, shown):
         fit_glm(cells)
     with pytest.raises(ValueError, match="no family 'logits'; choose one of: logit, probit, cloglog, quasi-binomial"):
         fit_glm(QWQ, QUADRATIC, "logits")
-
-
-def test_grid_means_count_every_cell_once():
-    """Neither the models nor the answers of a cell weigh in."""
-    cells = draw(np.arange(140), 1)
-    twice = pd.concat([cells.assign(model="a"), cells.assign(model="b")])
-    means = grid_means(twice[twice["total"] > 0])
-    assert means == pytest.approx(grid_means(cells.iloc[1:]))
-    whole = grid_means(GRID)
-    assert whole["d"] == 5.2
-    assert whole["log10_N"] == pytest.approx(np.log10([20, 50, 100, 250]).mean())
-    assert whole["rho"] == pytest.approx(GRID["rho"].mean())
 
 
 @pytest.mark.parametrize(

@@ -22,17 +22,7 @@ from cogniload_repro.formats import stars
 from cogniload_repro.grid import count_needles
 from cogniload_repro.models import MODELS, Model, find_model
 from cogniload_repro.published import correct_by, load_printed, load_table
-from cogniload_repro.statistics.design import (
-    FULL,
-    GRID,
-    LINEAR,
-    PRODUCTS,
-    QUADRATIC,
-    X,
-    capacity_points,
-    grid_means,
-    many_points,
-)
+from cogniload_repro.statistics.design import FULL, GRID, LINEAR, PRODUCTS, QUADRATIC, X, grid_means, many_points
 from cogniload_repro.statistics.likelihood import maximise, maximise_all, solve_aic
 
 #: Codings of rho: the share of needles after rounding halves up or to even, or the nominal ratio.
@@ -104,7 +94,7 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "hal
     p = expit(beta @ x.T)
     se = [np.sqrt(np.diag(np.linalg.inv(x.T @ (x * weight[:, None])))) for weight in n * p * (1 - p)]
     windows = _windows(x[:, :4], n, known, aics[:, 0], T[:, 3])
-    points = [capacity_points(one, _means(rule)) for one in beta]
+    points = pd.DataFrame(many_points(beta, _means(rule))).assign(ecl50=lambda at: 10 ** at["ecl50"]).to_dict("records")
     parts = zip(cases, T, windows, beta, se, points, worst, strict=True)
     return [Derived(model, rule, missing, *rest) for (model, missing), *rest in parts]
 

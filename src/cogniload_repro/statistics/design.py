@@ -38,14 +38,6 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     return grid.assign(log10_N=np.log10(grid["N"].astype(float)))[["d", "log10_N", "rho"]].mean().to_dict()
 
 
-def capacity_points(beta: np.ndarray, means: dict[str, float]) -> dict[str, float]:
-    """Return ecl50, nt50 and id50 of one quadratic fit as `many_points` does, but ECL50 in statements."""
-    points = many_points(np.asarray(beta, dtype=float)[None], means)
-    with np.errstate(over="ignore"):
-        points["ecl50"] = 10 ** points["ecl50"]
-    return {point: float(value[0]) for point, value in points.items()}
-
-
 def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:
     """Return the capacity points of many quadratic fits at once (paper, section 3.1.3), arrays of shape (r,).
 
