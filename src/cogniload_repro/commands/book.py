@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -10,9 +10,6 @@ from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, JOBS, R
 from cogniload_repro.commands.outputs import read_sources
 from cogniload_repro.commands.params import STEPS, describe_changes, made_with, read_parameters, write_parameters
 from cogniload_repro.files import locked
-
-if TYPE_CHECKING:
-    from cogniload_repro.presentation.chapters import Chapter
 
 _ALL = click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 
@@ -85,7 +82,7 @@ def render(context: click.Context, again: bool, build: Path, jobs: int) -> None:
     context.invoke(build_book, build=build, jobs=jobs)
 
 
-def _list_chapters(build: Path) -> list["Chapter"]:
+def _list_chapters(build: Path) -> list[Any]:
     """Return the chapters of a build; refuse a build that lacks a step, and a folder without pages."""
     if not (Path("notebooks").is_dir() and Path("book").is_dir()):
         raise ValueError("the book is made from notebooks/ and book/; run this in a checkout of the repository")

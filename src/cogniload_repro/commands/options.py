@@ -57,8 +57,6 @@ def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callab
         @click.option("--source", type=type, default=None, help=what)
         @wraps(function)
         def command(*args, source: Any, stated: Any, **kwargs):
-            if stated and source and stated != source:
-                raise click.UsageError(f"two sources are given, {source} and {stated}; give one")
             if required and not (source or stated):
                 raise click.UsageError("no source is given; name it with --source")
             return function(*args, source=source or stated, **kwargs)

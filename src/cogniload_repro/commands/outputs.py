@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,13 @@ def _gather(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from cogniload_repro.outputs.imports import Report, import_outputs
+    from cogniload_repro.outputs.sources import open_source
     from cogniload_repro.storage import write_table
+
+    def accept(report: Report) -> None:
+        say(report.summary())
+        report.check(parameters.max_rejected)
 
     held, tables = read_sources(stage), [pq.read_table(path) for path in stage.glob("rejected.parquet")]
     for source in sources:
@@ -110,7 +116,9 @@ def _gather(
         if source == RECONSTRUCTED and not held:
             _reconstruct(stage, parameters.grid, jobs)
         else:
-            settings |= _import(source, stage, parameters.max_rejected, build, read_as)
+            check_source(source)
+            local = open_source(source, build / "downloads")
+            settings |= import_outputs(local, stage, validate=accept, **read_as).settings
             tables.append(pq.read_table(stage / "rejected.parquet"))
         held.append({"source": label_of(source), "models": sorted(_models(stage) - before), "settings": settings})
     if len(tables) > 1:
@@ -133,19 +141,6 @@ def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
-
-
-def _import(source: str, stage: Path, max_rejected: int, build: Path, read_as: Mapping[str, Any]) -> Mapping:
-    """Import a source, and return how its models were asked."""
-    from cogniload_repro.outputs.imports import Report, import_outputs
-    from cogniload_repro.outputs.sources import open_source
-
-    def validate(report: Report) -> None:
-        say(report.summary())
-        report.check(max_rejected)
-
-    check_source(source)
-    return import_outputs(open_source(source, build / "downloads"), stage, validate=validate, **read_as).settings
 
 
 def _models(stage: Path) -> set[str]:
