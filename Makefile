@@ -142,7 +142,7 @@ render: $(ENV)  ## notebooks and book
 # what the rules look at: modules of the folders that a step uses, committed data, pages
 SRC := src/cogniload_repro
 modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
-STATISTICS := $(foreach name,design likelihood accuracy capacity reconstructions,$(SRC)/statistics/$(name).py)
+STATISTICS := $(wildcard $(foreach name,design likelihood reconstructions,$(SRC)/statistics/$(name).py))
 PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
 	data/published/submission2025/* data/tokenizers.json data/prompt_tokens.parquet)
