@@ -28,6 +28,7 @@ _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
 #: Chapters that are analyses.
 ANALYSES = [
     "00_introduction",
+    "01_identification",
     "02_generation",
     "03_scoring",
     "04_accuracy",

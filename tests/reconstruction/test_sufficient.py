@@ -231,7 +231,7 @@ def test_the_data_used_halves_up():
     for rule in ("half-even", "nominal"):
         expected = codings.loc[rule, "by_chance"]
         assert abs(codings.loc[rule, "possible"] - expected) < 2 * np.sqrt(expected)
-    assert codings.loc["half-up", "rows"] == 21
+    assert codings.loc["half-up", "rows"] == 18
     assert codings.loc[["half-even", "nominal"], "rows"].max() < 6
 
 

@@ -229,17 +229,17 @@ def compare_codings(derived: Iterable[Derived]) -> pd.DataFrame:
     """Return how many models agree with each coding of rho.
 
     The sum of rho is a multiple of ``step``; of the ``complete`` models, ``possible`` have such a sum inside the
-    rounding of AIC_linear (and ``by_chance`` would); ``rows`` of Table 2 follow.
+    rounding of AIC_linear (and ``by_chance`` would), and the ``rows`` of Table 2 follow.
     """
     derived, rows = list(derived), []
     for rule in dict.fromkeys(one.rule for one in derived):
         own, step = [one for one in derived if one.rule == rule], lattice_step(rule)
         complete = [one for one in own if not one.model.missing]
         chances = [min(1.0, (one.window[1] - one.window[0]) / float(step)) for one in complete]
-        follow = sum(one.max_deviation <= 1 or least_deviation(one) <= 1 for one in own)
-        rows.append((rule, str(step), len(complete), sum(map(on_lattice, complete)), sum(chances), len(own), follow,
+        follow = sum(one.max_deviation <= 1 or least_deviation(one) <= 1 for one in complete)
+        rows.append((rule, str(step), len(complete), sum(map(on_lattice, complete)), sum(chances), follow,
                      max(one.max_deviation for one in own)))  # fmt: skip
-    columns = ["rule", "step", "complete", "possible", "by_chance", "models", "rows", "max_deviation"]
+    columns = ["rule", "step", "complete", "possible", "by_chance", "rows", "max_deviation"]
     return pd.DataFrame(rows, columns=columns)
 
 
