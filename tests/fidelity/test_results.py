@@ -8,7 +8,6 @@ import pytest
 from fixtures.provisional import mini_cells, provisional_cells
 
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
-from cogniload_repro.grid import PAPER_GRID
 
 QWQ, GPT5 = "QwQ-32B", "gpt-5-2025-08-07"
 
@@ -33,16 +32,6 @@ def test_accuracy_is_the_exact_share():
     ):
         expected = Fraction(int(rows["correct"].sum()), int(rows["total"].sum()))
         assert all(found.accuracy(QWQ, **at) == expected for at in levels)
-
-
-def test_counts_are_those_of_the_level():
-    """Samples and errors are summed over the other dimensions."""
-    cells = provisional_cells()
-    own = cells[(cells["model"] == QWQ) & (cells["d"] == 3)]
-    found = lookup(cells)
-    assert found.count(QWQ, "samples", "d", 3) == own["total"].sum()
-    assert found.count(QWQ, "valid_logic", "d", 3) == own["valid_logic"].sum()
-    assert found.puzzles(QWQ) == [100] * len(PAPER_GRID)
 
 
 def test_only_the_cells_that_a_number_rests_on_have_to_be_there():

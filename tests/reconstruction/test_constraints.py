@@ -10,7 +10,6 @@ from cogniload_repro.models import NAMES
 from cogniload_repro.published import ABOUT_NONE, ERRORS, correct_by, load_table
 from cogniload_repro.reconstruction.constraints import (
     CONDITIONS,
-    ENDS,
     OF_CONDITION,
     PROSE_RATIOS,
     STRONGEST,
@@ -19,7 +18,7 @@ from cogniload_repro.reconstruction.constraints import (
     prose_along_rho,
     prose_windows,
 )
-from cogniload_repro.reconstruction.reconstruct import allocate_errors, load_counts, overflow_chance
+from cogniload_repro.reconstruction.reconstruct import allocate_errors, load_counts
 from cogniload_repro.statistics.design import GRID
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -59,18 +58,6 @@ def test_a_stated_accuracy_is_every_count_that_prints_it(puzzles):
             allowed = {k for k in range(total + 1) if window.lowest <= k <= window.highest}
             assert allowed == {k for k in range(total + 1) if f"{k / total:.2f}" == claim.value}
             assert all(abs(Fraction(k, total) - Fraction(claim.value)) <= Fraction(1, 200) for k in allowed)
-
-
-def test_a_comparison_at_one_difficulty_takes_its_cells_alone():
-    """EXAONE-Deep-32B's downward trend is asked of d = 5, 7 and 10, each for itself."""
-    claims = prose_along_rho("EXAONE-Deep-32B")
-    windows = prose_windows("EXAONE-Deep-32B", np.full(140, 100.0))
-    found = {c.condition: w for c, w in zip(claims.itertuples(), windows, strict=True) if c.condition.startswith(ENDS)}
-    assert list(found) == [f"{ENDS} at d={d}" for d in (5, 7, 10)]
-    for d, window in zip((5, 7, 10), found.values(), strict=True):
-        assert set(GRID.loc[window.weights != 0, "d"]) == {d}
-        assert window.weights.sum() == pytest.approx(0)
-        assert 0 < window.lowest < window.highest
 
 
 def test_curves_of_the_strongest_stay_as_near_the_stated_range_as_table_5_lets_them():
@@ -124,11 +111,3 @@ def test_errors_that_do_not_fit_are_refused():
     fewer = correct.copy()
     fewer[0] -= 1
     assert not can_allocate(model, fewer, n)
-
-
-def test_chances_of_overflow_are_probabilities():
-    """Every condition of every model has a positive chance, the longest puzzles a higher one than the shortest."""
-    for model in NAMES:
-        chance = pd.Series(overflow_chance(model), CONDITIONS)
-        assert chance.between(1e-9, 1).all()
-        assert chance[250, 10] >= chance[20, 3]

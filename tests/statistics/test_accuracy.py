@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.provisional import mini_cells, provisional_cells, rename_model
+from fixtures.provisional import provisional_cells, rename_model
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogniload_repro.grid import MINI_GRID, PAPER_GRID
 from cogniload_repro.models import NAMES, order_models
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.statistics.accuracy import accuracy_by, coverage, errors_by, percent
+from cogniload_repro.statistics.accuracy import accuracy_by, errors_by, percent
 
 CELLS = provisional_cells()
 
@@ -54,12 +53,6 @@ def test_wilson_interval(count):
     assert row["accuracy"] <= row["high"] + 1e-12
 
 
-def test_accuracy_pools_puzzles_not_cells():
-    """A cell with ten times the puzzles weighs ten times as much."""
-    cells = pd.DataFrame({"model": "m", "d": 1, "total": [100, 10], "correct": [100, 0]})
-    assert accuracy_by(cells, "model", "d")["accuracy"].tolist() == [100 / 110]
-
-
 def test_accuracy_by_keeps_order_and_drops_empty_cells():
     """Models come in printed order, then strangers by name; what has no puzzle has no accuracy."""
     assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [NAMES[0], NAMES[3], "alpha", "zeta"]
@@ -68,16 +61,6 @@ def test_accuracy_by_keeps_order_and_drops_empty_cells():
     table = accuracy_by(pd.concat([own, empty, CELLS[::-1]]), "model", "N")
     assert list(table["model"].unique()) == [*NAMES, "A-model"]
     assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]
-
-
-def test_coverage_counts_cells_of_the_paper():
-    """Cells without a puzzle, and cells beside the paper's grid, do not count."""
-    assert coverage(CELLS) == (len(PAPER_GRID),) * 2
-    assert coverage(mini_cells()) == (len(MINI_GRID),) * 2
-    beside = rename_model(CELLS, NAMES[0], "own").assign(N=lambda frame: frame["N"] + 1)
-    assert coverage(pd.concat([CELLS, beside])) == (0, len(PAPER_GRID))
-    assert coverage(CELLS.assign(total=CELLS["total"].where(CELLS["d"] > 1, 0))) == (112, 112)
-    assert coverage(CELLS[:0]) == (0, 0)
 
 
 @pytest.mark.parametrize("dims", [(), ("model", "depth")])

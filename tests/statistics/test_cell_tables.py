@@ -32,24 +32,6 @@ def test_some_models_can_be_asked_for():
         load_cells(models=["gpt-6", "QwQ-32B"])
 
 
-@pytest.mark.parametrize(
-    ("columns", "complaint"),
-    [
-        ({"correct": [1, 2, 101, 4, 5, 6]}, r"row 3 \(QwQ-32B\) has more correct and wrong answers than its total"),
-        ({"rho": [0.1, 0.2, 0.3, 40, 0.5, 0.6]}, r"row 4 .* has rho 40\.0, not a number from 0 to 1"),
-        ({"d": 1, "ratio_pct": 5}, "row 2 .* is there before"),
-        ({"ctx": 99}, "row 1 .* has more correct and wrong answers than its total"),
-    ],
-)
-def test_impossible_tables_are_refused(tmp_path, columns, complaint):
-    """File, row, value and rule are named in one sentence."""
-    write_table(tmp_path / "cells.parquet", FEW.assign(**columns), {"provenance": "imported"})
-    with pytest.raises(ValueError, match=complaint) as refusal:
-        load_cells(tmp_path)
-    assert "cells.parquet" in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-
-
 def test_a_build_says_what_its_cells_are(tmp_path):
     """An empty build folder, none, and cells without their origin are answered with the remedy."""
     for build in (tmp_path, tmp_path / "none"):

@@ -82,13 +82,6 @@ def test_cells_are_checked_once_for_what_a_regression_needs():
         check_cells(cells.assign(model=[None] + ["a"] * 139), "correct ~ d")
 
 
-def test_whole_numbers_do_not_overflow():
-    """A power beyond what integers hold has its value, not what is left of its bits."""
-    design, spec = build_design(GRID, "correct ~ I(N**6 * N**6)")
-    assert design.iloc[:, 1].to_numpy() == pytest.approx(GRID["N"].astype(float) ** 12)
-    assert np.array_equal(expand_design(GRID, spec), design)
-
-
 def test_levels_of_factors_are_called_as_they_are_written():
     """Terms of whole levels have no decimals; words are levels too, an absent one the empty word."""
     design, _ = build_design(GRID, "correct ~ C(d) + C(ratio_pct) + C(rho):N")

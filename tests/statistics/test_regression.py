@@ -13,8 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import cogniload_repro as cl
-from cogniload_repro.statistics.design import GRID, grid_means
-from cogniload_repro.statistics.reconstructions import committed_counts
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.regression import (
     FAMILIES,
     FIXED_COLUMNS,
@@ -257,15 +256,6 @@ def test_what_is_not_identified_is_not_a_number(cells, formula):
     assert is_without_numbers(fit)
 
 
-def test_cells_without_answers_count_for_nothing():
-    """A cell with n = 0 changes neither a fit nor the means of the grid."""
-    cells = draw(10, 4)
-    part = cells["d"] < 10
-    emptied = cells.assign(total=cells["total"].where(part, 0), correct=cells["correct"].where(part, 0))
-    np.testing.assert_allclose(fit_glm(emptied).coef, fit_glm(cells[part]).coef, atol=1e-12)
-    assert grid_means(emptied) == grid_means(cells[part])
-
-
 @pytest.mark.parametrize(("correct", "shown"), [(11, "11"), (-1, "-1"), (np.nan, "nan")])
 def test_impossible_counts_are_refused(correct, shown):
     """More right answers than answers, negative and missing counts are errors, not estimates."""
@@ -306,11 +296,3 @@ def test_other_links_and_missing_cells_are_not_identified():
     assert is_identified(QWQ[QWQ["N"] == 20], "correct ~ 1")
     assert in_span(FIXED_COLUMNS @ np.random.default_rng(1).normal(size=(FIXED_COLUMNS.shape[1], 3)))
     assert not in_span(np.eye(140)[:, :1])
-
-
-def test_fixed_sums_are_fixed():
-    """Sums by level of d and N are equal in all committed tables, those of the other columns within their windows."""
-    for _, own in cl.load_cells().groupby("model"):
-        sums = committed_counts(own) @ FIXED_COLUMNS
-        assert (np.ptp(sums[:, :9], axis=0) == 0).all()
-        assert (np.ptp(sums[:, 9], axis=0) < 1e-9).all()  # 500 times the sum of rho is a whole number
