@@ -20,7 +20,6 @@ from cogniload_repro.files import (
     for_terminal,
     locked,
     look_at,
-    naming,
     replacing,
     without_secrets,
     write_whole,
@@ -85,14 +84,14 @@ def test_a_file_is_written_whole(tmp_path, monkeypatch):
     assert {item.name: item.read_text() for item in path.parent.iterdir()} == {"secret": "\0", "later": "new"}
 
 
-@pytest.mark.parametrize("named", [(), (".a.part",)])
 @pytest.mark.parametrize(("number", "remedy"), [(28, "No space .*; make room"), (13, "Permission .*; give yourself"),
                                             (2, "No such file .*; check the path")])  # fmt: skip
-def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, named):
+def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, tmp_path):
     """Not the part beside the file, and not nothing, as where a file is open already."""
-    with pytest.raises(OSError) as caught, naming("a", ".a.part"):  # noqa: PT011
-        raise OSError(number, "pyarrow's words", *named)
-    assert re.match(f"a: {remedy}", describe_error(caught.value))
+    for named in (lambda part: (), lambda part: (str(part),)):
+        with pytest.raises(OSError) as caught, replacing(tmp_path / "a") as part:  # noqa: PT011
+            raise OSError(number, "pyarrow's words", *named(part))
+        assert re.match(f"{tmp_path}/a: {remedy}", describe_error(caught.value))
     assert re.match(f"a: {remedy}", describe_error(OSError(number, "of a copy", "its source", None, "a")))
     assert re.match("there is not enough memory; .*--jobs", describe_error(MemoryError()))
 

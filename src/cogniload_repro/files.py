@@ -42,17 +42,6 @@ def describe_error(error: Exception) -> str:
 
 
 @contextmanager
-def naming(path: str | Path, part: str | Path | None = None) -> Iterator[None]:
-    """Let a system's error name the file that was to be written where it names none, or the part beside it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno and (error.filename is None or str(error.filename) == str(part)):
-            error.filename = str(path)
-        raise
-
-
-@contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a path beside another, which takes its place when the block ends without an error.
 
@@ -60,13 +49,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    with naming(path, part):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield part
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        if error.errno and error.filename in (None, str(part)):
+            error.filename = str(path)  # what was to be written, not the part beside it
+        raise
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write_whole(path: str | Path, content: str | bytes, mode: int | None = None) -> Path:

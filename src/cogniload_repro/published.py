@@ -6,13 +6,11 @@ precision is what a reproduction is compared with. `load_printed` returns those 
 
 import re
 from functools import cache
-from math import prod
 from pathlib import Path
 
 import pandas as pd
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import NAMES
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.storage import ICLR2026, PUBLISHED
 
@@ -47,38 +45,30 @@ _TEXTS = re.compile(r"model|printed_model|flag|raw|.*_stars")
 
 
 def _read_texts(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read ({error}); restore it with git") from None
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def load_printed(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+def load_printed(table: str) -> pd.DataFrame:
     """Return a published table (a key of `TABLES`) with every number as the printed string.
 
     Rows are in printed order; a string is empty where nothing is printed or legible.
     """
-    file, levels = TABLES[table]
-    frame = _read_texts(Path(folder) / file)
-    rows = len(NAMES) * prod(frame[level].nunique() for level in levels)
-    if len(frame) != rows or frame.duplicated(["model", *levels]).any() or set(frame["model"]) != set(NAMES):
-        raise ValueError(f"{Path(folder) / file} does not have its {rows} rows; restore it with git")
-    return frame
+    return _read_texts(ICLR2026 / TABLES[table][0])
 
 
-def load_table(table: str, folder: Path = ICLR2026) -> pd.DataFrame:
+def load_table(table: str) -> pd.DataFrame:
     """Return a published table as numbers; what is not printed is NaN. See `load_printed`."""
-    return _load_numbers(table, folder).copy()
+    return _load_numbers(table).copy()
 
 
 @cache
-def _load_numbers(table: str, folder: Path) -> pd.DataFrame:
-    return load_printed(table, folder).apply(lambda one: one if _TEXTS.fullmatch(one.name) else pd.to_numeric(one))
+def _load_numbers(table: str) -> pd.DataFrame:
+    return load_printed(table).apply(lambda one: one if _TEXTS.fullmatch(one.name) else pd.to_numeric(one))
 
 
-def load_claims(folder: Path = ICLR2026) -> pd.DataFrame:
+def load_claims() -> pd.DataFrame:
     """Return the numbers stated in the paper's prose, one a row, all columns as text."""
-    return _read_texts(Path(folder) / "claims.csv")
+    return _read_texts(ICLR2026 / "claims.csv")
 
 
 def load_conclusions() -> pd.DataFrame:

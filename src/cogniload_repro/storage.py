@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cogniload_repro.files import naming, replacing
+from cogniload_repro.files import replacing
 from cogniload_repro.schemas import PROVENANCE
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -43,7 +43,7 @@ def part_writer(part: Path, schema: pa.Schema, metadata: Mapping[str, str]) -> I
     if metadata.get("provenance") not in PROVENANCE:
         raise ValueError(f"{part}: provenance {metadata.get('provenance')!r} is not one of: {', '.join(PROVENANCE)}")
     schema = schema.with_metadata({key: str(metadata[key]) for key in sorted(metadata)})
-    with naming(part), part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with part.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield writer
 
 

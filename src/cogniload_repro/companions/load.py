@@ -80,11 +80,8 @@ def search_hanoi(n: int) -> tuple[Any, int]:
 def search_checkers(n: int) -> tuple[Any, int]:
     """Swap n red checkers (moving right) with n blue ones (moving left) around one empty square."""
     ways = (("R_", "_R"), ("_B", "B_"), ("RB_", "_BR"), ("_RB", "BR_"))
-    return _search(
-        "R" * n + "_" + "B" * n,
-        "B" * n + "_" + "R" * n,
-        lambda line: [line.replace(before, after) for before, after in ways if before in line],
-    )
+    start = "R" * n + "_" + "B" * n
+    return _search(start, start[::-1], lambda line: [line.replace(*way) for way in ways if way[0] in line])
 
 
 def search_river(n: int, capacity: int | None = None) -> tuple[Any, int]:

@@ -18,7 +18,7 @@ from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturb
 from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import Item, find_sets, read_set
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, score_response
+from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, Question, find_bucket
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
 BASELINE = "baseline"
@@ -47,8 +47,6 @@ def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
 
 def overload_prompt(statements: Sequence[str]) -> str:
     """Return one query with all statements, of which the last is the one to score (Section 4)."""
-    if not statements:
-        raise ValueError("a query needs at least one statement, and there are none; give the one to score last")
     bare = [statement.removeprefix(INSTRUCTION).strip() for statement in statements]
     numbered = [f"Problem {number}:\n{statement}" for number, statement in enumerate(bare, 1)]
     return "\n\n".join([_OVERLOAD, *numbered])
@@ -58,14 +56,11 @@ def is_last_solved(response: str, *, poi: str, gold: str, domain: Sequence[str],
     """Return whether any boxed answer of a response is right for the last puzzle, whose question is given.
 
     The document counts every box, because models answer out of order. A box is judged like a response of its own
-    (`score_response`) if it names the person of interest; a bare value may belong to any of the puzzles.
+    (`verdict.find_bucket`) if it names the person of interest; a bare value may belong to any of the puzzles.
     """
-    name = re.compile(rf"\b{re.escape(poi)}\b")
-    return any(
-        score_response(answer, poi=poi, gold=gold, domain=domain, category=category) in CORRECT_BUCKETS
-        for answer in boxed_answers(response)
-        if name.search(answer)
-    )
+    named = [answer for answer in boxed_answers(response) if re.search(rf"\b{re.escape(poi)}\b", answer)]
+    question = Question(poi, gold, domain, category)
+    return any(find_bucket(answer, question)[0] in CORRECT_BUCKETS for answer in named)
 
 
 def boxed_answers(response: str) -> Iterator[str]:
@@ -135,9 +130,7 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     """
     names = "|".join([*PERTURBATIONS, BASELINE, r"overload_\d+"])
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
-    split = cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
-    split.attrs = dict(cells.attrs)
-    return split
+    return cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
 
 
 def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from cogniload_repro.companions.protocol import Query
-from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.files import write_whole
 from cogniload_repro.outputs.imports import is_safe
 from cogniload_repro.puzzles.sets import cut, write_jsonl
@@ -58,29 +57,6 @@ def write_prompts(folder: str | Path, queries: Iterable[Query]) -> Path:
 
 
 _TASK = "cogniload"
-_YAML = f"""\
-# CogniLoad as a task of lm-evaluation-harness: lm_eval --include_path FOLDER --tasks {_TASK} --log_samples ...
-# The package cogniload-repro must be installed where the harness is: pip install PATH-OF-CHECKOUT
-# The harness logs neither token counts nor whether a response was truncated, so an answer beyond the paper's budget of
-# {CONTEXT_TOKENS:,} tokens, prompt included, is scored like any other. Its clients decode greedily (temperature 0)
-# unless a temperature is given; the paper states none.
-task: {_TASK}
-custom_dataset: !function {_TASK}_task.load_puzzles
-test_split: test
-output_type: generate_until
-doc_to_text: query
-doc_to_target: gold
-process_results: !function {_TASK}_task.judge
-generation_kwargs:
-  until: []
-%s
-metric_list:
-  - metric: correct
-    aggregation: mean
-    higher_is_better: true
-metadata:
-  version: 1.0
-"""
 _MODULE = '''\
 """The functions that the task's YAML names; the verdicts are those of the package cogniload_repro."""
 
@@ -122,6 +98,6 @@ def write_harness(folder: str | Path, queries: Iterable[Query], sampling: Sampli
     task = Path(folder) / _TASK
     lines = (puzzles[query.name] | {"perturbation": query.condition, "query": query.text} for query in queries)
     write_jsonl(task / "puzzles.jsonl", lines)
-    write_whole(task / f"{_TASK}.yaml", _YAML % written)
+    write_whole(task / f"{_TASK}.yaml", Path(__file__).with_name(f"{_TASK}.yaml").read_text(encoding="utf-8") % written)
     write_whole(task / f"{_TASK}_task.py", _MODULE)
     return task
