@@ -5,24 +5,9 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
-from cogniload_repro.statistics import design
+from cogniload_repro.statistics import design, reconstructions, regression
 from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
-from cogniload_repro.statistics.reconstructions import (
-    GIVEN,
-    as_given,
-    committed_counts,
-    range_over,
-    reconstructed_models,
-)
-from cogniload_repro.statistics.regression import (
-    INTERACTIONS,
-    LINEAR,
-    QUADRATIC,
-    SYMBOLS,
-    fit_glm,
-    fit_tables,
-    is_identified,
-)
+from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, SYMBOLS
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
 PAPER_TERMS = tuple(SYMBOLS)[:5]
@@ -187,17 +172,17 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
-    models = set() if one_table == GIVEN else set(reconstructed_models(cells))
+    models = set() if one_table == reconstructions.GIVEN else set(reconstructions.reconstructed_models(cells))
     rows = []
     for model, group in cells.groupby("model", sort=False, observed=True):
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
-        identified = model not in models or not complete or is_identified(covered, formula, family)
+        identified = model not in models or not complete or regression.is_identified(covered, formula, family)
         if identified or one_table is not None:
-            fits = [fit_glm(group, formula, family)]
+            fits = [regression.fit_glm(group, formula, family)]
         else:
-            counts, total = committed_counts(covered), covered["total"].to_numpy(float)
-            fits = fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
+            counts, total = reconstructions.committed_counts(covered), covered["total"].to_numpy(float)
+            fits = regression.fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
         for number, one in enumerate(fits, start=1):
             whole = *(getattr(one, name) for name in _OF_MODEL), identified
             coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)
@@ -259,7 +244,9 @@ def _summarise(each: pd.DataFrame) -> pd.DataFrame:
     each = each.assign(low=each["coef"] - reach, high=each["coef"] + reach)
     numbers = ["coef", "se", "p", "low", "high", "loglik", "aic", "bic"]
     fits = _over_tables(each, ["model", "term"], numbers, ("coef", "p"))
-    ends = range_over(each.groupby(["model", "term"], sort=False), ["low", "high"])[["low_p10", "high_p90"]]
+    ends = reconstructions.range_over(each.groupby(["model", "term"], sort=False), ["low", "high"])[
+        ["low_p10", "high_p90"]
+    ]
     fits[["low", "high"]] = np.where(fits[["coef"]].notna(), ends, np.nan)
     fits["p"] = fits["p"].where(fits["identified"])
     fits["z"] = (fits["coef"] / fits["se"]).where(fits["identified"])
@@ -279,7 +266,7 @@ def _over_tables(
     whole = groups.first().copy()
     tables = groups["reconstruction"].nunique()
     whole[numbers] = groups[numbers].median()
-    whole = whole.join(range_over(groups, ranges if ranges is not None else numbers))
+    whole = whole.join(reconstructions.range_over(groups, ranges if ranges is not None else numbers))
     failed = each[each["status"] != "ok"].groupby(keys, sort=False, observed=True)["status"].agg(["first", "size"])
     partly = failed[failed["size"] < tables.reindex(failed.index)]
     whole.loc[failed.index, "status"] = failed["first"]
@@ -331,7 +318,7 @@ def spread_terms(fits: pd.DataFrame) -> pd.DataFrame:
 
 def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 2 (`schemas.GLM`): the quadratic fit of every model."""
-    cells = as_given(cells)
+    cells = reconstructions.as_given(cells)
     fits = fit(cells, QUADRATIC)
     criteria = fits.drop_duplicates("model")[["model", "aic", "loglik", "total"]]
     points = capacity_points(fits, cells)[["model", "ecl50", "nt50", "id50"]]
@@ -340,7 +327,7 @@ def glm_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 3 (`schemas.INTERACTIONS`), with the p-values of likelihood-ratio tests of dropping each product."""
-    cells = as_given(cells)
+    cells = reconstructions.as_given(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
         compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCT_TERMS
@@ -351,7 +338,7 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return Table 6 (`schemas.AIC`): AIC without and with rho^2, and the likelihood-ratio p-value."""
-    compared = compare_fits(as_given(cells), LINEAR, against=QUADRATIC)
+    compared = compare_fits(reconstructions.as_given(cells), LINEAR, against=QUADRATIC)
     return pd.DataFrame(
         {
             "model": compared["model"],

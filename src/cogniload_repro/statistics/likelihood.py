@@ -5,10 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
 
-#: Value, gradient and information of some rows (second argument) at their coefficients.
-_Evaluate = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
-
-
 QUASI = "quasi-binomial"
 _LOGIT = log_expit, lambda eta: log_expit(-eta)
 #: Logarithms of p and 1 - p by the name of the link. All families are binomial; quasi-binomial is logit with standard
@@ -21,8 +17,11 @@ FAMILIES = {
 }
 
 
-def _climb(evaluate: _Evaluate, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise a function of each row by damped Newton steps: rows and values; NaN where there is no maximum."""
+def _climb(evaluate: Callable[..., tuple[np.ndarray, ...]], b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise a function of each row by damped Newton steps: rows and values; NaN where there is no maximum.
+
+    ``evaluate`` returns value, gradient and information of some rows (second argument) at their coefficients.
+    """
     best, values = np.full(b.shape, np.nan), np.full(len(b), np.nan)
     active = np.flatnonzero(np.isfinite(b).all(axis=1))
     b = b[active]
