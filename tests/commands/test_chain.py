@@ -103,6 +103,14 @@ def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     assert overall.endswith("different")
 
 
+def test_scores_of_another_scorer_lie_beside_those_of_the_build(build):
+    """The build stays what it is made of."""
+    before = [(path, path.stat().st_mtime_ns) for path in (build / "params").iterdir()]
+    assert run("score", "--scorer", "prose", "--jobs", "1", "--build", build).exit_code == 0
+    assert (build / "scorers" / "prose" / "cells.parquet").is_file()
+    assert [(path, path.stat().st_mtime_ns) for path in (build / "params").iterdir()] == before
+
+
 def test_models_without_a_fit_are_named(build):
     """Eight cells do not identify products; the other fits are made, and all is compared with the paper."""
     done = run("fit", "--build", build)

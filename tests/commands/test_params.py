@@ -1,5 +1,7 @@
 """The parameters of a build: of params.yaml, of one call, and those that its steps were made with."""
 
+from dataclasses import replace
+
 import pytest
 import yaml
 from harness import ask
@@ -8,6 +10,7 @@ from cogniload_repro.commands.params import (
     STEPS,
     Parameters,
     describe_changes,
+    is_made_with,
     made_with,
     read_parameters,
     write_parameters,
@@ -35,12 +38,12 @@ def test_the_committed_file_is_the_papers(folder):
 
 def test_a_call_takes_precedence_over_the_environment_and_that_over_the_file(folder, monkeypatch):
     """Paths become absolute; a list is words; short names of models become whole ones; nothing else is guessed."""
-    (folder / "params.yaml").write_text("source: one.jsonl\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n")
+    (folder / "params.yaml").write_text("source: 'a#sha256=0a'\nadd: [x.csv]\nfamily: probit\nmax_rejected: 3\n")
     monkeypatch.setenv("COGNILOAD_ADD", "'a b.jsonl' https://host/x.zip")
     monkeypatch.setenv("COGNILOAD_MODELS", "o3, mine")
     monkeypatch.setenv("COGNILOAD_FAMILY", "")
     read = read_parameters(max_rejected="5", source=None)
-    assert read.source == str(folder / "one.jsonl")
+    assert read.source == f"{folder / 'a'}#sha256=0a"
     assert read.add == (str(folder / "a b.jsonl"), "https://host/x.zip")
     assert read.models == ("o3-2025-04-16", "mine")
     assert (read.family, read.max_rejected) == ("logit", 5)
@@ -81,6 +84,8 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         write_parameters(build, step, parameters)
     assert [path.stat().st_mtime_ns for path in files] == times
     (folder / "a b.jsonl").write_text("{}")
+    assert not is_made_with(build, "outputs", parameters)
+    assert is_made_with(build, "added", replace(parameters, max_rejected=9))  # without a source nothing hangs on it
     write_parameters(build, "outputs", parameters)
     changed = [path.stem for path, time in zip(files, times, strict=True) if path.stat().st_mtime_ns != time]
     assert changed == ["outputs"]
