@@ -60,6 +60,10 @@ FIGURES = {
 _LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
 
 
+#: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the models.
+LAST_CLAUSE = "last clause"
+
+
 def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -> pd.DataFrame:
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
@@ -105,7 +109,7 @@ class PaperFigure:
         asked = cells["model"].nunique()
         cells = limit_models(cells)  # of very many, the paper's and some others
         self.left_out = asked - cells["model"].nunique()
-        self.panels, self.note = FIGURES[name], source_note(cells, provenance)
+        self.panels, self.note = FIGURES[name], source_note(cells[cells["model"] != LAST_CLAUSE], provenance)
         self.banded = provenance == "reconstructed"
         if not (cells["total"] > 0).any():
             raise ValueError(f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first")
@@ -125,6 +129,8 @@ class PaperFigure:
         ]
         if len(self.panels) == 1:
             sentences.append("Bars: 90% Wilson intervals. Levels are equally spaced, models shifted sideways")
+        if LAST_CLAUSE in self.pens:
+            sentences.append("Black: an answerer that tracks nobody and names the last value that any statement sets")
         if self.left_out:
             sentences.append(f"Not drawn: {self.left_out:,} more models")
         if any(accuracy["marked"].any() for accuracy in self.accuracies):
@@ -140,7 +146,7 @@ class PaperFigure:
 
     def _extent(self) -> tuple[str, str]:
         """Return the number of models drawn, as words, and the number of answers behind the figure."""
-        shown, (first, *_) = self.cells, self.panels
+        shown, (first, *_) = self.cells[self.cells["model"] != LAST_CLAUSE], self.panels
         if first.at:
             shown = shown[shown[first.at].isin([panel.level for panel in self.panels])]
         count = shown["model"].nunique()
@@ -166,6 +172,7 @@ class PaperFigure:
     def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
         *_, spoken, unit = AXES[panel.across]
         start = f"{f'At {panel.at} = {panel.level}, against' if panel.at else 'Against'} {spoken}"
+        accuracy = accuracy[accuracy["model"] != LAST_CLAUSE]
         if accuracy.empty:
             return f"{start}: no cells in this grid."
         median = accuracy.groupby(panel.across)["accuracy"].median()
