@@ -50,7 +50,8 @@ def most(agree: Iterable[object], disagree: Iterable[object], what: str = "model
     """
     (yes, unknown), (no, _) = _known(agree), _known(disagree)
     n_yes, n_no = sum(yes), sum(no)
-    evidence = f"{n_yes} {what} agree, {n_no} disagree" + (f", {unknown} unknown" if unknown else "")
+    of = f"{n_yes} of {len(yes) + unknown} {what} agree"
+    evidence = f"{of}, {n_no} disagree" + (f", {unknown} unknown" if unknown else "")
     if not yes:
         return Verdict(UNKNOWN, evidence)
     if n_no > n_yes:
