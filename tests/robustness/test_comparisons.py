@@ -89,6 +89,7 @@ def test_intervals_cover_as_they_say(n, m, base):
     ]
     found = compare_models(pd.concat(cells), "a", "b", ["N"])
     assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert (found["ci_high"] - found["ci_low"]).mean() < 2 * 3 * found["difference"].std()  # no wider than needed
 
 
 def test_only_cells_that_both_have_are_compared():

@@ -56,6 +56,7 @@ def test_slopes_of_another_formula():
     found = simple_slopes(own, "correct ~ log10_N * d + rho + I(rho**2)", "probit")
     fit = fit_glm(own, "correct ~ d * log10_N + rho + I(rho**2)", "probit")
     assert set(found["term"]) == {"dN"}
+    assert found.loc[~found["tested"], "level"].tolist() == [0.0]  # the origin alone
     assert found["slope"].to_numpy() == pytest.approx(fit.coef[fit.terms.index("d:log10_N")])
     assert simple_slopes(own, "correct ~ d + log10_N + rho").empty
 

@@ -26,9 +26,10 @@ def test_a_stated_number_must_be_met():
 
 
 def test_most_models_is_a_sign_test():
-    """Significantly more, not significantly more, and fewer agree than disagree."""
-    words = [most([True] * k + [False] * m, [False] * k + [True] * m).word for k, m in ((10, 0), (3, 2), (2, 3))]
-    assert words == [SUPPORTED, PARTLY, NOT_SUPPORTED]
+    """Significantly more, not significantly more, as many, and fewer agree than disagree."""
+    pairs = ((10, 0), (3, 2), (2, 2), (2, 3))
+    words = [most([True] * k + [False] * m, [False] * k + [True] * m).word for k, m in pairs]
+    assert words == [SUPPORTED, PARTLY, PARTLY, NOT_SUPPORTED]
 
 
 @given(TESTS, st.integers(1, 5))
