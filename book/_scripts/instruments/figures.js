@@ -33,9 +33,9 @@ cogniload.figures = (() => {
   /** A panel for Vega-Lite: the chosen models in colour, those that are being typed in bold with their names, the others grey. */
   function specify(data, panel, shown, width) {
     const ink = style("--pst-color-text-base"), grey = style("--pst-color-text-muted"), colors = paint(), names = findTyped();
-    const rows = panel.rows.map(([at, level, n, count, share, low, high, lowest, highest]) => ({
-      model: data.models[at].name, level, share, low, high, lowest, highest, Model: data.models[at].name, [panel.across]: String(level), Share: fixed(share),
-      Correct: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`,
+    const rows = panel.rows.map(([at, level, n, count, share, low, high, lowest, highest, out]) => ({
+      model: data.models[at].name, level, share, low, high, lowest, highest, out, Model: data.models[at].name, [panel.across]: String(level), Share: fixed(share),
+      Correct: `${count} of ${n}`, Interval: `${fixed(low)} to ${fixed(high)} (90%)`, Range: lowest === null ? "–" : `${fixed(lowest)} to ${fixed(highest)}`, "Out of context": out === null ? "–" : `${Math.round(100 * out)}%`,
     }));
     const levels = sortLevels(rows.map(({ level }) => level)), last = levels.at(-1);
     const own = rows.filter(({ model }) => shared.chosen.has(model)), typed = rows.filter(({ model }) => names.includes(model));
@@ -45,7 +45,7 @@ cogniload.figures = (() => {
     };
     const y = (field) => ({ field, type: "quantitative", title: "Mean accuracy", scale: { domain: [0, 1] } });
     const color = { field: "model", type: "nominal", scale: { domain: colors.map(([name]) => name), range: colors.map(([, tone]) => tone) }, legend: null };
-    const tooltip = ["Model", panel.across, "Share", "Correct", "Interval", ...(rows.some(({ lowest }) => lowest !== null) ? ["Range"] : [])].map((field) => ({ field, type: "nominal" }));
+    const tooltip = ["Model", panel.across, "Share", "Correct", "Interval", ...(rows.some(({ lowest }) => lowest !== null) ? ["Range"] : []), ...(rows.some(({ out }) => out !== null) ? ["Out of context"] : [])].map((field) => ({ field, type: "nominal" }));
     const detail = { field: "model" }, pale = names.length ? 0.25 : 1;
     const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: style("--pst-color-border"), domainColor: grey, tickColor: grey };
     return {
@@ -55,7 +55,7 @@ cogniload.figures = (() => {
         ...(shown.bands ? [{ data: { values: own.filter(({ lowest }) => lowest !== null) }, mark: { type: "area", opacity: 0.18 * pale }, encoding: { x, y: y("lowest"), y2: { field: "highest" }, color } }] : []),
         ...(shown.intervals ? [{ data: { values: own }, mark: { type: "rule", strokeWidth: 1.5, opacity: pale }, encoding: { x, y: y("low"), y2: { field: "high" }, color } }] : []),
         { data: { values: own }, mark: { type: "line", strokeWidth: 2.2, opacity: pale }, encoding: { x, y: y("share"), color } },
-        { data: { values: own }, mark: { type: "point", filled: true, size: 70, opacity: pale, cursor: "pointer" }, encoding: { x, y: y("share"), color, tooltip } },
+        ...[false, true].map((hollow) => ({ data: { values: own.filter(({ out }) => (out !== null) === hollow) }, mark: { type: "point", filled: !hollow, ...(hollow ? { fill: style("--pst-color-background"), strokeWidth: 2 } : {}), size: 70, opacity: pale, cursor: "pointer" }, encoding: { x, y: y("share"), color, tooltip } })),
         { data: { values: typed }, mark: { type: "line", strokeWidth: 3.5, color: ink }, encoding: { x, y: y("share"), detail, tooltip } },
         { data: { values: typed.filter(({ level }) => level === last) }, mark: { type: "text", align: "right", dy: -9, color: ink, fontWeight: "bold" }, encoding: { x, y: y("share"), text: detail } },
       ],
@@ -64,10 +64,10 @@ cogniload.figures = (() => {
   }
 
   // ---- models --------------------------------------------------------------------------------------------------------
-  /** A reader's own models and, of the others, the first two, the middle and the last: few enough to be followed. */
+  /** A reader's own models and, of the others, the first two, the best of Gemini, the middle and the last: few enough to be followed. */
   function firstChoice() {
     const all = [...shared.models.values()], others = all.filter(({ own, score }) => !own && score !== null).sort((a, b) => b.score - a.score);
-    const some = [0, 1, Math.floor(others.length / 2), others.length - 1].map((at) => others[at]?.name).filter(Boolean);
+    const some = [others[0], others[1], others.find(({ family }) => family.startsWith("Gemini")), others[Math.floor(others.length / 2)], others.at(-1)].flatMap((one) => one?.name ?? []);
     return new Set([...all.filter(({ own }) => own).map(({ name }) => name), ...some]);
   }
 

@@ -68,17 +68,19 @@ def panel_accuracy(panel: Panel, cells: pd.DataFrame, *, banded: bool = False) -
     """Return the accuracies that a panel shows; empty where the grid does not have the panel's level.
 
     With ``banded`` the accuracies of reconstructed models are the mean over the drawn tables of counts
-    (`feasible.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``marked`` is
-    true where more than a tenth of the answers ran out of context, as far as that is known (`overflows.marked_levels`).
+    (`feasible.mean_cells`), and lowest and highest the ends of their band, missing for other models. ``out`` is
+    the share of answers that ran out of context where it is above a tenth, ``marked`` whether it is, as far as that is
+    known (`overflows.marked_levels`).
     """
     kept = cells if panel.at is None else cells[cells[panel.at] == panel.level]
     shown = accuracy_by(mean_cells(kept) if banded else kept, "model", panel.across)
     if banded:
         shown = shown.merge(prediction_band(kept, "model", panel.across).drop(columns="mean"), how="left")
     marks, load = marked_levels(cells), panel.at or panel.across
-    marked = pd.MultiIndex.from_frame(marks.loc[marks["load"] == load, ["model", "level"]])
+    shares = marks[marks["load"] == load].set_index(["model", "level"])["share"]
     here = shown[["model"]].assign(level=panel.level if panel.at else shown[panel.across])
-    return shown.assign(marked=pd.MultiIndex.from_frame(here).isin(marked))
+    out = shares.reindex(pd.MultiIndex.from_frame(here)).to_numpy(float)
+    return shown.assign(marked=~np.isnan(out), out=out)
 
 
 class PaperFigure:
@@ -199,7 +201,7 @@ class PaperFigure:
 
         They are models (name, family, color, own, and score, by which the first few are chosen) and panels. A row of a
         panel has the place of its model, level, n, count, share, the ends of its interval and of the range over the
-        reconstructions; None where a number is not known.
+        reconstructions, and the share out of context if it is marked; None where a number is not known.
         """
         sums = self.cells.groupby("model")[["correct", "total"]].sum()
         score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}
@@ -209,7 +211,7 @@ class PaperFigure:
         ]
         panels = []
         for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
-            columns = ["model", panel.across, "total", "correct", "accuracy", "low", "high", "lowest", "highest"]
+            columns = ["model", panel.across, "total", "correct", "accuracy", "low", "high", "lowest", "highest", "out"]
             rows = [
                 [places[model], level, n, k, *(None if pd.isna(share) else round(share, 4) for share in shares)]
                 for model, level, n, k, *shares in accuracy.reindex(columns=columns).itertuples(index=False)
