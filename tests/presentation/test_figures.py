@@ -245,6 +245,8 @@ def test_the_numbers_are_the_pictures(name):
         frame = panel_accuracy(panel, cells, banded=True)
         counts = frame[["model", panel.across, "total", "correct"]].to_numpy().tolist()
         assert [[names[place], *row] for place, *row in (row[:4] for row in told["rows"])] == counts
-        shares = frame[["accuracy", "low", "high", "lowest", "highest"]].to_numpy()
-        found = pd.DataFrame(told["rows"])[range(4, 9)].to_numpy(float)
+        shares = frame[["accuracy", "low", "high", "lowest", "highest", "out"]].to_numpy()
+        found = pd.DataFrame(told["rows"])[range(4, 10)].to_numpy(float)
+        assert (frame["out"].notna() == frame["marked"]).all()
+        assert (frame["out"].dropna() > 0.1).all()
         assert found == pytest.approx(shares, abs=5e-5, nan_ok=True)
