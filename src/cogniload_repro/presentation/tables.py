@@ -63,8 +63,8 @@ _PAGE_ROWS = 40  # more rows do not fit on one printed page
 class Table:
     """One table in printed form, and as text: CSV for data, LaTeX for papers, MyST for the book's pages.
 
-    CSV keeps the column names of ``data/published``; LaTeX and MyST show the paper's symbols. Model names are other
-    people's text and are escaped whole; every other cell is ours and may hold math between dollar signs.
+    CSV has one number a column, to six digits; LaTeX and MyST show the paper's symbols, stars and brackets. Model names
+    are other people's text and are escaped whole; every other cell is ours and may hold math between dollar signs.
 
     Attributes
     ----------
@@ -76,16 +76,20 @@ class Table:
         Strings only.
     bold : DataFrame or None
         True where the paper sets bold type; shape of the frame.
+    data : DataFrame or None
+        The numbers that the strings print; None where the strings are numbers or words.
     """
 
     name: str
     caption: str
     frame: pd.DataFrame
     bold: pd.DataFrame | None = None
+    data: pd.DataFrame | None = None
 
     def to_csv(self) -> str:
-        """Return the table as CSV text."""
-        return for_spreadsheet(self.frame).to_csv(index=False, lineterminator="\n")
+        """Return the numbers as CSV text."""
+        data = self.frame if self.data is None else self.data.assign(model=self.data["model"].map(format_name))
+        return for_spreadsheet(data).to_csv(index=False, lineterminator="\n", float_format="%.6g")
 
     def to_latex(self, note: str = "") -> str:
         """Return the table as LaTeX text with caption, note and label ``tab:NAME``; needs booktabs and longtable."""
@@ -172,7 +176,8 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
     forms = dict.fromkeys(starred, format_beta) | {"ecl50": format_ecl50, "nt50": format_point, "id50": format_point}
     known = [name for name in load_table("table2")["model"] if name in set(glm["model"])]
     ordered = known + [name for name in order_models(glm["model"]) if name not in known]
-    frame = _print_rows(glm.set_index("model").loc[ordered].reset_index(), forms, starred)
+    glm = glm.set_index("model").loc[ordered].reset_index()
+    frame = _print_rows(glm, forms, starred)
     short = {name: model.label for name, model in BY_NAME.items() if model.label.startswith("DS-")}
     frame = frame.replace({"model": short})
     if set(fits["term"]) - {""} == {*PAPER_TERMS} and fits.attrs["family"] == "logit":
@@ -181,14 +186,15 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
             "which accuracy falls to 50 percent, the other two at their means over the model's cells (-- for none: no "
             f"share of needles gives it, or accuracy does not fall with the load). {_STARS} {_DS}"
         )
-        return Table("table2", caption, frame)
+        return Table("table2", caption, frame, data=glm)
     undefined = points.loc[points["status"].str.startswith("not defined"), "status"].unique()[:1]
     why = "".join(f" Capacity points: {one}." for one in undefined)
     caption = (
         f"Binomial GLM {fits.attrs['formula']} ({fits.attrs['family']}) for each model (stars: Wald test; where the "
         f"printed tables do not identify the fit, medians of our samples without stars).{why} {_STARS} {_DS}"
     )
-    return Table("your_table2", caption, frame.rename(columns=lambda name: name if name in HEADINGS else name[5:]))
+    shown = frame.rename(columns=lambda name: name if name in HEADINGS else name[5:])
+    return Table("your_table2", caption, shown, data=glm)
 
 
 def table3(interactions: pd.DataFrame) -> Table:
@@ -205,7 +211,8 @@ def table3(interactions: pd.DataFrame) -> Table:
         r"Interactions of $d$, $\log_{10} N$ and $\rho$ in a GLM that has them all and a quadratic term in "
         rf"$\rho$; $p_{{LR}}$ of the likelihood-ratio test that leaves one out. {_STARS}"
     )
-    return Table("table3", caption, _print_rows(interactions, forms, {p: p for p in pairs.values()}))
+    frame = _print_rows(interactions, forms, {p: p for p in pairs.values()})
+    return Table("table3", caption, frame, data=interactions)
 
 
 def table4(cells: pd.DataFrame) -> Table:
@@ -248,7 +255,7 @@ def table6(aic: pd.DataFrame) -> Table:
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
     caption = rf"Fit without and with a quadratic term in $\rho$; bold where it gains with $p_{{LR}} < {STARRED:g}$."
-    return Table("table6", caption, frame, bold)
+    return Table("table6", caption, frame, bold, aic)
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:
@@ -272,7 +279,7 @@ def token_table(stats: pd.DataFrame, N: int) -> Table:
     if rows.empty:
         caption += " There are no answers at this length."
     name = TOKEN_TABLES.get(N, f"tokens_N{N}")
-    return Table(name, caption, frame.reset_index().astype("str"))
+    return Table(name, caption, frame.reset_index().astype("str"), data=rows[["model", "N", "d", *_TOKENS]])
 
 
 def format_frame(
