@@ -1,18 +1,13 @@
-/* Capacity points: the load at which fitted accuracy falls to one half, the other loads averaged over the model's cells, with the
- * interval that the profile likelihood leaves.
- *
- * Fixed at a value, a point is one linear constraint on the coefficients: the same regression without intercept, on columns
- * measured from that point. So any formula whose loads enter as numbers has intervals.
- */
+/* Capacity points: the load at which fitted accuracy falls to one half, the other loads averaged over the model's cells. */
 "use strict";
 
 cogniload.capacity = (() => {
-  const { dot, mean, LINKS, maximise, raise, combine } = cogniload.regression;
-  /** Load of each point; the range searched, ECL50 as log10 of statements; where a fall is looked for first. */
+  const { dot, mean, LINKS, raise, combine } = cogniload.regression;
+  /** Load of each point; where a fall is looked for, ECL50 as log10 of statements, and the load that it is nearest to. */
   const POINTS = {
-    ecl50: { load: "N", bounds: [-30, 30], scan: [0, 7], usual: 1.85 },
-    nt50: { load: "rho", bounds: [0, 1], scan: [0, 1] },
-    id50: { load: "d", bounds: [-300, 300], scan: [-20, 60], usual: 5 },
+    ecl50: { load: "N", scan: [0, 7], usual: 1.85 },
+    nt50: { load: "rho", scan: [0, 1] },
+    id50: { load: "d", scan: [-20, 60], usual: 5 },
   };
   const SCAN_STEPS = 400;
   /** A slope smaller than this, in standard errors, is rounding. */
@@ -73,41 +68,6 @@ cogniload.capacity = (() => {
     return [first - slope * low, slope];
   }
 
-  /** [low, high]: what the likelihood ratio does not reject, infinite where it sets no limit. */
-  function findInterval(fit, point, estimate, limit) {
-    if (!Number.isFinite(estimate)) return [NaN, NaN];
-    const { design, k, n, link } = fit, curve = designCurve(design, point), { bounds } = POINTS[point], { half } = LINKS[link];
-    let start = Float64Array.from(fit.coef.slice(1), (b, j) => b * design.scale[j]);
-    const excess = (at) => {
-      const from = curve(at);
-      const x = design.raw.map((column, j) => column.map((cell) => (cell - from[j]) / design.scale[j]));
-      let found = maximise(x, k, n, link, { offset: half, start });
-      if (found.status !== "ok") found = maximise(x, k, n, link, { offset: half });
-      if (found.status !== "ok") return Infinity;
-      start = found.b;
-      return (2 * (fit.peak - found.loglik)) / fit.factor - limit;
-    };
-    // first stride: the delta method's standard error
-    const width = 1e-5 * Math.max(1, Math.abs(estimate)), [here, there] = [curve(estimate), curve(estimate + width)];
-    const slope = dot(there.map((one, j) => one - here[j]), fit.coef.slice(1)) / width;
-    const stride = Math.min(combine(fit, [1, ...here])[1] / Math.abs(slope), 1e6);
-    return [-1, 1].map((sign, side) => findEnd(excess, estimate, sign, stride, bounds[side], limit));
-  }
-
-  /** Walk outwards until the likelihood is too low, and then to the place where it becomes so. */
-  function findEnd(excess, from, sign, stride, bound, limit) {
-    let inner = from, low = -limit;
-    for (let step = 0; step < 60; step++, stride *= 1.5) {
-      let outer = inner + sign * stride;
-      if (sign * (outer - bound) >= 0) outer = bound;
-      const high = excess(outer);
-      if (high > 0) return findRoot(excess, inner, low, outer, high);
-      if (outer === bound) break;
-      [inner, low] = [outer, high];
-    }
-    return sign * Infinity;
-  }
-
   /** The root between two values of different sign: the Illinois variant of the rule of false position. */
   function findRoot(height, low, below, high, above, tolerance = 1e-9) {
     for (let step = 0, kept = 0; step < 80 && Math.abs(high - low) > tolerance * (1 + Math.abs(low)); step++) {
@@ -127,5 +87,5 @@ cogniload.capacity = (() => {
     return low + (high - low) * (below / (below - above));
   }
 
-  return { findPoint, findInterval };
+  return { findPoint };
 })();

@@ -12,12 +12,12 @@ cogniload.choices = (() => {
   const { readFormula } = cogniload.regression;
   const SHOWN = {
     "I(d**2)": "d²", "C(d)": "d as factor", "log10_N": "log₁₀ N", "I(log10_N**2)": "(log₁₀ N)²", "C(N)": "N as factor",
-    "rho": "ρ", "I(rho**2)": "ρ²", "I(rho**3)": "ρ³", "d:log10_N": "d × log₁₀ N", "d:rho": "d × ρ",
+    "rho": "ρ", "I(rho**2)": "ρ²", "I(rho**3)": "ρ³", "C(rho)": "ρ as factor", "d:log10_N": "d × log₁₀ N", "d:rho": "d × ρ",
     "log10_N:rho": "log₁₀ N × ρ", "d:log10_N:rho": "d × log₁₀ N × ρ",
   };
   const FAMILIES = ["logit", "probit", "cloglog", "quasi-binomial"];
   const LEVELS = { d: "d", N: "N", ratio_pct: "ρ" };
-  const page = { mine: [], timing: {}, round: 0, notes: [] };
+  const page = { mine: [], refused: [], timing: {}, round: 0, notes: [] };
 
   const paperTerms = () => readFormula(page.data.formulas.paper).terms.map(({ text }) => text);
   const fresh = () => ({ terms: paperTerms(), family: "logit", omit: [], overflows: "wrong", ratio: "actual", without: [], show: "" });

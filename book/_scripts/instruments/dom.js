@@ -61,13 +61,6 @@ cogniload.dom = (() => {
     return el("div", { class: "copy-line" }, el("pre", { tabindex: 0 }, el("code", {}, text)), el("button", { type: "button", onclick: copy, "aria-label": `Copy ${what}` }, "Copy"), said);
   }
 
-  /** Offer text as a file; it is made in the page and goes nowhere else. */
-  function saveText(text, name) {
-    const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-    el("a", { href: address, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  }
-
   const here = document.currentScript.src, loading = new Map();
   /** Load a script beside the book's others, once; a page on a disk may load nothing else. */
   function load(path) {
@@ -86,5 +79,5 @@ cogniload.dom = (() => {
   }
   const sortLevels = (levels) => [...new Set(levels)].sort((a, b) => a - b);
 
-  return { el, svg, number, stars, table, callNames, findCalled, copyLine, saveText, load, section, keepFocus, sortLevels };
+  return { el, svg, number, stars, table, callNames, findCalled, copyLine, load, section, keepFocus, sortLevels };
 })();

@@ -55,7 +55,7 @@ cogniload.figures = (() => {
         ...(shown.bands ? [{ data: { values: own.filter(({ lowest }) => lowest !== null) }, mark: { type: "area", opacity: 0.18 * pale }, encoding: { x, y: y("lowest"), y2: { field: "highest" }, color } }] : []),
         ...(shown.intervals ? [{ data: { values: own }, mark: { type: "rule", strokeWidth: 1.5, opacity: pale }, encoding: { x, y: y("low"), y2: { field: "high" }, color } }] : []),
         { data: { values: own }, mark: { type: "line", strokeWidth: 2.2, opacity: pale }, encoding: { x, y: y("share"), color } },
-        ...[false, true].map((hollow) => ({ data: { values: own.filter(({ out }) => (out !== null) === hollow) }, mark: { type: "point", filled: !hollow, ...(hollow ? { fill: style("--pst-color-background"), strokeWidth: 2 } : {}), size: 70, opacity: pale, cursor: "pointer" }, encoding: { x, y: y("share"), color, tooltip } })),
+        ...[false, true].map((hollow) => [hollow, own.filter(({ out }) => (out !== null) === hollow)]).filter(([, values]) => values.length).map(([hollow, values]) => ({ data: { values }, mark: { type: "point", filled: !hollow, ...(hollow ? { fill: style("--pst-color-background"), strokeWidth: 2 } : {}), size: 70, opacity: pale, cursor: "pointer" }, encoding: { x, y: y("share"), color, tooltip } })),
         { data: { values: typed }, mark: { type: "line", strokeWidth: 3.5, color: ink }, encoding: { x, y: y("share"), detail, tooltip } },
         { data: { values: typed.filter(({ level }) => level === last) }, mark: { type: "text", align: "right", dy: -9, color: ink, fontWeight: "bold" }, encoding: { x, y: y("share"), text: detail } },
       ],

@@ -8,7 +8,7 @@
 
 cogniload.refits = (() => {
   const { chiSquared1, twoSided, mean, median, readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;
-  const { findPoint, findInterval } = cogniload.capacity;
+  const { findPoint } = cogniload.capacity;
   const { page, paperTerms, writeFormula } = cogniload.choices;
   const POINTS = { ecl50: "ECL50", nt50: "NT50", id50: "ID50" };
   const PAPERS = { family: "logit", overflows: "wrong", ratio: "actual", omit: [] };
@@ -136,21 +136,5 @@ cogniload.refits = (() => {
     return known.length ? { middle: median(known), low: Math.min(...known), high: Math.max(...known) } : null;
   }
 
-  /** Find the intervals of identified points a few models at a time, so that the page stays alive; then call `done`. */
-  function findIntervals(turn, done, place = 0) {
-    if (turn !== page.round) return;
-    const until = performance.now() + 25;
-    while (place < page.results.length && performance.now() < until) {
-      const { own, points } = page.results[place++];
-      if (!own.identified) continue;
-      for (const point of Object.keys(POINTS)) {
-        points[point].ends = findInterval(own.fits[0], point, findPoint(own.fits[0], point), page.data.z ** 2).map((end) => unfold(point, end));
-      }
-    }
-    if (place < page.results.length) return void setTimeout(findIntervals, 0, turn, done, place);
-    page.timing.intervals = true;
-    done();
-  }
-
-  return { POINTS, chooseCells, refit, judgePaper, findIntervals, answer, overTables, summarise, at };
+  return { POINTS, chooseCells, refit, judgePaper, answer, overTables, summarise, at };
 })();

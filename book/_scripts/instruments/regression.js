@@ -188,12 +188,12 @@ cogniload.regression = (() => {
     });
   }
 
-  /** Maximise the log-likelihood of k correct of n answers over b, where eta = offset + sum b[j] x[j] and x are columns.
+  /** Maximise the log-likelihood of k correct of n answers over b, where eta = sum b[j] x[j] and x are columns.
    *  Newton's steps, halved where they lead down: {b, eta, loglik, status}. */
-  function maximise(x, k, n, link, { offset = 0, start = null } = {}) {
+  function maximise(x, k, n, link, { start = null } = {}) {
     const rows = k.length, { derive } = LINKS[link];
     const evaluate = (b) => {
-      const eta = new Float64Array(rows).fill(offset), slope = new Float64Array(rows), curvature = new Float64Array(rows);
+      const eta = new Float64Array(rows), slope = new Float64Array(rows), curvature = new Float64Array(rows);
       x.forEach((column, j) => { for (let i = 0; i < rows; i++) eta[i] += b[j] * column[i]; });
       let loglik = 0;
       for (let i = 0; i < rows; i++) {

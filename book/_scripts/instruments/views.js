@@ -5,8 +5,8 @@
 "use strict";
 
 cogniload.views = (() => {
-  const { el, svg, number, stars, table, copyLine, saveText, sortLevels } = cogniload.dom;
-  const { writeTable, accuracy } = cogniload.cells;
+  const { el, svg, number, stars, table, copyLine, sortLevels } = cogniload.dom;
+  const { accuracy } = cogniload.cells;
   const { SHOWN, page, spelledFormula } = cogniload.choices;
   const { POINTS, chooseCells, answer, overTables, summarise, at } = cogniload.refits;
   const DECIMALS = { ecl50: 1, nt50: 2, id50: 2 };
@@ -70,15 +70,11 @@ cogniload.views = (() => {
       caption: `Coefficients (${page.state.family}) with 95% intervals; ${page.data.stars.map((level, place) => `${"*".repeat(place + 1)} p < ${level}`).join(", ")} (Wald). ${RANGES} ${page.data.origin}`,
       columns: ["Model", ...names.map(shownTerm)], rows: page.results.map(({ model, own }) => [modelName(model), ...names.map((_, place) => coefficient(own, place))]),
     }));
-    const point = ({ own, points }, name) => {
-      const { values, ends } = points[name], digits = DECIMALS[name];
-      if (!own.identified || !Number.isFinite(values[0])) return showRange(values, digits);
-      return withSmall(number(values[0], digits), ends ? interval(...ends, digits) : "…");
-    };
+    const point = ({ points }, name) => showRange(points[name].values, DECIMALS[name]);
     page.parts.capacity.replaceChildren(table({
       id: "workbench-capacity",
       caption: "AIC, its difference from the paper's formula on the same answers (below 0: yours is better), and the loads at which fitted " +
-        `accuracy is one half, the others at the model's means, with 95% profile-likelihood intervals; – for none. ${RANGES} ${page.data.origin}`,
+        `accuracy is one half, the others at the model's means; – for none. Their intervals are in chapter 5. ${RANGES} ${page.data.origin}`,
       columns: ["Model", "Answers", "AIC", "ΔAIC", ...Object.values(POINTS)],
       rows: page.results.map((row) => [modelName(row.model), row.own.fits[0].answers ?? "–", ...(row.own.fits.some(({ status }) => status === "ok")
         ? [showRange(row.own.fits.map(({ aic }) => aic ?? NaN), 1), showRange(gains(row), 1)] : [row.own.fits[0].status, "–"]), ...Object.keys(POINTS).map((name) => point(row, name))]),
@@ -104,16 +100,14 @@ cogniload.views = (() => {
 
   function showCommands() {
     const { family, omit, without, overflows } = page.state, formula = spelledFormula(), chosen = omit.length || without.length || overflows === "omitted" || page.mine.length;
-    const shell = `make fit FORMULA='${formula}'${family === "logit" ? "" : ` FAMILY=${family}`}${chosen ? " CELLS=workbench-cells.csv" : ""}`;
+    const shell = `make fit FORMULA='${formula}'${family === "logit" ? "" : ` FAMILY=${family}`}`;
     const kept = [...omit.map((one) => one.split(":").join(" != ")), ...(without.length ? [`model not in ${JSON.stringify(without)}`] : [])].join(" and ");
     const python = [
       `cells = cl.load_cells(build)${kept ? `.query(${JSON.stringify(kept)})` : ""}${overflows === "omitted" ? '.assign(total=lambda rows: rows["total"] - rows["ctx"])' : ""}`,
       `cl.fit(cells, ${JSON.stringify(formula)}${family === "logit" ? "" : `, ${JSON.stringify(family)}`})`,
     ].join("\n");
-    const save = () => saveText(writeTable(page.results.map(({ model }) => ({ ...model, cells: chooseCells(model, { ...page.state, ratio: "actual" }) }))), "workbench-cells.csv");
-    page.parts.commands.replaceChildren(
-      el("p", {}, "The same in a terminal", chosen ? [", on these counts (", el("button", { type: "button", class: "link", onclick: save }, "save workbench-cells.csv"), ")"] : "", ":"),
-      copyLine(shell, "the command"), el("p", {}, "and in a notebook:"), copyLine(python, "the lines of Python"));
+    page.parts.commands.replaceChildren(...(chosen ? [] : [el("p", {}, "The same in a terminal:"), copyLine(shell, "the command")]),
+      el("p", {}, "The same in a notebook:"), copyLine(python, "the lines of Python"));
   }
 
   /** Draw accuracy against one load: points with intervals, and lines {name, kind, values} of {middle, low, high}. */

@@ -1,24 +1,24 @@
 /* Workbench: the page on which a reader changes the regression.
  *
- * Every change fits all models again and draws what follows. Intervals of capacity points take longest and are filled in
- * afterwards. Files are read here and go nowhere.
+ * Every change fits all models again and draws what follows. Files are read here and go nowhere.
  */
 "use strict";
 
 cogniload.workbench = (() => {
   const { el, section } = cogniload.dom;
-  const { unpack, decode, readTable, accuracy } = cogniload.cells;
+  const { unpack, readTable, accuracy } = cogniload.cells;
   const { page, writeAddress, readAddress, spelledFormula, showControls } = cogniload.choices;
-  const { refit, judgePaper, findIntervals, answer, overTables } = cogniload.refits;
+  const { refit, judgePaper, answer, overTables } = cogniload.refits;
   const { showConclusions, showFits, showSummary, showCommands, showCurves } = cogniload.views;
 
   const placeOf = (cell) => `${cell.N} ${cell.d} ${cell.ratio_pct}`;
 
-  /** Show the reader's models with what they lack, and how to remove them. */
+  /** Show the reader's models with what they lack and how to remove them, and the files that were refused. */
   function showMine() {
     const remove = (model) => { page.mine = page.mine.filter((one) => one !== model); update(); };
-    page.parts.mine.replaceChildren(...(page.mine.length ? [el("ul", {}, page.mine.map((model) => el("li", {}, describeCoverage(model), " ",
-      el("button", { type: "button", class: "link", "aria-label": `Remove ${model.name}`, onclick: () => remove(model) }, "remove"))))] : []));
+    page.parts.mine.replaceChildren(el("ul", {}, page.mine.map((model) => el("li", {}, describeCoverage(model), " ",
+      el("button", { type: "button", class: "link", "aria-label": `Remove ${model.name}`, onclick: () => remove(model) }, "remove")))),
+      ...page.refused.map((why) => el("p", { class: "problem", role: "alert" }, why)));
   }
 
   /** Say what a reader's table lacks beside the configurations of the others. */
@@ -26,20 +26,20 @@ cogniload.workbench = (() => {
     const whole = page.built.reduce((most, one) => (one.cells.length > most.length ? one.cells : most), []), own = new Set(model.cells.map(placeOf));
     const there = whole.filter((cell) => own.has(placeOf(cell))).length, more = model.cells.length - there, { n } = accuracy(model.cells, page.data.z);
     return `${model.name}: ${n.toLocaleString("en")} answers in ${model.cells.length.toLocaleString("en")} configurations, ${there} of the ${whole.length} that the others have` +
-      `${there < whole.length ? ` (${whole.length - there} are missing)` : ""}${more ? ` and ${more} others` : ""}` +
-      `${model.cells.some((cell) => cell.ctx === null) ? "; overflows are not counted in it (no column ctx)" : ""}.`;
+      `${there < whole.length ? ` (${whole.length - there} are missing)` : ""}${more ? ` and ${more} others` : ""}; overflows are not counted.`;
   }
 
-  async function take(file) {
-    try {
-      if (/\.parquet$/i.test(file.name)) throw new Error(`${file.name} is Parquet, which this page does not read; write it as CSV.`);
-      const found = readTable(decode(await file.arrayBuffer(), file.name), file.name);
-      for (const model of found) if (page.built.some(({ name }) => name === model.name)) model.name = `${model.name} (yours)`;
-      page.mine = [...page.mine.filter((old) => !found.some((model) => model.name === old.name)), ...found];
-      update();
-    } catch (error) {
-      page.parts.mine.replaceChildren(el("p", { class: "problem", role: "alert" }, error.message));
+  /** Take files that were dropped or chosen together; each that is refused has its line. */
+  async function take(files) {
+    page.refused = [];
+    for (const file of files) {
+      try {
+        const found = readTable(await file.arrayBuffer(), file.name);
+        for (const model of found) if (page.built.some(({ name }) => name === model.name)) model.name = `${model.name} (yours)`;
+        page.mine = [...page.mine.filter((old) => !found.some((model) => model.name === old.name)), ...found];
+      } catch (error) { page.refused.push(error.message); }
     }
+    update();
   }
 
   function change(some) {
@@ -52,7 +52,6 @@ cogniload.workbench = (() => {
 
   function update() {
     const turn = ++page.round;
-    page.timing.intervals = false;
     showControls(change);
     showMine();
     refit();
@@ -66,7 +65,6 @@ cogniload.workbench = (() => {
     if (turn !== page.round) return;
     showCurves();
     showFits();
-    setTimeout(findIntervals, 0, turn, showFits);
   }
 
   function start(container) {
@@ -80,12 +78,12 @@ cogniload.workbench = (() => {
     page.parts.show = el("select", { id: "workbench-show", onchange: (event) => change({ show: event.target.value }) });
     page.parts.summary.setAttribute("role", "status");
     page.parts.mine.setAttribute("aria-live", "polite");
-    const file = el("input", { type: "file", id: "workbench-file", accept: ".csv,text/csv", multiple: true, onchange: () => [...file.files].forEach(take) });
-    const zone = el("div", { class: "drop-zone" }, el("label", { for: "workbench-file" }, "Drop a cells.csv of your model here, or choose it: "), file,
-      el("p", { class: "note" }, "It is read in this page, sent nowhere, and forgotten with the page; the command make add puts a model into all chapters. Columns: model, N, d, rho (or ratio_pct), total, correct and, if known, ctx; or model, name and bucket of single scores."));
+    const file = el("input", { type: "file", id: "workbench-file", accept: ".csv,text/csv", multiple: true, onchange: () => take([...file.files]) });
+    const zone = el("div", { class: "drop-zone" }, el("label", { for: "workbench-file" }, "Drop a CSV file of your model here, or choose it: "), file,
+      el("p", { class: "note" }, "It is read in this page, sent nowhere, and forgotten with the page. Columns: model, N, d, ratio_pct, total, correct. All answers of a model come into the book by make reproduce ADD=…"));
     const stop = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
     for (const name of ["dragover", "dragleave"]) document.addEventListener(name, stop);
-    document.addEventListener("drop", (event) => { stop(event); [...event.dataTransfer.files].forEach(take); });
+    document.addEventListener("drop", (event) => { stop(event); take([...event.dataTransfer.files]); });
     container.replaceChildren(
       section("Regression", page.parts.controls, page.parts.summary, page.parts.commands), section("The paper's sentences", page.parts.conclusions),
       section("Your own model", zone, page.parts.mine),
@@ -103,7 +101,7 @@ cogniload.workbench = (() => {
     timing: { ...page.timing }, formula: spelledFormula(), base: page.base, notes: page.notes,
     fits: page.results.map(({ model, own: { identified, fits }, points }) => ({
       model: model.name, identified, tables: fits.length, status: fits[0].status, names: fits[0].names, coef: fits.map(({ coef }) => coef), se: fits[0].se, p: fits[0].p, aic: fits.map(({ aic }) => aic),
-      points: Object.fromEntries(Object.entries(points).map(([point, { values, ends }]) => [point, [values[0], ...(ends ?? [])]])),
+      points: Object.fromEntries(Object.entries(points).map(([point, { values }]) => [point, values[0]])),
     })),
     answers: page.data.questions.map((question) => overTables((table) => answer(question, page.results, page.state.terms, table))),
   });
