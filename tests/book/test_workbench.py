@@ -326,7 +326,7 @@ def test_files_that_are_dropped_together_have_a_line_each(bench, tmp_path):
         const look = () => (place.children.length < 3 ? setTimeout(look, 20) : done(said()));
         look();
     """)
-    assert said[0].startswith("mine: 10 answers in 1 configurations, 1 of the 140 that the others have")
+    assert re.match(r"mine: 10 answers in 1 configurations, [01] of the \d+ that the others have", said[0])
     assert [one.partition(":")[0] for one in said[1:]] == ["old.csv", "empty.csv"]
     bench.find_element("css selector", ".workbench-mine button").click()
 
