@@ -148,8 +148,7 @@ def compare(against: Path | None, build: Path) -> None:
 
 def _compare(build: Path) -> "pd.DataFrame":
     from cogniload_repro.fidelity import ledger, results
-    from cogniload_repro.prompts.comparison import compare_prompts, prompt_rows
-    from cogniload_repro.prompts.counts import load_prompt_counts
+    from cogniload_repro.prompts.comparison import compare_prompts, load_prompt_counts, prompt_rows
     from cogniload_repro.storage import write_table
 
     found = results.load_results(build)

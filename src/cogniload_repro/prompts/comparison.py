@@ -1,9 +1,11 @@
-"""Printed prompt lengths of Tables 7 to 10 compared with those of newly drawn puzzles.
+"""Prompt lengths in tokens (paper, Appendix H): the printed ones against those of the default puzzles.
 
-If the generator is the authors', these are two samples from one distribution: mean lengths differ by sampling error and
-by a constant, the tokens of the model's chat template.
+`scripts/count_prompt_tokens.py` counts with the models' own tokenizers; the package reads what it has written. If the
+generator is the authors', these are two samples from one distribution: mean lengths differ by sampling error and by a
+constant, the tokens of the model's chat template.
 """
 
+import json
 from functools import cache
 
 import numpy as np
@@ -12,8 +14,14 @@ from scipy import stats
 
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.models import BY_NAME, NAMES
-from cogniload_repro.prompts.counts import load_tokenizers, prompt_statistics
 from cogniload_repro.published import TOKEN_TABLES, load_table
+from cogniload_repro.storage import DATA
+
+#: Tokens of the default set's 14,000 puzzles: name, N, d, ratio_pct, and one column per tokenizer.
+COUNTS = DATA / "prompt_tokens.parquet"
+TOKENIZERS = DATA / "tokenizers.json"
+_RESAMPLES, _SEED = 500, 42
+
 
 #: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
 ODD = "odd"
@@ -27,8 +35,39 @@ _SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se"
             "beyond", "trend_pct", "trend_z"]  # fmt: skip
 
 
+def load_prompt_counts() -> pd.DataFrame:
+    """Return the committed counts: name, N, d, ratio_pct, and tokens by every tokenizer of `load_tokenizers`."""
+    return pd.read_parquet(COUNTS)
+
+
+def load_tokenizers() -> pd.DataFrame:
+    """Return name, label, package, version, models (a list) and basis (why it is taken for theirs) by tokenizer."""
+    table = pd.DataFrame.from_dict(json.loads(TOKENIZERS.read_text("utf-8")), orient="index")
+    return table.rename_axis("name").reset_index()[["name", "label", "package", "version", "models", "basis"]]
+
+
+def prompt_statistics(counts: pd.DataFrame, tokenizer: str, per_cell: int | None = None) -> pd.DataFrame:
+    """Return mean and 90th percentile of the prompt lengths (tokens) by N and d, with their standard errors.
+
+    Ratios are strata. ``per_cell`` are the puzzles per (d, N, ratio) of the set whose standard errors are wanted, by
+    default those of the counts. That of the percentile comes from resampling the strata, and is good to 3%.
+    """
+    rows = []
+    for (N, d), group in counts.groupby(["N", "d"]):
+        lengths = group[tokenizer].to_numpy()
+        strata = [lengths[places] for places in group.groupby("ratio_pct").indices.values()]
+        sizes = [per_cell or len(stratum) for stratum in strata]
+        variances = [stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata]
+        rng = np.random.default_rng(_SEED)
+        drawn = [rng.choice(stratum, (_RESAMPLES, size)) for stratum, size in zip(strata, sizes, strict=True)]
+        se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
+        se_p90 = np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1)
+        rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), se_mean, se_p90))
+    return pd.DataFrame(rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"])
+
+
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
-    """Compare every printed prompt length with counts of the whole grid (`counts.load_prompt_counts`).
+    """Compare every printed prompt length with counts of the whole grid (`load_prompt_counts`).
 
     One row per model whose tokenizer has counted, mean and 90th percentile, N and d. se is of both samples and the
     rounding to whole tokens; overhead, of the model's chat template, is estimated from all its rows but the odd ones;
