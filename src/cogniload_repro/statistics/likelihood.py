@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
+from statsmodels.genmod.families.links import Link
 
 QUASI = "quasi-binomial"
 _LOGIT = log_expit, lambda eta: log_expit(-eta)
@@ -76,6 +77,26 @@ def maximise_all(
     first = np.where(np.isfinite(t), np.broadcast_to(start, t.shape) @ triangle.T, np.nan)
     best, logliks = _climb(evaluate, first)
     return np.linalg.solve(triangle, best.T).T, logliks
+
+
+def maximise_link(x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link: Link) -> np.ndarray:
+    """Fit binomial regressions with a link of statsmodels to tables of counts (m, c) by Fisher scoring."""
+    x, triangle = np.linalg.qr(x)
+    size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+
+    def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        eta = b @ x.T
+        log_p, log_q = (log(eta) for log in FAMILIES[family])
+        value = (k[rows] * log_p + (n - k)[rows] * log_q).sum(axis=1)
+        p, slope, variance = np.exp(log_p), link.inverse_deriv(eta), np.exp(log_p + log_q)
+        information = ((n[rows] * slope**2 / variance) @ products).reshape(-1, size, size)
+        return value, (slope / variance * (k[rows] - n[rows] * p)) @ x, information
+
+    best = np.zeros((len(k), size))
+    with np.errstate(all="ignore"):
+        for _ in range(6):  # scoring with the expected information converges linearly
+            best = _climb(evaluate, best)[0]
+    return np.linalg.solve(triangle, best.T).T
 
 
 def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:

@@ -14,14 +14,13 @@ import formulaic
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
-from scipy.special import log_expit
 from scipy.stats import norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
 from cogniload_repro.statistics.formulas import COVARIATES, FACTORS, build_design, check_cells, freeze, name_covariates
-from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all
+from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all, maximise_link
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -146,14 +145,14 @@ def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
 ) -> list[Fit]:
     """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
-    if family not in ("logit", QUASI):
-        return [fit_glm(cells.assign(correct=k, total=n), formula, family) for k, n in zip(correct, total, strict=True)]
     design, spec, unknown = _lay_design(cells, formula)
     x = design.to_numpy()
     statuses = np.array([unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object)
     exists, betas = statuses == "ok", np.full((len(correct), x.shape[1]), np.nan)
-    if exists.any():
+    if exists.any() and family in ("logit", QUASI):
         betas[exists] = maximise_all(x, total[exists], correct[exists] @ x)[0]
+    elif exists.any():
+        betas[exists] = maximise_link(x, total[exists], correct[exists], family, _LINKS[family]())
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
     rows = zip(correct, total, betas, statuses, strict=True)
     return [_describe(design, spec, family, *row) for row in rows]
@@ -204,14 +203,13 @@ def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formul
 def _describe(
     design: pd.DataFrame, spec: object, family: str, k: np.ndarray, n: np.ndarray, beta: np.ndarray, status: str
 ) -> Fit:
-    """Return a fit with its likelihood, and standard errors and tests of a logit by its information."""
+    """Return a fit with its likelihood, standard errors by the expected information, and tests."""
     x, terms, (log_p, log_q) = design.to_numpy(), tuple(design.columns), FAMILIES[family]
     eta = x @ beta
     loglik = float(k[k > 0] @ log_p(eta[k > 0]) + (n - k)[k < n] @ log_q(eta[k < n]))
     variance = n * np.exp(log_p(eta) + log_q(eta))
-    information = x.T @ (x * variance[:, None])
-    known = status == "ok" and log_p is log_expit
-    covariance = np.linalg.inv(information) if known else np.full_like(information, np.nan)
+    information = x.T @ (x * (n**2 * _LINKS[family]().inverse_deriv(eta) ** 2 / variance)[:, None])
+    covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
     if family == QUASI:
         chi_square, freedom = ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(), len(n) - len(terms)
         covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
