@@ -80,23 +80,21 @@ def maximise_all(
 
 
 def maximise_link(x: np.ndarray, n: np.ndarray, k: np.ndarray, family: str, link: Link) -> np.ndarray:
-    """Fit binomial regressions with a link of statsmodels to tables of counts (m, c) by Fisher scoring."""
+    """Return coefficients (m, q) of binomial regressions with a link of statsmodels on tables of counts (m, c)."""
     x, triangle = np.linalg.qr(x)
     size, products = x.shape[1], (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)
 
     def evaluate(b: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        eta = b @ x.T
+        eta, right, wrong = b @ x.T, k[rows], (n - k)[rows]
         log_p, log_q = (log(eta) for log in FAMILIES[family])
-        value = (k[rows] * log_p + (n - k)[rows] * log_q).sum(axis=1)
-        p, slope, variance = np.exp(log_p), link.inverse_deriv(eta), np.exp(log_p + log_q)
-        information = ((n[rows] * slope**2 / variance) @ products).reshape(-1, size, size)
-        return value, (slope / variance * (k[rows] - n[rows] * p)) @ x, information
+        slope, curve = link.inverse_deriv(eta), link.inverse_deriv2(eta)
+        up, down, bend, fall = np.nan_to_num([part / np.exp(log) for part in (slope, curve) for log in (log_p, log_q)])
+        information = (right * (up**2 - bend) + wrong * (down**2 + fall)) @ products
+        value = (right * log_p + wrong * log_q).sum(axis=1)
+        return value, (right * up - wrong * down) @ x, information.reshape(-1, size, size)
 
-    best = np.zeros((len(k), size))
-    with np.errstate(all="ignore"):
-        for _ in range(6):  # scoring with the expected information converges linearly
-            best = _climb(evaluate, best)[0]
-    return np.linalg.solve(triangle, best.T).T
+    with np.errstate(all="ignore"):  # where an accuracy is 0 or 1 to the last digit
+        return np.linalg.solve(triangle, _climb(evaluate, np.zeros((len(k), size)))[0].T).T
 
 
 def maximise(x: np.ndarray, n: np.ndarray, t: np.ndarray, offset: np.ndarray | float = 0.0) -> tuple[np.ndarray, float]:
