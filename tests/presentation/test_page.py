@@ -117,18 +117,6 @@ def test_what_is_folded_up_is_there():
     assert repr(outer) == "Fragment"  # no address that changes from run to run
 
 
-def test_of_very_many_models_some_are_shown_and_all_are_in_a_file(build):
-    """The paper's models come first; the link to the numbers of all is there only where some are left out."""
-    assert build().all_models("cells") is None
-    many = pd.concat([*(CELLS.assign(model=f"own-{i}") for i in range(50)), CELLS], ignore_index=True)
-    page = build(many, "imported")
-    shown = page.shown["model"].unique()
-    assert "QwQ-32B" in shown
-    assert len(shown) < 51
-    assert f"{len(shown)} of 51 models" in page.all_models("cells").markdown
-    assert pd.read_csv(page.build / "tables" / "cells.csv")["model"].nunique() == 51
-
-
 def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
     """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
     row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")

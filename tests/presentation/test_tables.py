@@ -19,8 +19,7 @@ from cogniload_repro.presentation import tables
 from cogniload_repro.presentation.tables import Table
 from cogniload_repro.published import ERRORS, load_printed, load_table
 from cogniload_repro.scoring.cells import token_stats
-from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.fits import capacity_points, compare_fits, fit
+from cogniload_repro.statistics.fits import capacity_points, fit
 from cogniload_repro.statistics.regression import QUADRATIC, SYMBOLS
 
 CELLS = provisional_cells()
@@ -174,23 +173,6 @@ def test_error_tables_say_where_the_context_limit_was_not_tested():
     assert f"At least {CELLS.loc[own, 'total'].sum():,} of {total:,} answers" in partly
     assert partly.endswith(untested)
     assert f"The {total:,} answers lack token counts" in tables.table5(cells.assign(prompt_mean=math.nan)).caption
-
-
-def test_added_terms_of_a_specification_are_listed():
-    """What the paper's specification does not have, with its interval; ranges where the paper does not identify it."""
-    own = load_cells(models=["QwQ-32B", "Qwen3-8B"])
-    own = own.assign(correct=own["total"].where(own["model"] == "Qwen3-8B", own["correct"]))
-    fits = fit(own, "correct ~ d * N + rho")
-    shown = tables.list_added(fits, compare_fits(own, fits)).set_index(["Model", "Term"])
-    assert shown.index.tolist() == [("QwQ-32B", "N"), ("QwQ-32B", "d:N"), ("Qwen3-8B", "separation")]
-    coef = fits.query("model == 'QwQ-32B' and term == 'd:N'")["coef"].iloc[0]
-    assert float(shown.loc[("QwQ-32B", "d:N"), "Coefficient"].rstrip("*")) == pytest.approx(coef, rel=0.05)
-    assert shown.loc[("QwQ-32B", "d:N"), "Interval"].startswith("range ")
-    fits = fit(own, "correct ~ d * log10_N + rho + I(rho**2)")
-    (coefficient, interval, gain, p) = tables.list_added(fits, compare_fits(own, fits)).iloc[0, 2:]
-    low, high = map(float, interval.split(" to "))
-    assert low < float(coefficient.rstrip("*")) < high
-    assert float(gain) < 0 < float(p) < 0.05
 
 
 def test_a_frame_is_printed_column_by_column():

@@ -14,7 +14,6 @@ from cogniload_repro.presentation.terminal import (
 )
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import compare_each, fit
-from cogniload_repro.statistics.regression import LINEAR
 
 CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
@@ -44,20 +43,18 @@ def test_a_fit_is_summed_up_by_model():
 
 
 def test_the_printed_comparison_fits_a_terminal():
-    """Lines have at most 100 characters, failed fits show their status on both sides; a sentence counts models."""
+    """Lines have at most 100 characters, failed fits show their status; a sentence counts models."""
     hostile = THREE.assign(model=THREE["model"].replace("sure", "\x1b[31mme/" + "x" * 60))
     lines = print_fits(fit(hostile, "correct ~ C(d) + rho")).splitlines()
     assert [line.endswith(": separation") for line in lines] == [False, True, False]
     compared = compare_each(hostile, PRODUCT)
     said, text = summarise(compared), print_comparison(compared, PRODUCT)
     assert max(map(len, text.splitlines())) <= 100
-    assert text.count("separation") == 2
+    assert text.count("separation") == 1
     assert "\x1b" not in text
-    assert "effect where the loads it is multiplied by are 0" in text
     assert said.startswith("3 models; AIC lower than the paper's by more than 2 in ")
     assert f"in {(compared['daic'] < -2).sum()}, higher in {(compared['daic'] > 2).sum()}" in said
     assert said.endswith("; 1 without a fit.")
-    assert "multiplied" not in print_comparison(compare_each(QWQ, LINEAR), LINEAR)
 
 
 def test_counts_are_ranges_where_not_identified():

@@ -22,7 +22,6 @@ from cogniload_repro.presentation.page_data import write_json
 from cogniload_repro.presentation.style import STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
-from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.verdicts import Verdict
 from cogniload_repro.statistics.accuracy import coverage
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
@@ -90,11 +89,6 @@ class Page:
     def cells(self) -> pd.DataFrame:
         """Return the build's cells (`load_cells`)."""
         return load_cells(self.build)
-
-    @cached_property
-    def shown(self) -> pd.DataFrame:
-        """Return the cells of the models that a chapter shows: all; of very many, the paper's and some others."""
-        return limit_models(self.cells)
 
     @cached_property
     def complete(self) -> bool:
@@ -244,14 +238,6 @@ class Page:
         """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
         text = for_spreadsheet(frame).to_csv(index=False, lineterminator="\n")
         return self.download(write_whole(self.build / "tables" / f"{name}.csv", text), what)
-
-    def all_models(self, name: str) -> Fragment | None:
-        """Return a link to a table of the build with all models, where the chapter shows some of them; else nothing."""
-        count, shown = self.cells["model"].nunique(), self.shown["model"].nunique()
-        if shown == count:
-            return None
-        note = self.sentence(f"This chapter shows {shown} of {count:,} models.")
-        return note + self.csv(pd.read_parquet(self.build / f"{name}.parquet"), name, "the numbers of all models")
 
     def download(self, file: Path, what: str) -> Fragment:
         """Return a link to a table of the build that the book carries along."""

@@ -10,11 +10,11 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
+from cogniload_repro.fidelity.ledger import WORDS
 from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, NAMES, order_models
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.presentation.verdicts import WORDS
 from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle

@@ -12,18 +12,14 @@ from cogniload_repro.formats import (
     NONE,
     format_aic,
     format_beta,
-    format_coefficient,
     format_count,
     format_ecl50,
-    format_interval,
-    format_known,
     format_name,
     format_number,
     format_p,
     format_p_lr,
     format_point,
     format_range,
-    format_starred,
     format_tokens,
     stars,
 )
@@ -308,39 +304,6 @@ def _write(values: tuple, form: Callable[..., str] | str | int) -> str:
     if isinstance(form, int):
         return format_number(values[0], form) if len(values) == 1 else format_range(values[0], values[1], form)
     return NONE if pd.isna(values[0]) else format(values[0], form)
-
-
-def list_added(fits: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Return the terms that a regression adds to the paper's, one row per model and term, as text.
-
-    From `fits.fit` and `fits.compare_fits`: Model, Term, Coefficient (with the stars of the Wald test), Interval,
-    ΔAIC and p (LR), both against the paper's. Where not identified: the median coefficient over reconstructions, and
-    ranges. A fit that failed shows its status; a regression without added terms has one row per model.
-    """
-    criteria = compared.set_index("model")
-    rows = []
-    for model in order_models(criteria.index):
-        own, whole = fits[fits["model"] == model], criteria.loc[model]
-        if own["status"].iloc[0] != "ok":
-            rows.append((format_name(model), own["status"].iloc[0], "", "", "", ""))
-            continue
-        gain = _over_tables(whole, "daic", "+.1f")
-        p = _over_tables(whole, "lr_p", ".2g") if whole["larger"] in ("formula", "against") else NONE
-        terms = [
-            (row.term, format_starred(row.coef, row.p), format_interval(row.low, row.high)) if row.identified
-            else (row.term, format_coefficient(row.coef), "range " + format_interval(row.coef_p10, row.coef_p90))
-            for row in own[~own["term"].isin(PAPER_TERMS)].itertuples()
-        ]  # fmt: skip
-        rows += [(format_name(model), *term, gain, p) for term in terms or [(NONE, NONE, NONE)]]
-    return pd.DataFrame(rows, columns=["Model", "Term", "Coefficient", "Interval", "ΔAIC", "p (LR)"], dtype="str")
-
-
-def _over_tables(row: pd.Series, name: str, form: str) -> str:
-    """Return a number, or its range over reconstructions where it is not identified."""
-    if row["identified"]:
-        return format_known(row[name], form)
-    least, most = row[f"{name}_p10"], row[f"{name}_p90"]
-    return NONE if pd.isna(least) else f"{least:{form}} to {most:{form}}"
 
 
 def _coefficients(results: pd.DataFrame) -> dict[str, str]:

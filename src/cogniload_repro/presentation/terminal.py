@@ -1,21 +1,20 @@
 """Accuracies, regressions and their comparison as lines of text for a terminal."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from cogniload_repro.formats import format_known, format_name
 from cogniload_repro.models import NAMES
+from cogniload_repro.presentation.tables import format_frame
 from cogniload_repro.statistics.accuracy import accuracy_by
 from cogniload_repro.statistics.fits import summarise_comparison
-from cogniload_repro.statistics.formulas import read_formula
 from cogniload_repro.statistics.regression import QUADRATIC
 
 _MODELS_SHOWN = 40
 _POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
-_LEAST_P = 1e-300  # smaller ones would print as 0
 
 
 def print_scores(endings: pd.DataFrame) -> str:
@@ -76,17 +75,14 @@ def print_fits(fits: pd.DataFrame) -> str:
 
 
 def print_comparison(each: pd.DataFrame, formula: str, family: str = "logit") -> str:
-    """Return `fits.compare_each` against the paper as text: a summary, then three lines per model, at most 100 wide."""
+    """Return `fits.compare_each` against the paper as text: a summary, then a line per model, at most 100 wide."""
     lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit", *textwrap.wrap(summarise(each), 100), ""]
-    lines.append(f"{'model':30}{'':11}{'df':>3}{'logLik':>11}{'AIC':>11}{'BIC':>11}")
-    for row in summarise_comparison(each).itertuples():
-        lines += _block(row)
-    if any(len(term.factors) > 1 for term in read_formula(formula)):
-        lines += [
-            "",
-            "With products, the coefficient of a load is its effect where the loads it is multiplied by are 0.",
-        ]
-    return "\n".join(lines)
+    columns: dict = {"model": ("model", lambda name: format_name(name)[:29]), "status": ("fit", str), "df": ("df", 0)}
+    columns |= {"loglik": ("logLik", 2), "aic": ("AIC", 2), "daic": ("less paper's", 2), "lr_p": ("p (LR)", ".2g")}
+    columns[("daic_p10", "daic_p90")] = "in our samples", 1
+    compared = summarise_comparison(each)
+    samples = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
+    return "\n".join([*lines, format_frame(compared.assign(**samples), columns).to_string(index=False)])
 
 
 def summarise(each: pd.DataFrame) -> str:
@@ -111,22 +107,3 @@ def summarise(each: pd.DataFrame) -> str:
         parts.append(f"{failed} without a fit")
     ranges = f" Not identified by the published tables: ranges over {each['reconstruction'].nunique()} reconstructions."
     return "; ".join(parts) + "." + ranges * (not each["identified"].all())
-
-
-def _block(row) -> Iterator[str]:
-    """Yield the lines of one model: its regression, the paper's, and their difference."""
-    yield f"{format_name(row.model)[:29]:30}{'yours':11}" + _numbers(row.status, row.df, row.loglik, row.aic, row.bic)
-    paper = (row.against_df, row.against_loglik, row.against_aic, row.against_bic)
-    yield f"{'':30}{'paper':11}" + _numbers(row.against_status, *paper)
-    if np.isfinite(row.daic):
-        words = {"": "not nested", "same": "the same model"}
-        test = words.get(row.larger, f"LR {row.lr:.1f}, p {max(row.lr_p, _LEAST_P):.2g}")
-        if not row.identified:
-            test = f"median; AIC {row.daic_p10:+.1f} to {row.daic_p90:+.1f} in our samples"
-        gain = row.loglik - row.against_loglik
-        numbers = f"{row.df - row.against_df:+3}{gain:+11.2f}{row.daic:+11.2f}{row.dbic:+11.2f}"
-        yield f"{'':30}{'difference':11}{numbers}   {test}"
-
-
-def _numbers(status: str, df: int, *values: float) -> str:
-    return f"{df:3}" + "".join(f"{format_known(value, '.2f'):>11}" for value in values) if status == "ok" else status
