@@ -69,14 +69,6 @@ def test_printing_twice_changes_nothing(number, p):
     assert float(shown) == pytest.approx(p, rel=0.005)
 
 
-@given(st.floats(-1e3, 1e3).filter(lambda coef: coef == 0 or abs(coef) > 1e-300))
-def test_no_coefficient_prints_as_zero(coef):
-    """What is printed is within a twentieth of the coefficient, or within half of a hundredth if it is larger."""
-    assert float(formats.format_coefficient(coef)) == pytest.approx(
-        coef, rel=0.05, abs=0.005 if abs(coef) >= 0.1 else 0
-    )
-
-
 @given(st.floats(allow_nan=True, allow_infinity=True), st.integers(0, 3))
 def test_numbers_keep_a_digit(number, decimals):
     """A number that is not zero is not printed as zero; the unknown and the infinite are words."""

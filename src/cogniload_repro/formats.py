@@ -20,11 +20,6 @@ def format_beta(beta: float) -> str:
     return f"{_finite(beta):.2f}"
 
 
-def format_coefficient(coef: float) -> str:
-    """Return a coefficient of any formula: two decimals, or two significant digits where these would not show it."""
-    return format_beta(coef) if abs(_finite(coef)) >= 0.1 or coef == 0 else f"{coef:#.2g}"
-
-
 def format_number(number: float, decimals: int) -> str:
     """Return a number with so many decimals, one digit where all would be zero; "--" if unknown."""
     if pd.isna(number):
@@ -41,22 +36,12 @@ def format_range(low: float, high: float, decimals: int) -> str:
     return NONE if pd.isna(low) else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
 
 
-def format_interval(low: float, high: float) -> str:
-    """Return the interval of a coefficient of any formula, such as "-0.013 to -0.011"; "--" for none."""
-    return NONE if pd.isna(low) else f"{format_coefficient(low)} to {format_coefficient(high)}"
-
-
 def format_estimate(estimate: float, low: float, high: float, decimals: int, least: float = -math.inf) -> str:
     """Return an estimate with the ends of its interval, "--" where there is none; below ``least`` only that is said."""
     if not _known(estimate):
         return NONE
     shown = [f"< {least:g}" if one < least else format_number(one, decimals) for one in (estimate, low, high)]
     return f"{shown[0]} ({shown[1]} to {shown[2]})"
-
-
-def format_starred(coef: float, p: float) -> str:
-    """Return a coefficient of any formula with its stars; "--" for none."""
-    return NONE if pd.isna(coef) else format_coefficient(coef) + stars(p)
 
 
 def format_ecl50(statements: float) -> str:

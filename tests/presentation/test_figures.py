@@ -22,8 +22,7 @@ from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.presentation.figures import FIGURES, PaperFigure, panel_accuracy, spread
 from cogniload_repro.presentation.style import pens, plain_label, save_figure
 from cogniload_repro.reconstruction.feasible import prediction_band
-from cogniload_repro.statistics.accuracy import accuracy_by
-from cogniload_repro.statistics.cell_tables import load_cells
+from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()

@@ -21,7 +21,7 @@ from cogniload_repro.reconstruction.feasible import (
 )
 from cogniload_repro.reconstruction.reconstruct import find_typical, load_counts
 from cogniload_repro.reconstruction.sufficient import predict, printed_windows, recovered_from
-from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.reconstructions import load_tables
 

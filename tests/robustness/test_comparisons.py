@@ -29,7 +29,7 @@ from cogniload_repro.robustness.comparisons import (
     shortcut_use,
 )
 from cogniload_repro.robustness.uncertainty import fit_quadratics
-from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()

@@ -21,7 +21,7 @@ from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
 from cogniload_repro.reconstruction.stand_ins import printed_tokens
 from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
-from cogniload_repro.statistics.accuracy import percent
+from cogniload_repro.statistics.cell_tables import percent
 from cogniload_repro.statistics.design import PRODUCTS
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 

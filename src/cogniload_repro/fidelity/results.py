@@ -13,7 +13,7 @@ from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.schemas import FRAMES, read_frame
-from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.storage import read_metadata
 
 _KEYS = ["N", "ratio_pct", "d"]

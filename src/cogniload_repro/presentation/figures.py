@@ -23,8 +23,7 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.accuracy import accuracy_by
-from cogniload_repro.statistics.cell_tables import source_note
+from cogniload_repro.statistics.cell_tables import accuracy_by, source_note
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {

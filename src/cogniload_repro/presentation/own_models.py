@@ -9,7 +9,7 @@ from scipy.stats import norm
 from cogniload_repro.formats import format_name
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
-from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.design import GRID
 
 _CELL = ["N", "ratio_pct", "d"]

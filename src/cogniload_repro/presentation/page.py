@@ -23,8 +23,7 @@ from cogniload_repro.presentation.style import STYLE, save_figure
 from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.verdicts import Verdict
-from cogniload_repro.statistics.accuracy import coverage
-from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
+from cogniload_repro.statistics.cell_tables import coverage, describe_cells, load_cells
 
 #: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
 EVIDENCE = {

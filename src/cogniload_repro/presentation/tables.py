@@ -27,7 +27,7 @@ from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation import markdown
 from cogniload_repro.published import STAR_LEVELS, STARRED, TOKEN_TABLES, load_table
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
-from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
 

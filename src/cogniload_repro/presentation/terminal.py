@@ -9,7 +9,7 @@ import pandas as pd
 from cogniload_repro.formats import format_known, format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation.tables import format_frame
-from cogniload_repro.statistics.accuracy import accuracy_by
+from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.fits import summarise_comparison
 from cogniload_repro.statistics.regression import QUADRATIC
 

@@ -16,7 +16,7 @@ from scipy.special import expit
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.schemas import ERRORS
-from cogniload_repro.statistics.accuracy import errors_by
+from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
 from cogniload_repro.statistics.likelihood import maximise
 
