@@ -72,7 +72,7 @@ def test_each_number_stands_at_its_row_and_column(tmp_path):
 
 
 def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
-    """Committed counts come with every reconstruction, imported ones alone; sentences ask the paper's models only."""
+    """Committed counts come with every reconstruction, imported ones alone."""
     cells = load_cells()
     own = cells[cells["model"].isin(["QwQ-32B", "o3-2025-04-16"])].drop(columns="log10_N")
     own = own.replace({"model": {"o3-2025-04-16": "</script>mine"}})
@@ -86,9 +86,6 @@ def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
         else:
             assert len(model["tables"]) == 24
             assert {sum(table) for table in model["tables"]} == {sum(model["k"])}
-    asked = {row["text"]: row["models"] for row in data["questions"]}
-    named = {tuple(models) for text, models in asked.items() if text.startswith("gpt-5 and o3")}
-    assert named == {("gpt-5-2025-08-07", "o3-2025-04-16")}
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 "use strict";
 
 cogniload.capacity = (() => {
-  const { dot, mean, LINKS, raise, combine } = cogniload.regression;
+  const { dot, mean, raise, combine } = cogniload.regression;
   /** Load of each point; where a fall is looked for, ECL50 as log10 of statements, and the load that it is nearest to. */
   const POINTS = {
     ecl50: { load: "N", scan: [0, 7], usual: 1.85 },
@@ -38,9 +38,9 @@ cogniload.capacity = (() => {
     if (fit.status !== "ok") return NaN;
     const own = fit.design.columns.flatMap(({ factors }) => factors).filter((factor) => isOf(factor, load));
     if (!own.length || own.some(({ levels }) => levels)) return NaN;
-    // the linear predictor along the load, less that of one half
+    // log-odds along the load
     const curve = designCurve(fit.design, point), [intercept, ...slopes] = fit.coef;
-    const height = (at) => intercept - LINKS[fit.link].half + dot(slopes, curve(at)), straight = findLine(height, [from, to]);
+    const height = (at) => intercept + dot(slopes, curve(at)), straight = findLine(height, [from, to]);
     if (straight) {
       const [constant, slope] = straight, root = -constant / slope, [start, end] = [curve(from), curve(to)];
       const [rise, se] = combine(fit, [0, ...end.map((one, j) => one - start[j])]);
@@ -51,7 +51,7 @@ cogniload.capacity = (() => {
     let left = from, before = height(left);
     for (let step = 1; step <= SCAN_STEPS; step++) {
       const right = from + step * width, next = height(right), sign = before > 0 ? -1 : 1;
-      if (point === "nt50" ? before * next <= 0 : before > 0 && next <= 0) roots.push(findRoot((at) => sign * height(at), left, sign * before, right, sign * next, 1e-14));
+      if (point === "nt50" ? before * next <= 0 : before > 0 && next <= 0) roots.push(findRoot((at) => sign * height(at), left, right));
       [left, before] = [right, next];
     }
     if (!roots.length) return NaN;
@@ -68,23 +68,14 @@ cogniload.capacity = (() => {
     return [first - slope * low, slope];
   }
 
-  /** The root between two values of different sign: the Illinois variant of the rule of false position. */
-  function findRoot(height, low, below, high, above, tolerance = 1e-9) {
-    for (let step = 0, kept = 0; step < 80 && Math.abs(high - low) > tolerance * (1 + Math.abs(low)); step++) {
-      const share = Number.isFinite(above) ? below / (below - above) : 0.5, middle = low + share * (high - low);
-      const value = height(middle);
-      if (Math.abs(value) < tolerance) return middle;
-      if (value < 0) {
-        [low, below] = [middle, value];
-        if (kept === 1) above /= 2;
-        kept = 1;
-      } else {
-        [high, above] = [middle, value];
-        if (kept === -1) below /= 2;
-        kept = -1;
-      }
+  /** The root between two places, by bisection: the height is below zero at the first, above at the second. */
+  function findRoot(height, below, above) {
+    for (let step = 0; step < 60; step++) {
+      const middle = (below + above) / 2;
+      if (height(middle) < 0) below = middle;
+      else above = middle;
     }
-    return low + (high - low) * (below / (below - above));
+    return (below + above) / 2;
   }
 
   return { findPoint };

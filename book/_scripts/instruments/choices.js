@@ -15,7 +15,7 @@ cogniload.choices = (() => {
     "rho": "ρ", "I(rho**2)": "ρ²", "I(rho**3)": "ρ³", "C(rho)": "ρ as factor", "d:log10_N": "d × log₁₀ N", "d:rho": "d × ρ",
     "log10_N:rho": "log₁₀ N × ρ", "d:log10_N:rho": "d × log₁₀ N × ρ",
   };
-  const FAMILIES = ["logit", "probit", "cloglog", "quasi-binomial"];
+  const FAMILIES = ["logit", "quasi-binomial"];
   const LEVELS = { d: "d", N: "N", ratio_pct: "ρ" };
   const page = { mine: [], refused: [], timing: {}, round: 0, notes: [] };
 
@@ -55,7 +55,7 @@ cogniload.choices = (() => {
 
   const writeFormula = (terms) => `correct ~ ${terms.length ? terms.join(" + ") : "1"}`;
 
-  /** The formula as `make fit` takes it: with the nominal ratio spelled out. */
+  /** The formula as `cogniload fit` takes it: with the nominal ratio spelled out. */
   function spelledFormula() {
     const plain = writeFormula(page.state.terms);
     return page.state.ratio === "nominal" ? plain.replaceAll("C(rho)", "C(ratio_pct)").replace(/I\(rho\*\*(\d)\)/g, "I((ratio_pct / 100)**$1)").replace(/\brho\b/g, "I(ratio_pct / 100)") : plain;
@@ -96,7 +96,7 @@ cogniload.choices = (() => {
       el("form", { onsubmit: add }, el("label", { for: "workbench-term", class: "unseen" }, "Another term"), field, el("button", {}, "Add")), problem);
     const radios = (title, name, options) => group(title, Object.entries(options).map(([value, text]) =>
       chip(text, page.state[name] === value, () => change({ [name]: value }), "radio", name)));
-    const link = radios("Link", "family", Object.fromEntries(FAMILIES.map((family) => [family, family])));
+    const family = radios("Family", "family", Object.fromEntries(FAMILIES.map((family) => [family, family])));
     const answers = radios("Answers that ran out of context", "overflows", { wrong: "count as wrong", omitted: "left out" });
     const share = radios("ρ", "ratio", { actual: "actual ratio, as in the paper", nominal: "nominal ratio" });
     const levels = group("Levels fitted", Object.entries(LEVELS).map(([load, text]) => el("div", { class: "chips" }, levelsOf(load).map((level) =>
@@ -106,7 +106,7 @@ cogniload.choices = (() => {
       chip(model.name, !page.state.without.includes(model.name), (event) => change({ without: toggle(page.state.without, model.name, !event.target.checked) })))));
     const reset = el("button", { type: "button", onclick: () => change(fresh()) }, "Back to the paper's regression");
     const formula = el("p", { class: "formula" }, el("code", {}, spelledFormula()));
-    return { models, all: [formula, el("div", { class: "groups" }, terms, more, link, share, answers, levels), models, reset] };
+    return { models, all: [formula, el("div", { class: "groups" }, terms, more, family, share, answers, levels), models, reset] };
   }
 
   /** Build the controls again without losing the place of the keyboard; `change` is told of every choice. */

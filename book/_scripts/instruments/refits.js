@@ -1,4 +1,4 @@
-/* Refits: all models fitted again as chosen, and what follows for the paper's sentences.
+/* Refits: all models fitted again as chosen.
  *
  * A regression of a model is a set {identified, fits}. Where the printed tables determine it there is one fit; otherwise one for
  * each reconstruction, a table of counts that agrees with them, and only medians and ranges over these are shown. Counts of a reader's
@@ -7,11 +7,10 @@
 "use strict";
 
 cogniload.refits = (() => {
-  const { chiSquared1, twoSided, mean, median, readFormula, layColumns, layDesign, raise, fit, combine, isInSpan } = cogniload.regression;
+  const { median, readFormula, layColumns, layDesign, fit, isInSpan } = cogniload.regression;
   const { findPoint } = cogniload.capacity;
   const { page, paperTerms, writeFormula } = cogniload.choices;
   const POINTS = { ecl50: "ECL50", nt50: "NT50", id50: "ID50" };
-  const PAPERS = { family: "logit", overflows: "wrong", ratio: "actual", omit: [] };
 
   const isKept = (cell, { omit }) => !omit.some((one) => one === `d:${cell.d}` || one === `N:${cell.N}` || one === `ratio_pct:${cell.ratio_pct}`);
 
@@ -46,73 +45,13 @@ cogniload.refits = (() => {
       start = found.start ?? null;
       return found;
     });
-    return { identified, fits, model, terms, how, reduced: new Map() };
+    return { identified, fits };
   }
   const at = (set, table) => set.fits[Math.min(table, set.fits.length - 1)];
-
-  /** p-value of the likelihood-ratio test of a term in one of a set's fits. */
-  function testTerm(set, term, table) {
-    if (!set.reduced.has(term)) {
-      const design = layDesign(set.terms.filter(({ text }) => text !== term), set.fits[0].design.cells);
-      let start = null;
-      set.reduced.set(term, set.fits.map(({ k, n, link }) => {
-        const found = fit(design, k, n, link, page.data.z, start);
-        start = found.start ?? null;
-        return found.loglik ?? NaN;
-      }));
-    }
-    const losses = set.reduced.get(term);
-    return chiSquared1(2 * (at(set, table).loglik - losses[Math.min(table, losses.length - 1)]));
-  }
-
-  /** A coefficient with its p-value as the paper tests it: {coef, p}. Of a product, the likelihood-ratio test of Table 3; of a single
-   *  load the Wald test of Table 2, at the grid means of the loads that it is multiplied by. */
-  function readCoefficient(set, term, table) {
-    const one = at(set, table), place = one.names.indexOf(term);
-    if (term.includes(":")) return { coef: one.coef[place], p: one.link === "quasi-binomial" ? one.p[place] : testTerm(set, term, table) };
-    const means = Object.fromEntries(["d", "N", "rho"].map((name) => [name, mean(one.design.cells.map((cell) => cell[name]))]));
-    means.N = 10 ** mean(one.design.cells.map((cell) => Math.log10(cell.N)));
-    const weights = [0, ...one.design.columns.map(({ factors }) => {
-      const rest = factors.filter(({ name }) => name !== term);
-      return rest.length < factors.length && !rest.some(({ variable }) => variable === factors.find(({ name }) => name === term).variable)
-        ? rest.reduce((product, factor) => product * raise(factor, means), 1) : 0;
-    })];
-    const [coef, se] = combine(one, weights);
-    return { coef, p: twoSided(coef / se) };
-  }
 
   const unfold = (point, value) => (point === "ecl50" ? 10 ** value : value);
   const row = (model, own, paper) => ({ model, own, paper, points: Object.fromEntries(Object.keys(POINTS).map((point) =>
     [point, { values: own.fits.map((one) => unfold(point, findPoint(one, point))) }])) });
-
-  /** The models among `rows` for which a sentence of the paper is so in one table of counts, or null where these fits do not say. */
-  function answer(question, rows, terms, table) {
-    const asked = rows.filter(({ model }) => question.models.includes(model.name)), [first] = question.terms;
-    if (["above", "below"].includes(question.way)) {
-      const read = ({ points }) => points[first].values[Math.min(table, points[first].values.length - 1)];
-      if (!asked.some((one) => Number.isFinite(read(one)))) return null;
-      return asked.filter((one) => (question.way === "above" ? read(one) > question.level : read(one) < question.level)).map(({ model }) => model.name);
-    }
-    const term = question.terms.find((name) => terms.includes(name));
-    if (!term) return null;
-    return asked.filter(({ own }) => {
-      if (at(own, table).status !== "ok") return false;
-      const { coef, p } = readCoefficient(own, term, table), significant = p < question.level;
-      return question.way === "none" ? !significant : significant && (question.way === "either" || (question.way === "negative" ? coef < 0 : coef > 0));
-    }).map(({ model }) => model.name);
-  }
-
-  /** What the paper's own regressions say of its sentences, on the counts of the build. */
-  function judgePaper() {
-    const judged = new Map();
-    return page.data.questions.map((question) => {
-      if (!judged.has(question.formula)) {
-        const { terms } = readFormula(question.formula);
-        judged.set(question.formula, [page.built.filter(({ paper }) => paper).map((model) => row(model, fitModel(model, terms, PAPERS))), terms.map(({ text }) => text)]);
-      }
-      return answer(question, ...judged.get(question.formula), 0) ?? [];
-    });
-  }
 
   function refit() {
     const models = [...page.built.filter((model) => !page.state.without.includes(model.name)), ...page.mine];
@@ -136,5 +75,5 @@ cogniload.refits = (() => {
     return known.length ? { middle: median(known), low: Math.min(...known), high: Math.max(...known) } : null;
   }
 
-  return { POINTS, chooseCells, refit, judgePaper, answer, overTables, summarise, at };
+  return { POINTS, chooseCells, refit, overTables, summarise, at };
 })();

@@ -1,8 +1,8 @@
-/* Regression: binomial GLMs on the counts of one model's cells, by Newton's method.
+/* Regression: logistic regressions on the counts of one model's cells, by Newton's method.
  *
  * A formula is a list of terms over d, N, log10_N and rho. Columns are centred and scaled before anything is multiplied, so that
- * products keep their digits; standard errors come from the expected information. Where no fit exists the status says why, in the
- * words of `make fit`: "not identified" (dependent columns), "separation" (estimates without bound), "not converged".
+ * products keep their digits. Where no fit exists the status says why, in the
+ * words of `cogniload fit`: "not identified" (dependent columns), "separation" (estimates without bound), "not converged".
  */
 "use strict";
 
@@ -11,16 +11,16 @@ cogniload.regression = (() => {
   const LARGEST_POWER = 6, MOST_STEPS = 100, MOST_FACTORS = 4;
 
   // ---- the normal distribution, and Cholesky factors of small symmetric matrices ------------------------------------
-  const ROOT_2PI = Math.sqrt(2 * Math.PI);
-
-  /** Density of the standard normal distribution. */
-  const density = (z) => Math.exp(-0.5 * z * z) / ROOT_2PI;
+  const density = (z) => Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI);
 
   /** P(Z > z) for z >= 0, by its series near zero and its continued fraction beyond. */
   function upperTail(z) {
     if (z > 38.5) return 0;
-    if (z >= 2.5) return density(z) / mills(z);
-    let term = z, sum = z;
+    let term = z, sum = z, fraction = z;
+    if (z >= 2.5) {
+      for (let k = 160; k > 0; k--) fraction = z + k / fraction;
+      return density(z) / fraction;
+    }
     for (let k = 1; Math.abs(term) > 1e-18 * sum; k++) {
       term *= (z * z) / (2 * k + 1);
       sum += term;
@@ -28,30 +28,8 @@ cogniload.regression = (() => {
     return 0.5 - density(z) * sum;
   }
 
-  /** Density over upper tail, for z >= 2.5: a continued fraction, evaluated from its end. */
-  function mills(z) {
-    let fraction = z;
-    for (let k = 160; k > 0; k--) fraction = z + k / fraction;
-    return fraction;
-  }
-
-  /** P(Z <= z). */
-  const normal = (z) => (z > 0 ? 1 - upperTail(z) : upperTail(-z));
-
-  /** log P(Z <= z), exact far below zero too. */
-  const logNormal = (z) =>
-    z > 0 ? Math.log1p(-upperTail(z))
-    : z > -2.5 ? Math.log(upperTail(-z))
-    : -0.5 * z * z - Math.log(ROOT_2PI) - Math.log(mills(-z));
-
-  /** Density over P(Z <= z): the derivative of that logarithm. */
-  const hazard = (z) => (z > -2.5 ? density(z) / normal(z) : mills(-z));
-
   /** Two-sided p-value of a standard normal statistic. */
   const twoSided = (z) => 2 * upperTail(Math.abs(z));
-  /** p-value of a likelihood-ratio statistic with one degree of freedom. */
-  const chiSquared1 = (value) => (Number.isNaN(value) ? NaN : twoSided(Math.sqrt(Math.max(value, 0))));
-
   /** Lower triangle L of a symmetric matrix a = L L', rows as arrays; null if a pivot is not above the tolerance. */
   function cholesky(a, tolerance = 0) {
     const size = a.length, lower = a.map((row) => Float64Array.from(row));
@@ -98,41 +76,13 @@ cogniload.regression = (() => {
     return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
   }
 
-  // ---- links ---------------------------------------------------------------------------------------------------------
+  // ---- the logit ---------------------------------------------------------------------------------------------------------
   const logistic = (x) => (x > 0 ? 1 / (1 + Math.exp(-x)) : 1 - 1 / (1 + Math.exp(x)));
-  /** m / (e^m - 1), which is 1 at 0. */
-  const ratio = (m) => (m < 1e-12 ? 1 - m / 2 : m / Math.expm1(m));
-  /** half: the linear predictor of an accuracy of one half. p: the accuracy. derive: [log-likelihood, its slope, minus its curvature]
-   *  of k correct of n answers, along eta. */
-  const LINKS = {
-    logit: {
-      half: 0,
-      p: logistic,
-      derive(x, k, n) {
-        const e = Math.exp(-Math.abs(x)), p = (x > 0 ? 1 : e) / (1 + e), q = (x > 0 ? e : 1) / (1 + e);
-        return [k * x - n * ((x > 0 ? x : 0) + Math.log1p(e)), k * q - (n - k) * p, n * p * q];
-      },
-    },
-    probit: {
-      half: 0,
-      p: normal,
-      derive(x, k, n) {
-        const right = k && hazard(x), wrong = n - k && hazard(-x);
-        const loglik = (k && k * logNormal(x)) + (n - k && (n - k) * logNormal(-x));
-        return [loglik, k * right - (n - k) * wrong, k * right * (right + x) + (n - k) * wrong * (wrong - x)];
-      },
-    },
-    cloglog: {
-      half: Math.log(Math.log(2)),
-      p: (x) => -Math.expm1(-Math.exp(x)),
-      derive(x, k, n) {
-        const m = Math.exp(x), right = ratio(m);
-        const loglik = (k && k * Math.log(-Math.expm1(-m))) - (n - k && (n - k) * m);
-        return [loglik, k * right - (n - k) * m, k * right * (right + m - 1) + (n - k) * m];
-      },
-    },
-  };
-  LINKS["quasi-binomial"] = LINKS.logit;
+  /** [log-likelihood, its slope, minus its curvature] of k correct of n answers, along the log-odds x. */
+  function derive(x, k, n) {
+    const e = Math.exp(-Math.abs(x)), p = (x > 0 ? 1 : e) / (1 + e), q = (x > 0 ? e : 1) / (1 + e);
+    return [k * x - n * ((x > 0 ? x : 0) + Math.log1p(e)), k * q - (n - k) * p, n * p * q];
+  }
 
   // ---- formulas ------------------------------------------------------------------------------------------------------
   /** Read a term without "*", such as "d", "I(rho**2)", "C(N)" or "d:log10_N"; null if it is none. */
@@ -190,8 +140,8 @@ cogniload.regression = (() => {
 
   /** Maximise the log-likelihood of k correct of n answers over b, where eta = sum b[j] x[j] and x are columns.
    *  Newton's steps, halved where they lead down: {b, eta, loglik, status}. */
-  function maximise(x, k, n, link, { start = null } = {}) {
-    const rows = k.length, { derive } = LINKS[link];
+  function maximise(x, k, n, start = null) {
+    const rows = k.length;
     const evaluate = (b) => {
       const eta = new Float64Array(rows), slope = new Float64Array(rows), curvature = new Float64Array(rows);
       x.forEach((column, j) => { for (let i = 0; i < rows; i++) eta[i] += b[j] * column[i]; });
@@ -235,16 +185,16 @@ cogniload.regression = (() => {
   }
 
   /** Fit k correct of n answers: {status, names, coef, se, p, low, high, covariance, loglik, aic, accuracy, ...}. */
-  function fit(design, k, n, link, z, start = null) {
-    const { names, x, middle, scale } = design, { p, derive } = LINKS[link], base = { status: design.status, names, design, k, n, link };
+  function fit(design, k, n, family, z, start = null) {
+    const { names, x, middle, scale } = design, base = { status: design.status, names, design, n };
     if (base.status !== "ok") return base;
-    let found = maximise(x, k, n, link, { start });
-    if (found.status !== "ok" && start) found = maximise(x, k, n, link);
-    const expected = (eta, i) => derive(eta, n[i] * p(eta), n[i])[2], lower = cholesky(gram(x, found.eta.map(expected)));
+    let found = maximise(x, k, n, start);
+    if (found.status !== "ok" && start) found = maximise(x, k, n);
+    const lower = cholesky(gram(x, found.curvature));
     if (found.status !== "ok" || !lower) return { ...base, status: found.status === "ok" ? "not converged" : found.status };
     // back to the columns as they are: row j of `back` makes coefficient j of those of the scaled columns
     const back = names.map((_, j) => names.map((__, i) => (j > 0 ? (i === j ? 1 / scale[j - 1] : 0) : i === 0 ? 1 : -middle[i - 1] / scale[i - 1])));
-    const scaled = invert(lower), quasi = link === "quasi-binomial";
+    const scaled = invert(lower), quasi = family === "quasi-binomial";
     const factor = quasi ? Math.max(dispersion(k, n, found.eta, names.length), 1) : 1;
     const covariance = back.map((row) => {
       const half = scaled.map((_, i) => dot(row, scaled.map((other) => other[i])));
@@ -252,9 +202,9 @@ cogniload.regression = (() => {
     });
     const loglik = quasi ? NaN : found.loglik, coef = back.map((row) => dot(row, found.b)), se = covariance.map((row, j) => Math.sqrt(row[j]));
     return {
-      ...base, coef, se, covariance, loglik, factor, peak: found.loglik, start: found.b, answers: n.reduce((sum, one) => sum + one, 0),
+      ...base, coef, se, covariance, start: found.b, answers: n.reduce((sum, one) => sum + one, 0),
       p: coef.map((b, j) => twoSided(b / se[j])), low: coef.map((b, j) => b - z * se[j]), high: coef.map((b, j) => b + z * se[j]),
-      aic: 2 * names.length - 2 * loglik, accuracy: Array.from(found.eta, p),
+      aic: 2 * names.length - 2 * loglik, accuracy: Array.from(found.eta, logistic),
     };
   }
 
@@ -289,5 +239,5 @@ cogniload.regression = (() => {
     return columns.every((column) => length(project(column)) <= 1e-7 * length(column));
   }
 
-  return { chiSquared1, twoSided, dot, mean, median, LINKS, readFormula, layColumns, layDesign, raise, maximise, fit, combine, isInSpan };
+  return { dot, mean, median, readFormula, layColumns, layDesign, raise, fit, combine, isInSpan };
 })();

@@ -1,4 +1,4 @@
-/* Views: what the workbench shows of its refits: sentences, tables, curves and commands.
+/* Views: what the workbench shows of its refits: tables, curves and commands.
  *
  * What the printed tables do not identify is shown as the median and range over the reconstructions, without p-value or verdict.
  */
@@ -8,7 +8,7 @@ cogniload.views = (() => {
   const { el, svg, number, stars, table, copyLine, sortLevels } = cogniload.dom;
   const { accuracy } = cogniload.cells;
   const { SHOWN, page, spelledFormula } = cogniload.choices;
-  const { POINTS, chooseCells, answer, overTables, summarise, at } = cogniload.refits;
+  const { POINTS, chooseCells, overTables, summarise, at } = cogniload.refits;
   const DECIMALS = { ecl50: 1, nt50: 2, id50: 2 };
   const RANGES = "Where the printed tables do not identify a result: median and range over the reconstructions, without p-value.";
 
@@ -28,34 +28,6 @@ cogniload.views = (() => {
     return values.length === 1 ? number(found.middle, digits) : withSmall(number(found.middle, digits), interval(found.low, found.high, digits));
   }
   const countRange = ({ low, high, middle }) => (low === high ? `${low}` : `${low} to ${high} (median ${middle})`);
-
-  function showConclusions() {
-    if (!page.data.questions.some((question) => question.models.length)) {
-      page.parts.conclusions.replaceChildren(el("p", {}, "None of the paper's models is in this build, so its sentences are not judged."));
-      return 0;
-    }
-    let changed = 0;
-    const rows = page.data.questions.map((question, place) => {
-      const asked = page.results.filter(({ model }) => question.models.includes(model.name)), of = (count) => `${count} of ${asked.length}`;
-      const base = page.base[place].filter((name) => asked.some(({ model }) => model.name === name));
-      const found = overTables((one) => answer(question, page.results, page.state.terms, one), asked.every(({ own }) => own.identified) ? 1 : page.tables);
-      const start = [el("span", {}, question.text, el("small", {}, ` ${question.where}`)), question.stated, of(base.length)];
-      if (!found[0]) return [...start, "–", "not in this formula"];
-      if (found.length > 1) return [...start, of(countRange(summarise(found.map((names) => names?.length)))), badge(false)];
-      const moved = [...found[0].filter((name) => !base.includes(name)).map((name) => `+ ${name}`), ...base.filter((name) => !found[0].includes(name)).map((name) => `− ${name}`)];
-      if (moved.length) changed++;
-      return [...start, of(found[0].length), el("span", { class: "moved" }, el("span", { class: `verdict ${moved.length ? "changed" : ""}` }, moved.length ? "changes" : "as before"),
-        moved.length ? `: ${moved.join(", ")}` : "")];
-    });
-    page.parts.conclusions.replaceChildren(table({
-      id: "workbench-conclusions",
-      caption: "Sentences of the paper that count models: what is printed, what the paper's formula gives on these counts, and what yours gives. " +
-        "Products of loads have the likelihood-ratio tests of Table 3, single loads Wald tests, at the mean of the loads that they are multiplied by. " +
-        `${RANGES} ${page.data.origin}`,
-      columns: ["Models for which", "Printed", "Paper's formula", "Yours", "Verdict"], rows, left: ["Verdict"],
-    }));
-    return changed;
-  }
 
   function showFits() {
     const names = page.results.flatMap(({ own }) => own.fits).find(({ status }) => status === "ok")?.names ?? ["Intercept"];
@@ -79,28 +51,26 @@ cogniload.views = (() => {
       rows: page.results.map((row) => [modelName(row.model), row.own.fits[0].answers ?? "–", ...(row.own.fits.some(({ status }) => status === "ok")
         ? [showRange(row.own.fits.map(({ aic }) => aic ?? NaN), 1), showRange(gains(row), 1)] : [row.own.fits[0].status, "–"]), ...Object.keys(POINTS).map((name) => point(row, name))]),
     }));
-    for (const id of ["workbench-coefficients", "workbench-capacity", "workbench-conclusions"]) cogniload.tables?.enhance(document.getElementById(id));
+    for (const id of ["workbench-coefficients", "workbench-capacity"]) cogniload.tables?.enhance(document.getElementById(id));
   }
   /** By how much a row's AIC differs from the paper's, in each table of counts. */
   const gains = ({ own, paper }) => overTables((one) => (at(own, one).aic ?? NaN) - (at(paper, one).aic ?? NaN), Math.max(own.fits.length, paper.fits.length));
 
-  function showSummary(changed) {
+  function showSummary() {
     const open = page.results.filter(({ own }) => !own.identified), failed = page.results.filter(({ own }) => own.fits.every(({ status }) => status !== "ok"));
     const all = page.results.map(gains), count = (isSo) => countRange(summarise(overTables((one) => all.filter((values) => isSo(values[Math.min(one, values.length - 1)])).length)));
-    const asked = page.data.questions.filter((question) => answer(question, page.results, page.state.terms, 0)).length;
     page.parts.summary.replaceChildren(...[
       page.notes.length && el("p", { class: "problem" }, `Not understood: ${page.notes.join("; ")}. Shown is the paper's choice in its place.`),
       el("p", {}, badge(!open.length), ` ${page.results.length} models fitted in ${Math.round(page.timing.refit)} ms. `,
         open.length ? `The printed tables do not determine this for ${open.length} models: each is fitted to all ${page.tables} reconstructions. ` : "",
         all.flat().some(Number.isFinite) ? `AIC is lower than with the paper's formula by more than 2 in ${count((gain) => gain < -2)} models, higher in ${count((gain) => gain > 2)}. ` : "There is no AIC to compare. ",
-        `Of the paper's sentences below ${asked} can be asked here${open.length ? "." : `, and ${changed} of them change.`}`,
         failed.length ? ` Without a fit: ${failed.map(({ model, own }) => `${model.name} (${own.fits[0].status})`).join(", ")}.` : ""),
     ].filter(Boolean));
   }
 
   function showCommands() {
     const { family, omit, without, overflows } = page.state, formula = spelledFormula(), chosen = omit.length || without.length || overflows === "omitted" || page.mine.length;
-    const shell = `make fit FORMULA='${formula}'${family === "logit" ? "" : ` FAMILY=${family}`}`;
+    const shell = `.venv/bin/cogniload fit --compare --formula '${formula}'${family === "logit" ? "" : ` --family ${family}`}`;
     const kept = [...omit.map((one) => one.split(":").join(" != ")), ...(without.length ? [`model not in ${JSON.stringify(without)}`] : [])].join(" and ");
     const python = [
       `cells = cl.load_cells(build)${kept ? `.query(${JSON.stringify(kept)})` : ""}${overflows === "omitted" ? '.assign(total=lambda rows: rows["total"] - rows["ctx"])' : ""}`,
@@ -164,5 +134,5 @@ cogniload.views = (() => {
     }));
   }
 
-  return { showConclusions, showFits, showSummary, showCommands, showCurves };
+  return { showFits, showSummary, showCommands, showCurves };
 })();

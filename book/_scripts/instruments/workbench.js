@@ -8,8 +8,8 @@ cogniload.workbench = (() => {
   const { el, section } = cogniload.dom;
   const { unpack, readTable, accuracy } = cogniload.cells;
   const { page, writeAddress, readAddress, spelledFormula, showControls } = cogniload.choices;
-  const { refit, judgePaper, answer, overTables } = cogniload.refits;
-  const { showConclusions, showFits, showSummary, showCommands, showCurves } = cogniload.views;
+  const { refit } = cogniload.refits;
+  const { showFits, showSummary, showCommands, showCurves } = cogniload.views;
 
   const placeOf = (cell) => `${cell.N} ${cell.d} ${cell.ratio_pct}`;
 
@@ -55,7 +55,7 @@ cogniload.workbench = (() => {
     showControls(change);
     showMine();
     refit();
-    showSummary(showConclusions());
+    showSummary();
     showCommands();
     setTimeout(showRest, 0, turn);
   }
@@ -72,8 +72,7 @@ cogniload.workbench = (() => {
     page.data = cogniload.data.cells;
     page.built = unpack(page.data);
     page.state = readAddress(location.hash);
-    page.base = judgePaper();
-    page.parts = Object.fromEntries(["controls", "summary", "conclusions", "coefficients", "capacity", "curves", "commands", "mine"].map((name) =>
+    page.parts = Object.fromEntries(["controls", "summary", "coefficients", "capacity", "curves", "commands", "mine"].map((name) =>
       [name, el("div", { class: name === "curves" ? "plots" : `workbench-${name}` })]));
     page.parts.show = el("select", { id: "workbench-show", onchange: (event) => change({ show: event.target.value }) });
     page.parts.summary.setAttribute("role", "status");
@@ -85,8 +84,7 @@ cogniload.workbench = (() => {
     for (const name of ["dragover", "dragleave"]) document.addEventListener(name, stop);
     document.addEventListener("drop", (event) => { stop(event); take([...event.dataTransfer.files]); });
     container.replaceChildren(
-      section("Regression", page.parts.controls, page.parts.summary, page.parts.commands), section("The paper's sentences", page.parts.conclusions),
-      section("Your own model", zone, page.parts.mine),
+      section("Regression", page.parts.controls, page.parts.summary, page.parts.commands), section("Your own model", zone, page.parts.mine),
       section("Curves of one model", el("p", {}, el("label", { for: "workbench-show" }, "Model: "), page.parts.show), page.parts.curves,
         el("p", { class: "note" }, "Points: all answers at a level, with 95% Wilson intervals; dashed bars: range over the reconstructions, where the level is not identified. ",
           "Solid: your formula, averaged over the same answers, with its range where it is not identified. Dashed: the paper's.")),
@@ -98,12 +96,11 @@ cogniload.workbench = (() => {
 
   /** What the page holds, for whoever looks from outside: its fits as plain numbers. */
   const report = () => ({
-    timing: { ...page.timing }, formula: spelledFormula(), base: page.base, notes: page.notes,
+    timing: { ...page.timing }, formula: spelledFormula(), notes: page.notes,
     fits: page.results.map(({ model, own: { identified, fits }, points }) => ({
       model: model.name, identified, tables: fits.length, status: fits[0].status, names: fits[0].names, coef: fits.map(({ coef }) => coef), se: fits[0].se, p: fits[0].p, aic: fits.map(({ aic }) => aic),
       points: Object.fromEntries(Object.entries(points).map(([point, { values }]) => [point, values[0]])),
     })),
-    answers: page.data.questions.map((question) => overTables((table) => answer(question, page.results, page.state.terms, table))),
   });
 
   return { start, report, change };

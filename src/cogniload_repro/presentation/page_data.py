@@ -13,9 +13,9 @@ from cogniload_repro.endings import CONTEXT_TOKENS
 from cogniload_repro.fidelity.ledger import WORDS
 from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import BY_NAME, NAMES, order_models
+from cogniload_repro.models import BY_NAME, order_models
 from cogniload_repro.presentation.style import pens
-from cogniload_repro.published import ALPHA, STAR_LEVELS, load_claims
+from cogniload_repro.published import ALPHA, STAR_LEVELS
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
 from cogniload_repro.robustness.specifications import FIXED_SUMS
@@ -23,8 +23,7 @@ from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_mention, find_windows
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
-from cogniload_repro.statistics.regression import INTERACTIONS, QUADRATIC
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.statistics.regression import QUADRATIC
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
@@ -109,7 +108,6 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
         "formulas": {"paper": QUADRATIC, "fixed": f"correct ~ {FIXED_SUMS}"},
         "grid": {name: grid[name].tolist() for name in _GRID},
         "models": models,
-        "questions": _describe_questions(set(cells["model"])),
     }
 
 
@@ -123,24 +121,6 @@ def _count_tables(cells: pd.DataFrame) -> dict[str, list[pd.Series]]:
 
 def _whole(counts: pd.Series) -> list[int]:
     return counts.fillna(0).astype(int).tolist()
-
-
-def _describe_questions(models: set[str]) -> list[dict[str, Any]]:
-    """Return the paper's sentences for the models that the page has, with what is printed or how many are named.
-
-    ``questions.csv`` has sentences that count models by one coefficient or capacity point: the claims that state the
-    number, the names that the term may go by, the way (significant and negative, positive, either; none; or above or
-    below, of a point), the formula in which the paper asks, and the level of significance or the value compared with.
-    """
-    claims, rows = load_claims().set_index("id"), []
-    for one in pd.read_csv(ICLR2026 / "questions.csv").to_dict("records"):
-        own = claims.loc[one["claims"].split()]
-        named = [name for name in own["model"] if name]
-        asked = {"where": own["location"].iloc[0], "stated": str(len(named)) if named else own["value"].iloc[0]}
-        asked |= {name: one[name] for name in ("text", "way", "level")} | {"terms": one["terms"].split()}
-        asked["formula"] = INTERACTIONS if one["formula"] == "interactions" else QUADRATIC
-        rows.append(asked | {"models": [name for name in (named or NAMES) if name in models]})
-    return rows
 
 
 _PER_CELL = 2
