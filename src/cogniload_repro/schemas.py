@@ -55,7 +55,7 @@ SCORES = pa.schema(
 
 
 class Column(NamedTuple):
-    """What a column holds: anything, text, perhaps one of some words, or whole or real numbers in a range.
+    """What a column holds: anything, text, or whole or real numbers in a range.
 
     Numbers without a lower bound may be infinite; optional columns may be absent, cells with ``missing`` empty.
     """
@@ -63,7 +63,6 @@ class Column(NamedTuple):
     kind: str = "number"
     low: float = -math.inf
     high: float = math.inf
-    words: tuple[str, ...] = ()
     optional: bool = False
     missing: bool = False
 
@@ -71,22 +70,18 @@ class Column(NamedTuple):
     def rule(self) -> str:
         """What a value should be, as the end of a complaint."""
         if self.kind == "text":
-            return "not one of the words that belong there" if self.words else "no text"
+            return "no text"
         low = f" from {self.low:g}" if math.isfinite(self.low) else ""
         high = f" to {self.high:g}" if math.isfinite(self.high) else " on" if low else ""
         return f"not a {'whole ' * (self.kind == 'whole')}number{low}{high}"
 
 
 class Schema(NamedTuple):
-    """Columns by name, the key and rules (a complaint about the rows for which a test is false).
-
-    Other columns hold ``others``; with None there are none.
-    """
+    """Columns by name, the key and rules (a complaint about the rows for which a test is false)."""
 
     columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
     rules: Mapping[str, Callable[[pd.DataFrame], pd.Series]] = {}
-    others: Column | None = Column("anything")
 
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
@@ -182,11 +177,9 @@ def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) ->
     """
     if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
         raise ValueError(f"{label} has no column {', '.join(absent)}; {remedy}")
-    if schema.others is None and (others := [str(name) for name in frame if name not in schema.columns]):
-        raise ValueError(f"{label} has the unknown column {', '.join(others)}; {remedy}")
     checked, faults = frame.copy(), []
     for name in frame:
-        column = schema.columns.get(name, schema.others or Column("anything"))
+        column = schema.columns.get(name, Column("anything"))
         checked[name], wrong = _convert(frame[name], column)
         values = frame[name].tolist() if wrong.any() else []
         faults += [(row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in np.flatnonzero(wrong)]
@@ -209,8 +202,7 @@ def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
         return values, np.zeros(len(values), bool)
     if column.kind == "text":
         empty = (values.isna() | (values == "")).to_numpy(bool)
-        other = ~values.isin(column.words).to_numpy(bool) if column.words else np.zeros(len(values), bool)
-        return values.astype(str).where(~empty, ""), np.where(empty, not column.missing, other)
+        return values.astype(str).where(~empty, ""), empty & (not column.missing)
     numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
     array = numbers.to_numpy(float, na_value=np.nan)
     empty = (values.isna() | (values == "")).to_numpy(bool) if np.isnan(array).any() else np.zeros(len(array), bool)

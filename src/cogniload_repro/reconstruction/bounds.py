@@ -5,16 +5,13 @@ whole counts may reach far less. gpt-5's curve has one value in every reconstruc
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from cogniload_repro.models import NAMES
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.sufficient import recovered_from
-from cogniload_repro.schemas import Column, Schema, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.storage import RECONSTRUCTED
 
@@ -25,19 +22,6 @@ BOUNDS = RECONSTRUCTED / "bounds.csv"
 PANELS = {"": (0,), "d": (1, 5, 10), "N": (20, 100, 250)}
 
 _KEYS = ["model", "load", "level", "ratio_pct"]
-_SHARE = Column(low=0, high=1)
-_SCHEMA = Schema(
-    {
-        "model": Column("text", words=NAMES),
-        "load": Column("text", words=tuple(filter(None, PANELS)), missing=True),
-        "level": Column("whole", low=0),
-        "ratio_pct": Column("whole", low=0, high=100),
-        "least": _SHARE,
-        "most": _SHARE,
-    },
-    tuple(_KEYS),
-    others=None,
-)
 
 
 def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
@@ -59,9 +43,9 @@ def find_bounds(cells: pd.DataFrame) -> Iterable[pd.DataFrame]:
         yield frame.assign(least=(frame["least"] / 1e4).clip(0, 1), most=(frame["most"] / 1e4).clip(0, 1))
 
 
-def load_bounds(path: str | Path = BOUNDS) -> pd.DataFrame:
+def load_bounds() -> pd.DataFrame:
     """Return the committed bounds of all points: see `find_bounds` for the columns."""
-    return read_frame(path, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
+    return pd.read_csv(BOUNDS, keep_default_na=False)
 
 
 def possible_range(constraints: Constraints, members: np.ndarray) -> tuple[float, float]:

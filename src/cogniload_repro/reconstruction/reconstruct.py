@@ -14,16 +14,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.special import xlogy
 from scipy.stats import norm
 
-from cogniload_repro import schemas
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import write_whole
 from cogniload_repro.grid import Cell
-from cogniload_repro.models import MODELS, NAMES, Model
+from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
 from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
-from cogniload_repro.schemas import Schema, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import RECONSTRUCTED
@@ -31,32 +29,12 @@ from cogniload_repro.storage import RECONSTRUCTED
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"
 DRAW_SEED = 2026
-_REMEDY = "restore it with git, or make it again with `cogniload reconstruct`"
-
-
-def _is_in_place(cells: pd.DataFrame) -> pd.Series:
-    """Return by row whether it is the cell that belongs there: the models in printed order, each with the grid."""
-    places = np.arange(len(cells))
-    own = GRID.iloc[places % len(GRID)].reset_index(drop=True)
-    models = np.array(NAMES)[(places // len(GRID)).clip(max=len(NAMES) - 1)]
-    same = (cells[["N", "d", "ratio_pct", "needles"]] == own[["N", "d", "ratio_pct", "needles"]]).all(axis=1)
-    return same & (cells["model"] == models) & np.isclose(cells["rho"], own["rho"])
-
-
-#: The committed table: the counts of `schemas.CELLS`, complete, in the order of models and grid.
-COUNTS = Schema(
-    {name: schemas.CELLS.columns[name]._replace(optional=False)
-     for name in ("model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS)},
-    rules={
-        "is not the cell of the grid that belongs there": _is_in_place,
-        "does not add up to its total": lambda cells: cells[["correct", *ERRORS]].sum(axis=1) == cells["total"],
-    },
-    others=None,
-)  # fmt: skip
+#: The columns of the committed table, whose rows are in the order of models and grid.
+COLUMNS = ["model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS]
 
 
 def reconstruct(models: Iterable[Model] = MODELS, seed: int | None = None) -> Iterable[pd.DataFrame]:
-    """Yield, model by model, the 140 cells with the columns of `COUNTS`, each model from its own random stream.
+    """Yield, model by model, the 140 cells with the columns of `COLUMNS`, each model from its own random stream.
 
     A ``seed`` samples another table; by default it is the typical one of the committed tables.
     """
@@ -86,12 +64,9 @@ def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
 
 
 @cache
-def load_counts(path: str | Path = CELLS) -> pd.DataFrame:
-    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COUNTS`."""
-    cells = read_frame(path, COUNTS, _REMEDY)
-    if len(cells) != len(NAMES) * len(GRID):
-        raise ValueError(f"{path} has {len(cells)} rows instead of {len(NAMES) * len(GRID)}; {_REMEDY}")
-    return cells
+def load_counts() -> pd.DataFrame:
+    """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COLUMNS`."""
+    return pd.read_csv(CELLS)
 
 
 def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
@@ -116,7 +91,7 @@ def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Gen
         for row, part in zip(rows, np.split(drawn, np.cumsum(errors[rows])[:-1]), strict=True):
             buckets[row] = np.bincount(part, minlength=len(ERRORS))
     cells[list(ERRORS)] = buckets
-    return cells[list(COUNTS.columns)]
+    return cells[COLUMNS]
 
 
 def allocate_errors(model: str, errors: np.ndarray) -> np.ndarray:

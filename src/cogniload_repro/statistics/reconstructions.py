@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
-from cogniload_repro.schemas import CELLS, Column, Schema, read_frame
 from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed tables, r0 to r24.
@@ -24,10 +23,6 @@ KEYS = ["model", "N", "d", "ratio_pct"]
 #: In place of a table's number: counts as they are given.
 GIVEN = -1
 _TABLE = r"^r\d+$"
-_CORRECT = Column("whole", low=0)
-_SCHEMA = Schema(
-    {name: CELLS.columns[name] for name in KEYS} | {SMOOTH: _CORRECT, "r1": _CORRECT}, tuple(KEYS), others=_CORRECT
-)
 
 
 def each_reconstruction(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -98,7 +93,7 @@ def range_over(groups: DataFrameGroupBy, names: Sequence[str]) -> pd.DataFrame:
 @cache
 def load_tables() -> pd.DataFrame:
     """Return the file of tables: `KEYS` and the correct answers of each table, r0 (`SMOOTH`), r1, ..."""
-    return read_frame(TABLES_FILE, _SCHEMA, "restore it with git, or make it again with `cogniload feasible`")
+    return pd.read_csv(TABLES_FILE)
 
 
 def _join(cells: pd.DataFrame) -> pd.DataFrame:
@@ -111,6 +106,5 @@ def _join(cells: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _committed() -> pd.DataFrame:
-    cells = read_frame(RECONSTRUCTED / "cells.csv", CELLS, "restore it with git")
-    tables = load_tables().merge(cells[[*KEYS, "total"]], on=KEYS)
+    tables = load_tables().merge(pd.read_csv(RECONSTRUCTED / "cells.csv")[[*KEYS, "total"]], on=KEYS)
     return tables.astype(dict.fromkeys(KEYS[1:], float))
