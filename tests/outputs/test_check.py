@@ -66,9 +66,9 @@ def test_truncated_answers_are_counted(tmp_path):
     frame, report = check_outputs(source, Catalog(puzzles_table(PAPER_GRID[:1], 7)))
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
-    assert row[["unclosed_trace", "missing", "duplicates", "cut_early"]].tolist() == [1, 0, 1, 2]
+    assert row[["unclosed_trace", "missing", "duplicates"]].tolist() == [1, 0, 1]
     shown = print_check(frame, report)
     assert re.search(r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n", shown)
-    assert re.search(r"model +stop +length +context +refusal +error +unknown +open +early", shown)
-    assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1 +2", shown)
+    assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
+    assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown

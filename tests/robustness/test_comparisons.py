@@ -22,10 +22,12 @@ from cogniload_repro.robustness.comparisons import (
     compare_answers,
     compare_models,
     compare_pairs,
+    describe_rank,
     dominant_load,
     heterogeneity_table,
     judge,
     limit_models,
+    rank_models,
     shortcut_use,
 )
 from cogniload_repro.robustness.uncertainty import fit_quadratics
@@ -34,6 +36,7 @@ from cogniload_repro.statistics.reconstructions import each_reconstruction
 
 CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-32B", "gpt-5-nano-2025-08-07", "Qwen3-1.7B"])]
+MINE = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine")
 GRID = [(N, d, 50.0) for N in (20, 50, 100, 250) for d in (1, 3, 5, 7, 10)]
 GPT5, O3 = "gpt-5-2025-08-07", "o3-2025-04-16"
 
@@ -266,3 +269,25 @@ def test_models_keep_their_order_and_one_without_both_kinds_is_unknown():
     assert list(table.index) == ["m", "a"]
     assert table["answers"].tolist() == [8, 0]
     assert table.loc["a", ["difference", "p"]].isna().all()
+
+
+def test_a_copy_of_a_model_ranks_next_to_it():
+    """The same counts under another name have the rank of the original, on part of the grid too."""
+    copy = MINE.query("N < 250")
+    ranked = rank_models(copy, CELLS)
+    (row,) = ranked.to_dict("records")
+    assert (row["cells"], row["of_ecl50"], row["total"]) == (105, 23, copy["total"].sum())
+    assert row["nearest_ecl50"] == "QwQ-32B"
+    assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
+    assert (row["of"], row["nearest"]) == (23, "QwQ-32B")
+    assert row["best"] <= row["rank"] <= row["worst"]
+    better = CELLS.query("N < 250").groupby("model")[["correct", "total"]].sum().eval("correct / total")
+    assert row["rank"] == 1 + (better > better["QwQ-32B"] + 1e-12).sum()
+    assert f"rank {row['rank']:.0f} of 23" in describe_rank(next(ranked.itertuples()))
+
+
+def test_a_model_without_a_finite_fit_has_no_rank():
+    """All answers correct: accuracy with its interval, and nothing else."""
+    (row,) = rank_models(MINE.assign(correct=MINE["total"]), CELLS).to_dict("records")
+    assert row["accuracy"] == 1
+    assert pd.isna([row["rank"], row["rank_ecl50"]]).all()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, STOPS, take_answer
+from cogniload_repro.endings import STOPS, take_answer
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import order_models
 from cogniload_repro.outputs.imports import DUPLICATE, Output, Rejected, Report, read_source
@@ -14,16 +14,14 @@ from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.puzzles.editions import Edition
 
 _CELL = ["N", "ratio_pct", "d"]
-_FLAGS = ["tokens", "empty", "unclosed_trace", "cut_early"]
-_LEGEND = f"""
+_FLAGS = ["tokens", "empty", "unclosed_trace"]
+_LEGEND = """
   cells     configurations with a response; per cell: responses in each
   missing   puzzles that a model lacks in its cells, compared with its fullest one
   tokens    responses with both token counts; without, the context limit is not tested
   length    answers truncated by the limit of tokens; context: by the model's or the server's window
   unknown   answers of which the source does not say why the model stopped, or in a word that is not known
   open      answers that end within their reasoning, of those with marks around it
-  early     truncated answers with fewer tokens, prompt included, than the paper's {CONTEXT_TOKENS:,}; they are scored
-            as any other answer, since the paper's rule looks at token counts alone
   Scored is the whole response, reasoning first where a source keeps it apart, as in the paper.
 """
 
@@ -40,10 +38,8 @@ def check_outputs(
 
     def take(output: Output) -> None:
         counted = output.prompt_tokens is not None and output.response_tokens is not None
-        used = (output.prompt_tokens or 0) + (output.response_tokens or 0) + RESERVED_TOKENS
-        early = counted and output.stopped in CUT and used < CONTEXT_TOKENS
         ends = output.response == "", take_answer(output.response) is None
-        facts.append((output.model, catalog.place(output.name), output.stopped or "unknown", counted, *ends, early))
+        facts.append((output.model, catalog.place(output.name), output.stopped or "unknown", counted, *ends))
 
     report = read_source(layout, catalog, take, rejected, model, edition)
     if not facts:
@@ -66,10 +62,10 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
     """Return what `check_outputs` has found as text: a row per model, how answers ended, rejected rows."""
     if frame.empty:
         return report.summary()
-    shown = frame.map("{:,}".format).rename(columns={"unclosed_trace": "open", "cut_early": "early"}, index=format_name)
+    shown = frame.map("{:,}".format).rename(columns={"unclosed_trace": "open"}, index=format_name)
     shown["per cell"] = shown["min_per_cell"] + "-" + shown["max_per_cell"]
     shown = shown.rename_axis("model").reset_index()
-    tables = ["responses", "cells", "per cell", "missing", "tokens", "empty"], [*STOPS, "open", "early"]
+    tables = ["responses", "cells", "per cell", "missing", "tokens", "empty"], [*STOPS, "open"]
     return "\n".join(
         [*(shown[["model", *names]].to_string(index=False) for names in tables), _LEGEND, report.summary()]
     )

@@ -1,4 +1,4 @@
-"""Which models differ: pairs by accuracy over the cells that both have, or by ECL50; all models; kinds of puzzles.
+"""Which models differ: pairs by accuracy over shared cells, or by ECL50; all models; own models; kinds of puzzles.
 
 The mean over cells has the standard error of a stratified design, with the accuracies that the paper's regression fits.
 The printed tables identify it, and where the regression misses it is too large rather than too small. Answers of two
@@ -7,7 +7,7 @@ models count as independent although both may have met the same puzzles, which a
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,12 @@ from scipy.stats import binomtest, norm
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_repro.formats import format_name
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
+from cogniload_repro.statistics.cell_tables import accuracy_by
+from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the decimal logarithm of ECL50 (statements).
@@ -345,3 +348,71 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     table["ci_high"] = (table["difference"] + reach).clip(upper=1)
     table["p"] = 2 * norm.sf(table["difference"].abs() / se)
     return table.rename_axis("model").reset_index()
+
+
+def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy and rank of each model among the paper's, which are taken on the model's own cells.
+
+    One row per model: model, total (answers), cells (of the paper's grid), accuracy, low, high (90% Wilson interval);
+    rank among the paper's models, best and worst rank that the tests against each of them leave open (Holm, 5%), of
+    (models), and nearest (the closest of them), by accuracy, and by ECL50 with the suffix _ecl50. ECL50 is
+    missing without a finite fit.
+    """
+    rows, known = [], {}
+    printed = pd.MultiIndex.from_frame(paper[_CELL])
+    for model, cells in own.groupby("model", sort=False):
+        asked = pd.MultiIndex.from_frame(cells[_CELL])
+        key = tuple(sorted(asked))
+        if key not in known:  # most models share their cells
+            known[key] = _estimate(paper[printed.isin(key)])
+        mine = _estimate(cells)
+        row = {"model": model, "total": cells["total"].sum(), "cells": asked.isin(printed).sum()}
+        row |= next(iter(accuracy_by(cells, "model").to_dict("records")), {})
+        for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
+            if len(mine):
+                row |= {name + suffix: value for name, value in _rank(mine.iloc[0], known[key], quantity).items()}
+        rows.append(row)
+    ranks = [name + suffix for suffix in ("", "_ecl50") for name in ("rank", "best", "worst", "of", "nearest")]
+    return pd.DataFrame(rows).reindex(columns=["model", "total", "cells", "accuracy", "low", "high", *ranks])
+
+
+def _estimate(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy and log10 ECL50 of models with a finite fit, each with its standard error."""
+    return pd.DataFrame(
+        {
+            "model": fit.model,
+            "accuracy": fit.k.sum() / fit.n.sum(),
+            "se_accuracy": np.sqrt(fit.n @ (fit.accuracy * (1 - fit.accuracy))) / fit.n.sum(),
+            "ecl50": fit.points["ecl50"],
+            "se_ecl50": standard_error(fit, "ecl50"),
+        }
+        for fit in fit_quadratics(cells)
+    )
+
+
+def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, object]:
+    """Return the rank of one estimate among others, by tests of its difference from each."""
+    others = others.dropna(subset=[quantity, f"se_{quantity}"])
+    if others.empty or not np.isfinite([mine[quantity], mine[f"se_{quantity}"]]).all():
+        return {}
+    difference = others[quantity] - mine[quantity]
+    p = 2 * norm.sf(abs(difference) / np.hypot(others[f"se_{quantity}"], mine[f"se_{quantity}"]))
+    differs, count = correct_holm(p) < ALPHA, len(others) + 1
+    found = {"rank": 1 + (difference > 0).sum(), "best": 1 + (differs & (difference > 0)).sum()}
+    found |= {"worst": count - (differs & (difference < 0)).sum(), "of": count}
+    return found | {"nearest": others["model"][abs(difference).idxmin()]}
+
+
+def describe_rank(row: Any) -> str:
+    """Return a row of `rank_models` as a sentence."""
+    parts = []
+    if pd.notna(row.accuracy):
+        parts.append(f"accuracy {row.accuracy:.1%} (90% interval {row.low:.1%} to {row.high:.1%})")
+    if pd.notna(row.rank):
+        parts.append(f"rank {row.rank:.0f} of {row.of:.0f} (ranks {row.best:.0f} to {row.worst:.0f} are not rejected)")
+    if pd.notna(row.rank_ecl50):
+        best, worst = f"{row.best_ecl50:.0f}", f"{row.worst_ecl50:.0f}"
+        parts.append(f"rank {row.rank_ecl50:.0f} of {row.of_ecl50:.0f} by ECL50 ({best} to {worst})")
+    found = ", ".join(parts) or "no finite fit and so no rank"
+    answers = f"{row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells"
+    return f"Your model {format_name(row.model)}: {found}; {answers}."
