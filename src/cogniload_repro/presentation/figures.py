@@ -120,11 +120,12 @@ class PaperFigure:
 
     # ---- in words ----
     def caption(self) -> str:
-        """Return what is plotted, of how much, and what the bars mean, as MyST Markdown without the last full stop."""
+        """Return what the figure shows, of how much, and what the bars mean, as MyST Markdown without a full stop."""
         models, answers = self._extent()
         axes = _join(dict.fromkeys(AXES[panel.across][0] for panel in self.panels))
         at = _join(panel.title for panel in self.panels if panel.at)
         sentences = [
+            self._message(),
             f"Mean accuracy of {models} ({answers} answers) against {axes}{f' at {at}' if at else ''}",
             "Each point averages over all levels of the other parameters",
         ]
@@ -137,6 +138,26 @@ class PaperFigure:
         if any(accuracy["marked"].any() for accuracy in self.accuracies):
             sentences.append(f"Hollow points: more than {MARKED_SHARE:.0%} of the model's answers ran out of context")
         return ". ".join(filter(None, [*sentences, self._describe_bands() if self.banded else ""]))
+
+    def _message(self) -> str:
+        """Return what the drawn points show: falls along d and N, lowest points along rho, or rises from these."""
+        found, rises = [], []
+        for panel, accuracy in zip(self.panels, self.accuracies, strict=True):
+            wide = accuracy[accuracy["model"] != LAST_CLAUSE].pivot_table("accuracy", "model", panel.across)
+            if wide.shape[1] < 2:
+                continue
+            symbol, first, last = AXES[panel.across][0], wide.iloc[:, 0], wide.iloc[:, -1]
+            if panel.at:
+                rises.append(f"{(last - wide.min(axis=1)).median():.2f} at {panel.title}")
+            elif panel.across == "ratio_pct":
+                inside = wide.min(axis=1) < np.minimum(first, last)
+                found.append(f"lowest between the ends of {symbol} in {inside.sum()} of {len(wide)} models")
+            else:
+                count = f"{(last < first).sum()} of {len(wide)} models"
+                found.append(f"lower at {symbol} = {last.name} than at {first.name} in {count}")
+        if rises:
+            found.append(f"higher at the right end than at the lowest point by {_join(rises)} (median over models)")
+        return f"Accuracy is {_join(found)}" if found else ""
 
     def describe(self) -> str:
         """Return the course of the median, the extremes at the right end and the origin, in words for all readers."""
