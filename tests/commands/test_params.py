@@ -98,6 +98,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         ({"SOURCE": "s3://bucket/file"}, "an address is https://"),
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
+        ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
         ({"FAMILY": "normal"}, "no family 'normal'"),
         ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
         ({"SCORER": "kindly"}, "kindly"),
@@ -111,8 +112,8 @@ def test_what_is_not_possible_changes_nothing(folder, monkeypatch, given, compla
     before = {path: path.stat().st_mtime_ns for path in (build / "params").iterdir()}
     for name, value in ({"MODELS": "o3"} | given).items():
         monkeypatch.setenv(f"COGNILOAD_{name}", value)
-    code, said = ask("prepare", "notebooks", "--build", build, "--", "touch", folder / "ran")
-    assert (code, said.count("Error: ")) == (2, 1)
+    code, said = ask("prepare", "outputs", "--build", build, "--", "touch", folder / "ran")
+    assert (code, [line[:7] for line in said.splitlines()].count("Error: ")) == (2, 1)
     assert complaint in said
     assert {path: path.stat().st_mtime_ns for path in (build / "params").iterdir()} == before
     assert not (folder / "ran").exists()

@@ -175,10 +175,10 @@ def _check(step: str, parameters: Parameters) -> None:
         for model in parameters.models:
             find_model(model)
     if step == "notebooks" and parameters.changes("formula", "family"):
-        from cogniload_repro.statistics import formulas, regression
+        from cogniload_repro.statistics import design, formulas, regression
 
         regression.check_family(parameters.family)
-        formulas.read_formula(parameters.formula)
+        formulas.build_design(design.GRID.assign(prompt_mean=design.GRID["N"], perturbation=""), parameters.formula)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -186,16 +186,16 @@ def _check(step: str, parameters: Parameters) -> None:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @takes(GRID, BUILD)
 def prepare(step: str, command: tuple[str, ...], grid: str, build: Path) -> None:
-    """Check the parameters of the steps up to STEP, and run COMMAND, a make, with those that differ as new files.
+    """Check the parameters of all steps, and run COMMAND, a make, with those up to STEP that differ as new files.
 
     The Makefile calls this before its rules. The build folder is locked until COMMAND has ended.
     """
     wanted, steps = read_parameters(grid=grid), list(STEPS)
     with locked(build) as lock:
-        changed = [one for one in steps[: steps.index(step) + 1] if not is_made_with(build, one, wanted)]
+        changed = [one for one in steps if not is_made_with(build, one, wanted)]
         for one in changed:
             _check(one, wanted)
         if lock is not None:
             os.set_inheritable(lock.fileno(), True)  # the folder stays locked while any process of COMMAND lives
-        new = [f"--what-if={build / 'params' / one}.json" for one in changed]
+        new = [f"--what-if={build / 'params' / one}.json" for one in steps[: steps.index(step) + 1] if one in changed]
         os.execvp(command[0], [*command, *new])
