@@ -1,4 +1,4 @@
-"""Keep the book on its own host, quick to open, valid HTML, and found under its old addresses.
+"""Keep the book on its own host, quick to open, and valid HTML.
 
 Jupyter Book's Thebe extension would fetch scripts from a CDN; a page that was written again leaves words behind in
 the search index that no page has any more. Scripts wait until a page is read, pictures until a reader comes near them,
@@ -17,28 +17,11 @@ from docutils import nodes
 _ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
 #: What scripts in the middle of pages add to or call.
 _AT_ONCE = ("documentation_options.js", "doctools.js")
-#: Pages that were moved: their old names, and where each is now.
-_MOVED = {
-    "notebooks/01_generation": "notebooks/02_generation", "notebooks/02_scoring": "notebooks/03_scoring",
-    "notebooks/03_accuracy": "notebooks/04_accuracy", "notebooks/04_glm": "notebooks/05_glm",
-    "notebooks/05_interactions": "notebooks/06_interactions", "notebooks/06_aic": "notebooks/07_aic",
-    "notebooks/07_errors": "notebooks/08_errors", "notebooks/08_tokens": "notebooks/09_tokens",
-    "notebooks/09_fidelity": "notebooks/ledger", "notebooks/10_contradictions": "notebooks/13_errata",
-    "notebooks/11_consistency": "notebooks/01_identification", "notebooks/12_uncertainty": "notebooks/10_conclusions",
-    "notebooks/13_alternatives": "notebooks/11_alternatives", "notebooks/14_comparison": "notebooks/12_comparison",
-    "notebooks/15_load_number": "notebooks/14_companions", "notebooks/16_perturbations": "notebooks/14_companions",
-    "notebooks/17_versions": "notebooks/13_errata", "notebooks/18_how_many_puzzles": "notebooks/evaluate",
-    "notebooks/19_your_model": "notebooks/15_your_model", "notebooks/20_ontology": "notebooks/glossary",
-    "evaluate": "notebooks/evaluate", "glossary": "notebooks/glossary",
-    "provenance": "notebooks/01_identification", "ask-a-model": "notebooks/evaluate",
-    "your-outputs": "notebooks/evaluate",
-    "data-and-licence": "about", "how-to-cite": "about", "versions": "about", "index": "notebooks/00_introduction",
-}  # fmt: skip
-_REDIRECT = """<!DOCTYPE html>
+#: The address of the folder leads to the first page.
+_INDEX = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta http-equiv="refresh" content="1; url={place}"><link rel="canonical" href="{place}">
-<script>location.replace("{place}" + location.hash)</script></head>
-<body><p>This page is now <a href="{place}">{title}</a>.</p></body></html>
+<meta http-equiv="refresh" content="0; url={page}"><link rel="canonical" href="{page}"></head>
+<body><p><a href="{page}">{title}</a></p></body></html>
 """
 #: Words by which readers look for a page that does not use them, or not often.
 _KEYWORDS = {
@@ -95,16 +78,11 @@ def _resolve_left_out(app, env, node, contnode):
     return None
 
 
-def _redirect(app, exception):
-    """Lead from old addresses, and from the book's own, to pages that this book has."""
-    if exception or app.builder.format != "html":
-        return
-    for old, new in _MOVED.items():
-        if new in app.env.titles and old not in app.env.titles:
-            place = "../" * old.count("/") + f"{new}.html"
-            page = Path(app.outdir, f"{old}.html")
-            page.parent.mkdir(exist_ok=True)
-            page.write_text(_REDIRECT.format(place=place, title=app.env.titles[new].astext()), encoding="utf-8")
+def _write_index(app, exception):
+    if not exception and app.builder.format == "html":
+        root = app.config.root_doc
+        text = _INDEX.format(page=f"{root}.html", title=app.env.titles[root].astext())
+        Path(app.outdir, "index.html").write_text(text, encoding="utf-8")
 
 
 def _link_to_pictures(app, pagename, templatename, context, doctree):
@@ -174,6 +152,6 @@ def setup(app):
     app.connect("html-page-context", _let_pictures_wait)
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
-    app.connect("build-finished", _redirect)
+    app.connect("build-finished", _write_index)
     app.connect("html-collect-pages", _index_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
