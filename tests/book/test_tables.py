@@ -12,6 +12,10 @@ _ROWS = """
     return rows.map((row) => [row.cells[0].textContent.trim(), row.cells[arguments[0]].textContent.trim()]);
 """
 _SHOWN = "return [...document.querySelectorAll('#table2 tbody tr')].filter((row) => row.checkVisibility()).length"
+_BOX = """
+    const place = document.querySelector(arguments[0]).closest(".cell_output, section").querySelector(arguments[1]);
+    return place.getBoundingClientRect().toJSON();
+"""
 _MORE = "document.querySelector('#table2').closest('.cell_output, section').querySelector('.more-rows').click()"
 
 
@@ -22,6 +26,8 @@ def test_rows_are_folded_sorted_and_filtered(browser, html):
     rows = len(browser.execute_script(_ROWS, 1))
     assert rows > 14
     assert browser.execute_script(_SHOWN) == 10
+    above, below = ("#table2", ".more-rows"), ("#table2", ".downloads")
+    assert browser.execute_script(_BOX, *above)["bottom"] <= browser.execute_script(_BOX, *below)["top"]
     browser.execute_script(_MORE)
     assert browser.execute_script(_SHOWN) == rows
     for ascending in (False, True):
