@@ -3,7 +3,6 @@
 import ast
 import re
 import subprocess
-import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -110,36 +109,6 @@ def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(impo
                 waiting |= imports[name]
         assert sorted(needed - looked) == [], target
     assert "src/cogniload_repro/statistics/regression.py" not in rules["outputs/.made"].split()
-
-
-def test_docstrings_point_at_what_there_is():
-    """A name with a dot in a docstring, such as `grid.Cell`, is something that a module of the package defines."""
-    defined = {name.rpartition("/")[2]: set() for name in SOURCES} | {folder: set() for folder in LAYER_OF}
-    defined["cogniload_repro"] = set(SOURCES)
-    for name, path in SOURCES.items():
-        defined[find_folder(name)].add(name.rpartition("/")[2])
-        defined[name.rpartition("/")[2]] |= set(
-            re.findall(r"^(?:def |class |)(\w+)", path.read_text("utf-8"), re.MULTILINE)
-        )
-    elsewhere = sys.stdlib_module_names | {"numpy", "statsmodels"}
-    lost = [
-        f"{name}: {module}.{member}"
-        for name, path in SOURCES.items()
-        for module, member in re.findall(r"(?<!`)`(?:\w+\.)*([a-z]\w*)\.(\w+)`(?!`)", path.read_text("utf-8"))
-        if member not in defined.get(module, ()) and module not in elsewhere and member not in ("csv", "html")
-    ]
-    assert lost == []
-
-
-def test_tests_lie_in_the_same_folders():
-    """A test file named after a module lies in the folder of that name."""
-    folders = {folder for layer in LAYERS for folder in layer}
-    misplaced = [
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "tests").rglob("test_*.py")
-        if path.parent.name in folders and f"{path.parent.name}/{path.stem.removeprefix('test_')}" not in SOURCES
-    ]
-    assert misplaced == []
 
 
 def count_lines() -> dict[str, int]:

@@ -9,8 +9,6 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: Declared packages that nothing imports: the file that needs them, and the words in it that do.
@@ -83,14 +81,3 @@ def test_what_is_declared_is_used_and_what_is_imported_is_declared():
     stale = {name for name, (file, words) in WITHOUT_IMPORT.items() if words not in (ROOT / file).read_text("utf-8")}
     assert stale & everything == set()
     assert set(BROUGHT_BY.values()) <= everything
-
-
-def test_conda_users_get_the_same_packages():
-    """environment.yml lists what a plain installation, the extras with tests and development need, same bounds."""
-    listed = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["cluster"], *extras["dev"]]
-    wanted = {re.sub(r"[-_.]+", "-", one) for one in wanted if not one.startswith("cogniload-repro")}
-    found = {re.sub(r"[-_.]+", "-", one.replace(" ", "")) for one in listed}
-    assert found - wanted == {"python>=3-11,<3-14", "pip", "make"}
-    assert wanted <= found

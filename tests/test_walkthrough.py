@@ -19,10 +19,7 @@ from solving_server import Server
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-evaluate` has it")
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAMS = {
-    ".venv/bin/cogniload": "-m cogniload_repro",
-    ".venv-evaluate/bin/inspect": "-m inspect_ai",
-}
+PROGRAMS = {".venv/bin/cogniload": "-m cogniload_repro", ".venv-evaluate/bin/inspect": "-m inspect_ai"}
 ASK = """
 import urllib.request
 def ask(prompt):

@@ -32,12 +32,6 @@ def test_every_step_names_the_one_before_it(tmp_path, monkeypatch):
     assert (code, "in a checkout of the repository" in said) == (2, True)
 
 
-def test_a_command_that_is_nearly_meant_is_named():
-    """A slip of the hand gets a suggestion, nonsense gets none."""
-    assert "No such command 'scroe'. Did you mean 'score'?" in ask("scroe")[1]
-    assert "Did you mean" not in ask("xyz")[1]
-
-
 def test_a_reader_that_has_enough_ends_a_command():
     """`cogniload ... | head` says nothing of a pipe."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}

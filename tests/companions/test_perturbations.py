@@ -92,18 +92,6 @@ def test_what_is_not_refused_comes_back(text, other):
             assert isinstance(restore(name, text), str)
 
 
-@given(
-    st.text(
-        st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="⏎", include_characters="\n")
-    ),
-    st.text(),
-)
-def test_texts_are_in_scope_of_all_that_add_no_words(text, other):
-    """Order, grids and word or symbol interleaving refuse no text, dots, line breaks and all."""
-    for name in PERTURBATIONS.keys() - {"not_not", "opposites", "wrappers", "interleave_line"}:
-        assert restore(name, perturb(name, text, other)) == text
-
-
 GRIDS = [name for name in PERTURBATIONS if PERTURBATIONS[name].group == "spatial encoding"]
 END = "\n<Problem A: first 10 symbols>"
 

@@ -11,14 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import results_of
 
-from cogniload_repro.fidelity.claims import (
-    CONSTANTS,
-    Share,
-    evaluate_claims,
-    evidence_of,
-    judge_claim,
-    print_like,
-)
+from cogniload_repro.fidelity.claims import CONSTANTS, Share, evaluate_claims, evidence_of, judge_claim, print_like
 from cogniload_repro.fidelity.results import NotComputableError
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_claims, load_table

@@ -115,19 +115,6 @@ def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
             open_source(other, tmp_path)
 
 
-@pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tgz"])
-def test_an_archive_is_unpacked(tmp_path, ending):
-    """Files come out as they are, in a new folder each time."""
-    archive = make_archive(tmp_path / f"x.{ending}", GOOD.items())
-    for _ in range(2):
-        local = open_source(archive, tmp_path / "cache")
-        assert local.label == archive.name
-        found = {file.relative_to(local.path).as_posix(): file for file in local.path.rglob("*") if file.is_file()}
-        assert {name: file.read_bytes() for name, file in found.items()} == GOOD
-        found["a/one.jsonl"].write_bytes(b"touched")
-        (local.path / "old").write_bytes(b"old")
-
-
 EVIL = ["../evil", "a/../../evil", "/tmp/evil", "C:\\evil", "a\\..\\evil", "a/\nevil"]
 
 

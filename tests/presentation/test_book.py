@@ -12,7 +12,6 @@ import nbformat
 import pytest
 import yaml
 
-from cogniload_repro.presentation import book
 from cogniload_repro.presentation.book import build_book, stage_book
 
 _ROOT = Path(__file__).parents[2]
@@ -172,13 +171,3 @@ def test_a_builder_ends_with_whoever_waits_for_the_book(sources, build):
         time.sleep(0.02)
     assert children
     assert not (new / "_build" / "html" / "index.html").exists()
-
-
-def test_a_full_disk_is_no_fault_of_a_page(tmp_path, monkeypatch):
-    """The message is that of the disk, not one on pages to correct."""
-    (tmp_path / "book").mkdir()
-    (tmp_path / "book" / "_config.yml").touch()
-    log = "OSError: [Errno 28] No space left on device: 'x.doctree'"
-    monkeypatch.setattr(book, "_run_builder", lambda *_: (1, log))
-    with pytest.raises(OSError, match=r"No space left on device: .*book-next"):
-        build_book(tmp_path)

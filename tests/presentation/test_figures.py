@@ -87,17 +87,6 @@ def test_overflows_are_marked():
     assert "Hollow points: more than 10%" in make("figure1", "reconstructed", committed=True).caption()
 
 
-@pytest.mark.parametrize(("name", "dimension"), [("figure5", "d"), ("figure6", "ratio_pct"), ("figure7", "N")])
-def test_bars_are_wilson_intervals(name, dimension):
-    """The large figures have one vertical bar a point, from the lower to the upper bound."""
-    (ax,) = plots(draw(name))
-    segments = [path for collection in ax.collections for path in collection.get_segments()]
-    assert max(abs(segment[0][0] - round(segment[0][0])) for segment in segments) < 0.35  # beside their level
-    bars = sorted((segment[0][1], segment[1][1]) for segment in segments)
-    expected = accuracy_by(CELLS, "model", dimension)
-    assert bars == sorted(zip(expected["low"], expected["high"], strict=True))
-
-
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
     """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
@@ -148,19 +137,6 @@ def test_partial_grid_is_said():
         assert "Partial grid: 1 of the paper's 140 cells" in words(PaperFigure(name, alone, "imported").draw())
 
 
-@pytest.mark.parametrize(
-    ("name", "cells", "provenance", "complaint"),
-    [
-        ("figure2", CELLS, "imported", r"no figure 'figure2'; choose one of: figure1, figure3"),
-        ("figure1", CELLS.assign(total=0), "imported", "no cell has a puzzle"),
-    ],
-)
-def test_bad_requests_are_refused(name, cells, provenance, complaint):
-    """An unknown figure and cells without puzzles each get a sentence."""
-    with pytest.raises(ValueError, match=complaint):
-        PaperFigure(name, cells, provenance)
-
-
 @pytest.mark.slow
 def test_files_have_the_same_bytes_in_another_process(tmp_path):
     """Whatever the hash seed, PNG and SVG are the same and hold no date and no version."""
@@ -205,29 +181,6 @@ def test_captions_count_models_and_answers_once():
     many = pd.concat([CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))])
     caption = PaperFigure("figure1", many, "reconstructed").caption()
     assert re.search("of 40 models .*Not drawn: 12 more models", caption)
-
-
-def test_captions_say_how_far_points_can_move():
-    """Reconstructed points come with their range in words, also where it is nothing; others do not."""
-    band = prediction_band(COMMITTED, "model", "ratio_pct")
-    most = ((band["highest"] - band["lowest"]) / 2).max()
-    assert f"largest {most:.3f}, " in make("figure6", "reconstructed", committed=True).caption()
-    assert "same points" in make("figure7", "reconstructed", committed=True).caption()
-    for origin, committed in (("reconstructed", False), ("imported", True)):
-        assert not re.search("prediction interval|same points", make("figure6", origin, committed).caption())
-
-
-def test_descriptions_follow_the_median():
-    """Its course, a lowest point between the ends, the extremes at the right end, and models that share one."""
-    table = accuracy_by(CELLS, "model", "d")
-    median, end = table.groupby("d")["accuracy"].median(), table[table["d"] == 10]
-    text = make("figure5").describe()
-    assert f"{median[1]:.2f} at 1, then {median[10]:.2f} at 10" in text
-    assert f"gpt-5 ({end['accuracy'].max():.2f}) highest, DS-Qwen-1.5B ({end['accuracy'].min():.2f}) lowest" in text
-    rows = [(m, 20, 1, ratio, 10, k) for m in ("a", "b", "c") for ratio, k in ((5, 8), (50, 4), (95, 7))]
-    cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
-    text = PaperFigure("figure6", cells, "imported").describe()
-    assert "is 0.80 at 5%, then its lowest, 0.40, at 50%, then 0.70 at 95%; at 95% 3 models (0.70) highest" in text
 
 
 # ---- as data -------------------------------------------------------------------------------------------------------

@@ -2,11 +2,9 @@
 
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import nbformat
-import papermill
 import pytest
 
 from cogniload_repro.presentation.chapters import Run, list_chapters, run_notebooks
@@ -50,19 +48,6 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
     assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
     assert b"text/html" in target.read_bytes()
-
-
-def test_nothing_stays_in_the_temporary_folder(tmp_path, monkeypatch):
-    """The reader's own start-up files and history play no part, and what a run needs goes with it."""
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "readers"))
-    startup = tmp_path / "readers" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "mine.py").write_text("n = 5", "utf-8")
-    source = _write(tmp_path / "page.ipynb", "n = 1", "print(n)")
-    assert "5" not in nbformat.read(run_notebook(source, tmp_path / "out.ipynb", {}), 4).cells[1].outputs[0].text
-    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
@@ -127,15 +112,6 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     assert full - part == {"10_conclusions", "11_alternatives"}
 
 
-def test_metadata_that_nobody_reads_are_refused(tmp_path):
-    """A misspelt need stops the list, with the notebook's name."""
-    notebook = nbformat.read(_write(tmp_path / "page.ipynb", "n = 1"), as_version=4)
-    notebook.metadata["cogniload"] = {"needs": ["hole grid"]}
-    nbformat.write(notebook, tmp_path / "page.ipynb")
-    with pytest.raises(ValueError, match=r"page\.ipynb: its metadata need hole grid"):
-        list_chapters(tmp_path, whole_grid=True)
-
-
 # ---- as they are committed ------------------------------------------------------------------------------------------
 #: Decimals and counts in prose that are no results: names, sections, levels of significance, settings.
 _NO_RESULTS = re.compile(
@@ -168,10 +144,3 @@ def test_committed_notebook_is_clean_and_thin(source):
     assert not any(re.search(r"^\s*(def|class)\b", cell.source, re.M) for cell in shown)
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose))
-
-
-@pytest.mark.parametrize("name", ["05_glm", "06_interactions", "07_aic", "11_alternatives"])
-def test_regression_notebooks_take_a_formula(name):
-    """The regression notebooks can be given a formula, a family and models."""
-    (source,) = (source for source in _SOURCES if source.stem == name)
-    assert set(papermill.inspect_notebook(source)) >= {"build", "models", "formula", "family"}

@@ -5,13 +5,7 @@ import re
 import pandas as pd
 from samples import PRODUCT, three_models
 
-from cogniload_repro.presentation.terminal import (
-    print_comparison,
-    print_fit_summary,
-    print_fits,
-    print_scores,
-    summarise,
-)
+from cogniload_repro.presentation.terminal import print_comparison, print_fits, print_scores, summarise
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import compare_each, fit
 
@@ -31,15 +25,6 @@ def test_own_models_have_a_line_with_what_they_lean_on():
     assert second.strip().startswith(expected)
     many = pd.concat([endings.iloc[:1].assign(model=f"model {number}") for number in range(50)])
     assert print_scores(many).splitlines()[-1].strip() == "and 10 more models"
-
-
-def test_a_fit_is_summed_up_by_model():
-    """A model without a capacity point shows dashes."""
-    cells = QWQ.assign(model="nan")
-    glm = pd.DataFrame({"model": ["nan"], "ecl50": [float("nan")], "nt50": [0.25], "id50": [3.0]})
-    shown = print_fit_summary(cells, glm)
-    assert shown.startswith("  nan: ")
-    assert shown.endswith("correct, ECL50 --, NT50 0.250, ID50 3.00")
 
 
 def test_the_printed_comparison_fits_a_terminal():

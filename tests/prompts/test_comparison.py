@@ -58,23 +58,6 @@ def test_the_template_is_recovered(comparison):
         assert (((means["difference"] + shift) / means["se"]) ** 2).sum() > mean["chi2"]
 
 
-def test_longer_puzzles_show_as_a_trend():
-    """Puzzles that are two percent too long give a trend of minus two percent, far from chance."""
-    stretched = prompt_lengths.compare_prompts(counts_like(LLAMA, "llama3", stretch=1.02))
-    mean = prompt_lengths.summarize_prompts(stretched).set_index("quantity").loc["prompt_mean"]
-    assert mean["trend_pct"] == pytest.approx(-2, abs=0.6)
-    assert mean["trend_z"] < -5
-    assert mean["p"] < 1e-6
-
-
-def test_fewer_puzzles_widen_the_error():
-    """A model with ten puzzles a configuration has the larger error on its side: sqrt(11/2) of one with 100."""
-    counts = counts_like(LLAMA, "llama3").assign(o200k=lambda frame: frame["llama3"])
-    compared = prompt_lengths.compare_prompts(counts)
-    means = compared[compared["quantity"] == "prompt_mean"].pivot_table("se", ["N", "d"], "model")
-    np.testing.assert_allclose(means[GPT5] / means["Phi-4-mini-reasoning"], np.sqrt(5.5), rtol=0.05)
-
-
 def test_odd_numbers_are_compared_but_estimate_nothing():
     """A flagged number is listed with its z-score and leaves constant and chi-square alone."""
     counts = counts_like(GPT5, "o200k")
@@ -150,12 +133,6 @@ def test_standard_errors_are_the_scatter_of_sets():
         sets = [lengths(rng, size)["tiny"].to_numpy() for _ in range(400)]
         assert row.se_mean == pytest.approx(np.std([one.mean() for one in sets]), rel=0.12)  # 400 sets: 3.5%
         assert row.se_p90 == pytest.approx(np.std([np.quantile(one, 0.9) for one in sets]), rel=0.15)
-
-
-def test_ratios_are_strata():
-    """Puzzles that differ between ratios only give the same numbers in any set."""
-    (row,) = prompt_statistics(lengths(np.random.default_rng(3), spread=0.0), "tiny").itertuples()
-    assert (row.se_mean, row.se_p90) == (0, 0)
 
 
 def test_every_tokenizer_has_counted_and_has_models_of_the_paper():

@@ -104,16 +104,6 @@ def test_another_domain_is_refused(change):
         check_row({**row, "domain": change(row["domain"])})
 
 
-def test_a_long_name_is_drawn_if_its_text_is_known():
-    """The bound is on names alone; a text that could not be so long does not lift it."""
-    puzzle = draw_puzzle(2_600, 1, 5, 100_007)
-    assert draw_named(puzzle.name, text=puzzle.text) == puzzle_row(puzzle)
-    assert is_drawn_by(PORT, puzzle.name, puzzle.text)
-    with pytest.raises(ValueError, match="not drawn from their names"):
-        draw_named(puzzle.name, text="short")
-    assert find_edition(["1000000_12_1000000_5_red"]) == []
-
-
 def test_a_catalog_numbers_its_puzzles(catalog):
     """Known puzzles come first, new ones follow in the order of their first mention; a changed one is refused."""
     assert [catalog.place(OTHER.name), catalog.place(NAME), catalog.place(OTHER.name)] == [1, 0, 1]

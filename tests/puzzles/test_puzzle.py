@@ -9,12 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.puzzles.generate import draw_puzzle
-from cogniload_repro.puzzles.puzzle import (
-    INSTRUCTION,
-    AmbiguousPuzzleError,
-    parse_puzzle,
-    solve_text,
-)
+from cogniload_repro.puzzles.puzzle import INSTRUCTION, AmbiguousPuzzleError, parse_puzzle, solve_text
 
 EXAMPLES = [
     json.loads(line)

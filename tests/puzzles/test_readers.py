@@ -40,12 +40,6 @@ def test_the_release_may_do_without_metadata(tmp_path):
     assert [(item.error, set(item.row)) for item in read_set(tmp_path)] == [("", {"name", "text"})] * 3
 
 
-def test_a_file_of_another_encoding_has_no_readable_line(tmp_path):
-    """UTF-16 is not read, and every line says so."""
-    (tmp_path / "some.jsonl").write_bytes('{"text": "T"}\n'.encode("utf-16"))
-    assert all(item.error and not item.row for item in read_set(tmp_path / "some.jsonl"))
-
-
 def test_the_authors_files_give_the_same_row():
     """Text and metadata of a puzzle hold all that its name tells; the released counter of needles ends at 0."""
     for changes in ({}, {"needles": 0}):

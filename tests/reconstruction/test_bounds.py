@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.reconstruction.bounds import (
-    PANELS,
-    find_bounds,
-    load_bounds,
-    possible_range,
-)
+from cogniload_repro.reconstruction.bounds import PANELS, find_bounds, load_bounds, possible_range
 from cogniload_repro.reconstruction.constraints import Constraints, constrain
 from cogniload_repro.reconstruction.reconstruct import load_counts
 from cogniload_repro.reconstruction.sufficient import recovered_from

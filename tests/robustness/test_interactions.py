@@ -12,7 +12,6 @@ from cogniload_repro.published import load_printed
 from cogniload_repro.robustness.interactions import TERMS, arms_of_the_u, count_slopes, interaction_tests, simple_slopes
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import interactions_table
-from cogniload_repro.statistics.reconstructions import over_reconstructions
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm, glm
 
 CELLS = load_cells()
@@ -61,17 +60,6 @@ def test_slopes_of_another_formula():
     assert simple_slopes(own, "correct ~ d + log10_N + rho").empty
 
 
-def test_slopes_are_the_same_in_every_reconstruction():
-    """Simple slopes are identified: all reconstructions give the same values, and the same counts of models."""
-    each = over_reconstructions(FEW, simple_slopes)
-    ends = each.groupby(["model", "term", "level"])[["slope", "p", "p_holm"]].agg(["min", "max"])
-    slope_range = ends["slope", "max"] - ends["slope", "min"]
-    assert each["reconstruction"].nunique() > 20
-    assert (slope_range < 0.005 * (1 + ends["slope", "max"].abs())).all()
-    counts = [count_slopes(own) for _, own in each.groupby("reconstruction")]
-    assert all(other.equals(counts[0]) for other in counts)
-
-
 def test_detectable_slopes_are_found_with_the_stated_power():
     """Of normal draws around a slope of the detectable size, four fifths are significant."""
     row = slopes().loc[("o3-2025-04-16", "dN", 0.0)]
@@ -87,14 +75,6 @@ def test_slopes_are_counted_by_sign_at_each_level():
     )  # fmt: skip
     row = count_slopes(made).iloc[0]
     assert row[["negative", "positive", "negative_holm", "positive_holm"]].to_list() == [1, 1, 1, 0]
-
-
-def test_models_without_a_full_fit_are_left_out():
-    """One d leaves no interaction to fit: every table has its columns and no rows."""
-    own = FEW[FEW["d"] == 1]
-    assert simple_slopes(own).empty
-    assert interaction_tests(interactions_table(own)).empty
-    assert count_slopes(simple_slopes(own)).empty
 
 
 def test_arms_are_those_of_the_fitted_curve():

@@ -4,10 +4,8 @@ from functools import cache
 from itertools import compress
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.linalg import null_space
-from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
@@ -23,7 +21,7 @@ from cogniload_repro.robustness.specifications import (
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
 from cogniload_repro.statistics.design import grid_means, many_points
-from cogniload_repro.statistics.formulas import build_design, expand_design
+from cogniload_repro.statistics.formulas import build_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
@@ -55,11 +53,6 @@ def drawn_cells(correlation, seed):
         precision = 1 / correlation - 1
         p = rng.beta(p * precision, (1 - p) * precision)
     return QWQ.assign(correct=rng.binomial(100, p))
-
-
-def stack(tables):
-    """Return tables of counts below one another, with their numbers."""
-    return pd.concat(table.assign(reconstruction=number) for number, table in enumerate(tables))
 
 
 def test_fits_are_those_of_the_general_fit():
@@ -104,15 +97,6 @@ def test_points_of_the_papers_specification_are_the_papers():
     assert np.isfinite(table["d as factor", "QwQ-32B"])
 
 
-def test_points_put_any_fit_at_one_half():
-    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
-    for family, link in (("cloglog", lambda eta: -np.expm1(-np.exp(eta))), ("logit", expit)):
-        one = Specification("x", "correct ~ N + rho", family)
-        fit, ecl50 = fit_glm(QWQ, one.formula, family), fit_specifications(QWQ, [one])["ecl50"].iloc[0]
-        at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
-        assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
-
-
 def test_a_readers_specification_is_the_last_row():
     """It is summarised with or without an ECL50, and its failure is a status."""
     for formula, family in (
@@ -149,13 +133,6 @@ def test_what_is_not_identified_is_a_range_over_the_reconstructions():
     assert row["daic"] == pytest.approx(np.median(by_hand), abs=1e-4)
     assert row[["daic_p10", "daic_p90"]].tolist() == pytest.approx(np.quantile(by_hand, [0.1, 0.9]), abs=1e-4)
     assert row["daic_p10"] < row["daic_p90"]
-
-
-def test_known_scatter_is_found():
-    """Tables drawn with a correlation between the answers of a cell, or none, have the dispersion that follows."""
-    for correlation, phi in ((0.1, 1 + 99 * 0.1), (0, 1)):
-        phis = dispersion_table(stack(drawn_cells(correlation, seed) for seed in range(10)))["phi"]
-        assert phis.mean() == pytest.approx(phi, rel=0.15)
 
 
 def test_the_least_dispersion_is_identified_and_a_bound():

@@ -220,9 +220,7 @@ def test_separation_is_not_a_number(correct):
 
 
 @settings(deadline=None, max_examples=50)
-@given(
-    st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12),
-)
+@given(st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=3, max_size=12))
 @example([(1, False), (2, False), (2, True), (3, True)])
 @example([(1, False), (2, True), (3, False), (4, True)])
 def test_separation_is_decided_as_for_one_covariate(answers):
