@@ -1,6 +1,5 @@
 """The manifest of figures and tables: complete, true of the notebooks, and a built book has its files."""
 
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -27,11 +26,3 @@ def test_an_entry_is_true(entry):
     build = html.parents[2]
     assert (build / file.relative_to("data/build")).is_file()
     assert file.parent.name == "notebooks" or file.stem in (build / notebook).read_text(encoding="utf-8")
-
-
-def test_the_readme_lists_the_same_chapters():
-    """README's table has each item beside the notebook that the manifest names."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for notebook, entries in groupby(sorted(ENTRIES, key=lambda one: one["notebook"]), key=lambda one: one["notebook"]):
-        row = next(line for line in readme.splitlines() if line.startswith("|") and notebook in line)
-        assert all(entry["item"].split()[1] in row for entry in entries)

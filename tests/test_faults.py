@@ -183,24 +183,3 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path, step):
     if step != "score":
         assert run(*command)[0] == 0
     assert score(build)
-
-
-def test_monstrous_responses_are_scored(tmp_path):
-    """Null characters and fourteen megabytes are responses like others; raw null bytes are no JSON."""
-    huge = "Wait. Once more, statement by statement.\n" * 350_000
-    rows = [
-        ("nul", NAMES[0], "\x00\x00Raymond: \x00red\x00\nRaymond is wearing red underwear.\x00"),
-        ("huge", NAMES[0], f"{huge[:5_000_000]}Raymond is wearing red underwear."),
-        ("huge", NAMES[1], f"{huge}nothing".replace("\n", " ")),
-    ]
-    lines = [json.dumps(dict(zip(("model", "name", "response"), row, strict=True))).encode() for row in rows]
-    lines.append(lines[0].replace(b"\\u0000", b"\x00"))
-    (tmp_path / "source.jsonl").write_bytes(b"\n".join(lines))
-    build = tmp_path / "build"
-    command = ["download-outputs", "--build", build, "--source", tmp_path / "source.jsonl"]
-    code, message = run(*command)
-    assert (code, "1 malformed row, first in 'source.jsonl', row 4" in message) == (2, True)
-    assert run(*command, "--max-rejected", 1)[0] == 0
-    score(build)
-    scores = pd.concat(pd.read_parquet(build / "scores" / f"{model}.parquet") for model in ("nul", "huge"))
-    assert scores["bucket"].tolist() == ["correct_valid", "correct_valid", "wrong_other"]

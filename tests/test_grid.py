@@ -21,21 +21,6 @@ def test_paper_grid_is_140_cells_in_chain_order():
     assert len(MINI_GRID) == 18
 
 
-@pytest.mark.parametrize(
-    ("rounding", "at_50", "at_250"),
-    [
-        ("half-up", [3, 5, 13, 25, 38, 45, 48], [13, 25, 63, 125, 188, 225, 238]),
-        ("half-even", [2, 5, 12, 25, 38, 45, 48], [12, 25, 62, 125, 188, 225, 238]),
-    ],
-)
-def test_needles_of_the_paper_grid(rounding, at_50, at_250):
-    """The two rules differ exactly where the share of N is a half."""
-    cells = grid_cells("N=50,250 ratio=5,10,25,50,75,90,95 d=1", rounding)
-    assert [cell.needles for cell in cells] == at_50 + at_250
-    assert all(cell.needles + cell.hays == cell.N for cell in cells)
-    assert all(cell.rho == cell.needles / cell.N for cell in cells)
-
-
 @given(SIZES, RATIOS)
 def test_paper_rounding_takes_decimal_halves_up(N, ratio_pct):
     """The paper's rule is decimal rounding of halves up, for ratios with decimals too."""

@@ -1,7 +1,5 @@
 """What messages, pages and documents tell a reader to run exists."""
 
-import ast
-import json
 import re
 from pathlib import Path
 
@@ -53,24 +51,6 @@ def test_every_option_that_is_named_exists():
             known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
             wrong += [(file.name, name, option) for option in options.split() if option not in known]
     assert wrong == []
-
-
-def test_tables_pictures_and_files_of_chapters_have_names_of_their_own():
-    """No label stands for two tables or pictures, and no two chapters write the same CSV."""
-    labels, files = [], []
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        trees = [ast.parse("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
-        calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        shown = [(ast.unparse(call.func), call) for call in calls]
-        labels += [ast.unparse(call.args[1]) for name, call in shown if name in ("page.figure", "page.table")]
-        files += {
-            ast.unparse(call.args[1]) for name, call in shown
-            if name == "page.csv" or (name == "page.table" and any(word.arg == "csv" for word in call.keywords))
-        }  # fmt: skip
-    assert len(labels) > 40
-    assert sorted(set(labels)) == sorted(labels)
-    assert sorted(set(files)) == sorted(files)
 
 
 def test_the_findings_of_the_readme_are_those_of_the_data():

@@ -43,17 +43,6 @@ def test_a_reader_that_has_enough_ends_a_command():
     assert "rror" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "verify", "download-outputs"])
-def test_every_command_takes_its_source_alike(tmp_path, command):
-    """As an option or by itself."""
-    one = tmp_path / "one.xyz"
-    one.touch()
-    build = [] if command == "verify" else ["--build", tmp_path / "build"]
-    first, second = (ask(command, *given, *build) for given in ([one], ["--source", one]))
-    assert first == second
-    assert first[0] == 2
-
-
 def test_a_score_is_explained_on_the_command_line(tmp_path):
     """From standard input or a file."""
     (tmp_path / "answer.txt").write_text("Raymond: red\n", encoding="utf-8")
@@ -95,14 +84,6 @@ def test_models_with_answers_to_the_same_puzzles_are_paired(build):
     overall = said.splitlines()[2]
     assert "+" in overall
     assert overall.endswith("different")
-
-
-def test_scores_of_another_scorer_lie_beside_those_of_the_build(build):
-    """The build stays what it is made of."""
-    before = [(path, path.stat().st_mtime_ns) for path in (build / "params").iterdir()]
-    assert run("score", "--scorer", "prose", "--jobs", "1", "--build", build).exit_code == 0
-    assert (build / "scorers" / "prose" / "cells.parquet").is_file()
-    assert [(path, path.stat().st_mtime_ns) for path in (build / "params").iterdir()] == before
 
 
 def test_models_without_a_fit_are_named(build):

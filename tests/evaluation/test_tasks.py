@@ -99,21 +99,6 @@ def test_the_log_imported_has_the_verdicts_of_the_log(mini, tmp_path):
     assert "boxed" not in metrics(mini)
 
 
-def test_of_several_choices_the_first_is_scored(tmp_path):
-    """As the import does; the others are rejected there as duplicates."""
-
-    def twice(messages, tools, tool_choice, config):
-        output = answer(messages, tools, tool_choice, config)
-        output.choices.append(output.choices[0].model_copy(deep=True))
-        output.choices[1].message.content = "I do not know."
-        return output
-
-    log = run(tmp_path, outputs=twice, grid=["N=20", "ratio=50", "d=1"], per_cell=4)
-    assert log.status == "success", log.error
-    assert sum(import_outputs(log.location, tmp_path).responses.values()) == 4
-    assert metrics(log)["accuracy"] > 0.5
-
-
 @pytest.mark.parametrize(("bad", "status"), [(1, "success"), (18, "error")])
 def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, bad, status):
     """A sample whose request fails is left out of the numbers; half of them failing ends the run."""

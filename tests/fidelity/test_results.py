@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells
@@ -43,24 +42,3 @@ def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
     for ask in (lambda: found.accuracy(QWQ, d=1), lambda: lookup(mini_cells()).fit(QWQ, "p_d")):
         with pytest.raises(NotComputableError, match="the paper's number of puzzles"):
             ask()
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda found: found.accuracy("QwQ-33B"),
-        lambda found: found.accuracy(QWQ, d=4),
-        lambda found: found.count(QWQ, "model", "d", 3),
-        lambda found: found.fit(QWQ, "p_N"),
-        lambda found: found.fit(QWQ, "status"),
-        lambda found: found.fit(GPT5, "p_d"),
-        lambda found: found.tokens(QWQ, "output_mean", 20, 1),
-        lambda found: found.tokens(QWQ, "prompt_mean", 20, 3),
-        lambda found: found.fit(QWQ, "p_rho"),
-        lambda found: found.tokens(QWQ, "prompt_p90", 20, 1),
-    ],
-)
-def test_what_is_not_there_is_refused(ask):
-    """An unknown model, level, column or number, or one that is not finite, is refused, not guessed."""
-    with pytest.raises(NotComputableError):
-        ask(lookup(provisional_cells(), fits={"p_rho": np.inf}, tokens={"prompt_p90": np.nan}))

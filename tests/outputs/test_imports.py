@@ -333,49 +333,6 @@ def test_a_bad_row_is_rejected_with_its_reason(tmp_path, changes, reason):
     assert bad.detail.encode()
 
 
-def test_a_folder_is_read_in_the_order_of_its_paths(tmp_path):
-    """Tables come before answers; what is no answer is rejected, unreadable and nameless ones too."""
-    (tmp_path / "o3").mkdir()
-    (tmp_path / "b.jsonl").write_text(json.dumps(ROW))
-    (tmp_path / "a.jsonl").write_text(json.dumps({**ROW, "model": "a"}) + "\n{")
-    (tmp_path / f"o3/{NAMES[0]}.txt").write_bytes(b"Raymond:\r\nred")
-    (tmp_path / "o3/20_3_5_4_gray.txt").write_bytes(b"\xff")
-    (tmp_path / "o3/notes.md").write_text("")
-    found = list(read_outputs(tmp_path, Catalog()))
-    assert [(row.model, row.response) for row in found if isinstance(row, Output)] == [
-        ("a", "Raymond: red"),
-        ("mine", "Raymond: red"),
-        ("o3-2025-04-16", "Raymond:\nred"),
-    ]
-    assert [row[:3] for row in found if isinstance(row, Rejected)] == [
-        ("a.jsonl", 2, "malformed row"),
-        ("o3/20_3_5_4_gray.txt", 0, "not UTF-8"),
-        ("o3/notes.md", 0, "not read"),
-    ]
-    assert [row.reason for row in read_outputs(tmp_path / "o3", Catalog())] == [
-        "missing field",
-        "not UTF-8",
-        "not read",
-    ]
-    assert next(read_outputs(tmp_path / "o3", Catalog(), model="mine")).model == "mine"
-
-
-@pytest.mark.parametrize(
-    ("told", "stopped"),
-    [
-        ({"finish_reason": "length"}, "length"),
-        ({"stop_reason": "end_turn", "finish_reason": None}, "stop"),
-        ({"stopped": "", "stop_reason": "max_tokens"}, "length"),
-        ({"finish_reason": 3}, "unknown"),
-        ({}, None),
-    ],
-)
-def test_a_row_may_tell_why_the_model_stopped(tmp_path, told, stopped):
-    """Under any of three names; what nobody knows is unknown, what is not said stays missing."""
-    (row,) = read_rows(tmp_path, ROW | told)
-    assert row.stopped == stopped
-
-
 def test_reasoning_in_a_column_of_its_own_is_part_of_the_response(tmp_path):
     """The paper scores both; without an answer the trace is open."""
     rows = [ROW | {"reasoning": "Hm."}, ROW | {"reasoning": "Hm.", "response": None, "model": "b"}]

@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -21,7 +20,6 @@ from cogniload_repro.presentation.page_data import (
     prepare_answers,
     workbench_data,
     write_json,
-    write_script,
 )
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
@@ -44,13 +42,6 @@ def test_json_comes_back_and_cannot_end_its_element(value):
     text = write_json(value)
     assert json.loads(text) == value
     assert not set(text) & set("<>&`\u2028\u2029\n")
-
-
-def test_a_script_leaves_its_value_by_name():
-    """Where there is no number stands null, numpy's scalars are plain ones."""
-    text = write_script("cells", {_HOSTILE: [np.float64("nan"), float("inf"), np.int64(3), np.float64(0.5)]})
-    assert "cogniload.data.cells = " in text
-    assert text.endswith(":[null,null,3,0.5]};\n")
 
 
 def test_each_number_stands_at_its_row_and_column(tmp_path):

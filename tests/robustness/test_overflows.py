@@ -10,7 +10,6 @@ from cogniload_repro.published import load_table
 from cogniload_repro.robustness.interactions import simple_slopes
 from cogniload_repro.robustness.overflows import (
     MARKED_SHARE,
-    _Division,
     finished_accuracy,
     finished_interactions,
     finished_slopes,
@@ -18,7 +17,6 @@ from cogniload_repro.robustness.overflows import (
     overflow_shares,
 )
 from cogniload_repro.statistics.cell_tables import load_cells
-from cogniload_repro.statistics.design import FULL
 from cogniload_repro.statistics.regression import fit_glm
 
 CELLS = load_cells()
@@ -105,14 +103,3 @@ def test_without_overflows_the_leaders_compound_less():
     assert longest["z_high"].tolist() == pytest.approx([-2.9, -1.7], abs=0.05)
     pro = finished_interactions(of("gemini-2.5-pro"), "dN", 0.95).iloc[0]  # nearly separated, so that fits may fail
     assert pro["z_low"] < pro["z"] < 0 < pro["z_high"] < 10
-
-
-def test_the_search_follows_the_gradient():
-    """The change of z with each overflow is that of small differences."""
-    division = _Division(CELLS, "o3-2025-04-16", np.eye(9)[5] + 0.5 * np.eye(9)[8], FULL, by="z")
-    ctx = CELLS.loc[CELLS["model"] == "o3-2025-04-16", "ctx"].to_numpy(float)
-    _, gradient = division._value(ctx)
-    for place in (0, 60, 139):
-        step = 1e-4 * np.eye(140)[place]
-        change = division._value(ctx + step)[0] - division._value(ctx - step)[0]
-        assert gradient[place] == pytest.approx(change / 2e-4, rel=1e-4, abs=1e-7)

@@ -113,10 +113,3 @@ def test_accuracy_by_keeps_order_and_drops_empty_cells():
     table = accuracy_by(pd.concat([own, empty, PROVISIONAL[::-1]]), "model", "N")
     assert list(table["model"].unique()) == [*NAMES, "A-model"]
     assert table.loc[table["model"] == "A-model", "N"].tolist() == [20, 50, 100, 250]
-
-
-@pytest.mark.parametrize("dims", [(), ("model", "depth")])
-def test_unknown_column_is_named(dims):
-    """A wrong column name is answered with those there are."""
-    with pytest.raises(ValueError, match=r"name some of: model, N, d"):
-        accuracy_by(PROVISIONAL, *dims)
