@@ -39,14 +39,14 @@ def table_of(*points):
     return pd.DataFrame([puzzle_row(draw_puzzle(*point)) for point in points])
 
 
-def counts_like(model, column, *, size=100, stretch=1.0, seed=0):
+def counts_like(model, column):
     """Return counts whose mean at each N and d is the one printed for a model, without a template of 7 tokens."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     means = load_table("tokens").set_index(["model", "N", "d"])["prompt_mean"]
     rows = []
     for cell in PAPER_GRID:
-        mean = stretch * (means[(model, cell.N, cell.d)] - TEMPLATE)
-        own = np.rint(rng.normal(mean, 0.05 * mean, size)).astype(int)
+        mean = means[(model, cell.N, cell.d)] - TEMPLATE
+        own = np.rint(rng.normal(mean, 0.05 * mean, 100)).astype(int)
         rows += [(cell.N, cell.d, float(cell.ratio_pct), length) for length in own]
     return pd.DataFrame(rows, columns=["N", "d", "ratio_pct", column]).assign(name="")
 

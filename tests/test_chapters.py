@@ -23,27 +23,8 @@ from cogniload_repro.storage import write_table
 
 _NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 _KEY = re.compile(r"\{glue:text\}`([^`]+)`")
-
-
-#: Chapters that are analyses.
-ANALYSES = [
-    "00_introduction",
-    "01_identification",
-    "02_generation",
-    "03_scoring",
-    "04_accuracy",
-    "05_glm",
-    "06_interactions",
-    "07_aic",
-    "08_errors",
-    "09_tokens",
-    "10_conclusions",
-    "11_alternatives",
-    "12_comparison",
-    "13_errata",
-    "14_companions",
-    "15_your_model",
-]
+#: Chapters, which are analyses.
+ANALYSES = [path.stem for path in _NOTEBOOKS if path.stem[0].isdigit()]
 
 
 @pytest.mark.parametrize("name", ANALYSES)

@@ -81,17 +81,6 @@ def test_one_own_model_on_two_cells(tmp_path):
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
 
-def test_a_model_of_the_paper_on_half_of_the_grid(tmp_path):
-    """Its fits are its own, and no number over the whole grid is compared with the paper's."""
-    rows = answers(O3, [(cell.N, cell.d, cell.needles) for cell in PAPER_GRID if cell.N < 100], 2)
-    build = build_from(tmp_path, "--source", write(tmp_path / "source.jsonl", rows))
-    results = load_results(build)
-    assert results.glm[["status", "total"]].values.tolist() == [["ok", 140]]
-    assert source_note(results.cells, results.provenance) == "Partial grid: 70 of the paper's 140 cells"
-    assert not compared(build) & {"table2", "table3", "table4", "table6", "table9", "table10"}
-    assert tables.table5(results.cells).frame["N"].tolist() == ["20", "50"]
-
-
 def test_an_own_model_beside_the_papers(tmp_path):
     """All are there, the own one last, each partition with its own provenance and the tables with the weakest."""
     source = write(tmp_path / "mine.jsonl", answers("me/mine", points([20], [1, 3], [50]), 3))

@@ -33,18 +33,15 @@ def refusals(path):
     return [(entry.row, entry.refusal[0]) for entry in read_table(path, COLUMNS) if entry.refusal]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
-def test_json_lines_are_read(tmp_path, ending):
-    """Text comes through as it is, compressed or not; blank lines and other fields are left out."""
-    content = json.dumps({**ROW, "score": 1}) + "\n\n" + json.dumps(ROW)
+LINES = json.dumps({**ROW, "score": 1}) + "\n\n" + json.dumps(ROW)
+CSV = "name,response,model,prompt_tokens,response_tokens,x\r\n" + 2 * 'n,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
+
+
+@pytest.mark.parametrize(("ending", "content"), [("jsonl", LINES), ("jsonl.gz", LINES), ("csv", CSV)])
+def test_text_comes_through_as_it_is(tmp_path, ending, content):
+    """Compressed or not, with quoted line ends; blank lines and other fields are left out."""
     path = write_packed(tmp_path / f"o.{ending}", b"\xef\xbb\xbf" + content.encode())
     assert rows(path) == [ROW, ROW]
-
-
-def test_csv_is_read(tmp_path):
-    """Quoted line ends and quotes come through."""
-    text = 'name,response,model,prompt_tokens,response_tokens,x\r\nn,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
-    assert rows(write_packed(tmp_path / "o.csv", b"\xef\xbb\xbf" + text.encode())) == [ROW]
 
 
 def test_a_header_that_names_a_column_twice_is_refused(tmp_path):

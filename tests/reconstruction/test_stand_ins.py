@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.grid import PAPER_GRID, grid_cells
+from cogniload_repro.grid import grid_cells
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.puzzles.ids import PuzzleSet
@@ -40,8 +40,8 @@ def measured(rows):
 
 @pytest.fixture(scope="module")
 def few():
-    """The paper's grid with ten puzzles a cell."""
-    return measured(draw_rows(PuzzleSet(PAPER_GRID, 10, scheme="spawn")))
+    """Ten puzzles a cell of the ends of the paper's grid, where most and fewest answers overflow."""
+    return measured(draw_rows(PuzzleSet(grid_cells("N=20,250 ratio=5,10,25,50,75,90,95 d=1,10"), 10, scheme="spawn")))
 
 
 @pytest.fixture(scope="module")
