@@ -113,19 +113,3 @@ def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_pat
     assert "McNemar" not in done.output
     plain = run("compare-models", "Qwen3-32B", "Qwen3-8B", "--by", "N", "--build", tmp_path / "none").output
     assert not any(words in plain for words in ("out of context", "median and range"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("strong", "other"), "no model other"),
-        (("strnog", "weak"), "they have: "),
-        (("weak", "weak"), "not two models"),
-        (("strong", "weak", "--margin", "2"), "margin"),
-    ],
-)
-def test_what_cannot_be_compared_is_a_sentence(build, arguments, words):
-    """Unknown models, a model and itself, a margin beyond any difference."""
-    done = run("compare-models", *arguments, "--build", build)
-    assert done.exit_code == 2
-    assert words in done.output

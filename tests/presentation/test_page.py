@@ -11,7 +11,7 @@ from markup import HOSTILE, render
 from matplotlib.figure import Figure
 
 import cogniload_repro as cl
-from cogniload_repro.presentation.page import MAX_COLUMNS, Page
+from cogniload_repro.presentation.page import Page
 from cogniload_repro.robustness.verdicts import each
 from cogniload_repro.storage import write_table
 
@@ -60,17 +60,6 @@ def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
     block = shown[shown.index("```") :]
     assert (block.count("</script>"), block.count("```")) == (1, 2)
     assert json.loads(re.search(r'json">(.*)</script>', block)[1]) == data
-
-
-def test_wide_tables_go_into_the_csv(build):
-    """More columns than a page shows are refused; csv=True offers the whole frame."""
-    page = build()
-    wide = pd.DataFrame([range(MAX_COLUMNS + 1)], columns=[f"c{n}" for n in range(MAX_COLUMNS + 1)])
-    with pytest.raises(ValueError, match="offer csv=True"):
-        page.table(wide, **PLAIN)
-    shown = page.table(wide, **PLAIN, columns={"c0": ("First", 0)}, csv=True)
-    assert "tables/t.csv" in shown.markdown
-    assert pd.read_csv(page.build / "tables" / "t.csv").shape == wide.shape
 
 
 @given(HOSTILE)

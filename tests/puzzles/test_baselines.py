@@ -3,7 +3,6 @@
 import json
 
 import pandas as pd
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -59,9 +58,3 @@ def test_scores_of_both_answerers(tmp_path):
     own = tmp_path / "own.jsonl"
     own.write_text("".join(json.dumps(row) + "\n" for row in rows.to_dict("records")), encoding="utf-8")
     pd.testing.assert_frame_equal(cl.baselines(own), found)
-
-
-def test_a_missing_column_is_named():
-    """A table without the needed columns is refused by their names."""
-    with pytest.raises(ValueError, match="lack ratio_pct, gold; give the table"):
-        cl.baselines(_rows((3, 1, 1, 7)).drop(columns=["ratio_pct", "gold"]))

@@ -3,7 +3,6 @@
 import json
 import shutil
 
-import pytest
 from samples import release_state, write_release
 
 from cogniload_repro.grid import grid_cells
@@ -45,18 +44,3 @@ def test_the_authors_files_give_the_same_row():
     for changes in ({}, {"needles": 0}):
         row = release_row(PUZZLE.name, PUZZLE.text + "\n", release_state(PUZZLE, **changes))
         assert row == {**puzzle_row(PUZZLE), "text": PUZZLE.text + "\n"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"poi": None}, "lack poi"),
-        ({"poi": 3}, "another type"),
-        ({"needles": 6}, "the row says needles 6, its name 5"),
-        ({"category_defaults": []}, "lack a list of values"),
-    ],
-)
-def test_metadata_that_contradict_the_name_are_refused(changes, reason):
-    """A lost or changed key is an error that names it."""
-    with pytest.raises(ValueError, match=reason):
-        release_row(PUZZLE.name, PUZZLE.text, release_state(PUZZLE, **changes))
