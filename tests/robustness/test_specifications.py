@@ -4,8 +4,10 @@ from functools import cache
 from itertools import compress
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import null_space
+from scipy.special import expit
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
@@ -21,7 +23,7 @@ from cogniload_repro.robustness.specifications import (
 )
 from cogniload_repro.robustness.uncertainty import capacity_intervals, fit_quadratics
 from cogniload_repro.statistics.design import grid_means, many_points
-from cogniload_repro.statistics.formulas import build_design
+from cogniload_repro.statistics.formulas import build_design, expand_design
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 
@@ -95,6 +97,15 @@ def test_points_of_the_papers_specification_are_the_papers():
         assert table["paper", model] == pytest.approx(expected if expected >= 1 else 0, rel=1e-6)
     assert np.isnan(table["N as factor", "QwQ-32B"])
     assert np.isfinite(table["d as factor", "QwQ-32B"])
+
+
+def test_points_put_any_fit_at_one_half():
+    """For a regression in N with another link, accuracy at ECL50 and mean rho is one half if d does not matter."""
+    for family, link in (("cloglog", lambda eta: -np.expm1(-np.exp(eta))), ("logit", expit)):
+        one = Specification("x", "correct ~ N + rho", family)
+        fit, ecl50 = fit_glm(QWQ, one.formula, family), fit_specifications(QWQ, [one])["ecl50"].iloc[0]
+        at = pd.DataFrame({"N": [ecl50], "d": [5.0], "rho": [QWQ["rho"].mean()]})
+        assert link(expand_design(at, fit.spec) @ fit.coef)[0] == pytest.approx(0.5, abs=1e-4)
 
 
 def test_a_readers_specification_is_the_last_row():
