@@ -201,9 +201,9 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
         return row
 
     inside, outside = with_trough(50, "N", 20), with_trough(90, "N", 20)
-    found = judge(inside, outside, with_trough(25, "N", 20))
+    found = judge(inside, outside, with_trough(25, "N", 20), outside)
     assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "not identified")
-    assert found.reason == "not identified: holds in 1 of 2 reconstructions"
+    assert found.reason == "not identified: holds in 1 of 3 reconstructions"
     verdicts = [judge(cells, provenance="imported").verdict for cells in (inside, outside)]
     assert verdicts == ["exact", "differs"]
 

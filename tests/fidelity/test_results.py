@@ -39,6 +39,12 @@ def test_only_the_cells_that_a_number_rests_on_have_to_be_there():
     found = lookup(cells[(cells["N"] == 20) & (cells["d"] == 1)])
     assert found.tokens(QWQ, "prompt_mean", 20, 1) == 400
     assert 0 <= found.accuracy(QWQ, N=20, d=1, ratio_pct=5) <= 1
+    own, other = (
+        lookup(pd.concat([cells, cells[cells["model"] == model].head(1).assign(N=30)])) for model in (QWQ, GPT5)
+    )
+    assert other.fit(QWQ, "p_d") == 0.01
+    with pytest.raises(NotComputableError, match="cells that the paper does not have"):
+        own.fit(QWQ, "p_d")
     for ask in (lambda: found.accuracy(QWQ, d=1), lambda: lookup(mini_cells()).fit(QWQ, "p_d")):
         with pytest.raises(NotComputableError, match="the paper's number of puzzles"):
             ask()

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import correct_by
-from cogniload_repro.reconstruction.constraints import expected_accuracy, level_sums, prose_windows
+from cogniload_repro.reconstruction.constraints import constrain, expected_accuracy, level_sums, prose_windows
 from cogniload_repro.reconstruction.feasible import (
     COUNT,
     Departures,
@@ -63,6 +63,7 @@ def test_every_table_prints_the_papers_numbers(name):
         sums = correct_by(table).query("model == @name").set_index(key)["correct"]
         for level, correct in sums.items():
             assert (tables[:, GRID[key] == level].sum(axis=1) == correct).all()
+    assert constrain(recovered_from(CELLS, name), X.T @ tables[0]).met(tables[0])
     for k in tables:
         assert (k >= 0).all()
         assert (k <= n).all()
