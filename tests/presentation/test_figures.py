@@ -183,6 +183,22 @@ def test_captions_count_models_and_answers_once():
     assert re.search("of 40 models .*Not drawn: 12 more models", caption)
 
 
+def test_a_caption_begins_with_what_its_points_show():
+    """Each figure's own comparison, counted over the models drawn; without the levels compared, the mean alone."""
+    right = {"a": (90, 10, 50), "b": (80, 20, 30), "c": (10, 60, 70)}
+    at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
+    rows = [(m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)]
+    cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
+    begun = {name: PaperFigure(name, cells, "imported").caption().partition(". Mean")[0] for name in FIGURES}
+    assert begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
+    assert begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
+    assert begun["figure6"] == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
+    higher = "Accuracy is higher at the right end than at the lowest point by 0.10 at $d$ = 10 (median over models)"
+    assert begun["figure3"] == higher
+    alone = PaperFigure("figure5", cells[cells["d"] == 1], "imported").caption()
+    assert alone.startswith("Mean accuracy of 3 models")
+
+
 # ---- as data -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["figure1", "figure3", "figure6"])
 def test_the_numbers_are_the_pictures(name):

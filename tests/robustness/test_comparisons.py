@@ -280,7 +280,7 @@ def test_a_copy_of_a_model_ranks_next_to_it():
     assert row["nearest_ecl50"] == "QwQ-32B"
     assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
     assert (row["of"], row["nearest"]) == (23, "QwQ-32B")
-    assert row["best"] <= row["rank"] <= row["worst"]
+    assert row["best"] < row["rank"] < row["worst"]  # its neighbours do not differ significantly
     better = CELLS.query("N < 250").groupby("model")[["correct", "total"]].sum().eval("correct / total")
     assert row["rank"] == 1 + (better > better["QwQ-32B"] + 1e-12).sum()
     assert f"rank {row['rank']:.0f} of 23" in describe_rank(next(ranked.itertuples()))
