@@ -94,7 +94,7 @@ def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(impo
     rules = dict(re.findall(r"^data/build-mini/(\S+): (.*)$", made, re.M))
     uses = {
         "outputs/.made": {"reconstruction/stand_ins", "puzzles/sets", "outputs/imports", "outputs/sources"},
-        "cells.parquet": {"scoring/scores", "scoring/cells"},
+        "cells.parquet": {"puzzles/baselines", "scoring/scores", "scoring/cells"},
         "fidelity.csv": {"statistics/fits", "fidelity/ledger", "fidelity/results", "prompts/comparison"},
         "notebooks/.made": {"presentation/page", "presentation/notebooks", "companions/load", "robustness/conclusions"},
         "book/_build/html/index.html": {"presentation/book"},

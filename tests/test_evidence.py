@@ -9,6 +9,7 @@ from test_chapters import run
 
 import cogniload_repro as cl
 from cogniload_repro.grid import PAPER_GRID
+from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import assemble_cells
@@ -33,6 +34,7 @@ def glued(chapter, number, tmp_path, monkeypatch):
     checks.to_parquet(build / "fidelity.parquet")
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")  # for what answerers without reasoning score
     write_parquet(build / "puzzles.parquet", draw_rows(few), describe_set(few, ""))
+    write_baselines(build / "puzzles.parquet", build / "baselines.parquet")
     return run(chapter, monkeypatch, build=build)
 
 

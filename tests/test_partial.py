@@ -15,6 +15,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.presentation import tables
 from cogniload_repro.presentation.page import Page
 from cogniload_repro.published import load_table
+from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.statistics.cell_tables import source_note
 from cogniload_repro.storage import read_metadata, write_table
@@ -147,6 +148,7 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     cells["model"] = cells["model"].replace({GPT5: SMALL, SMALL: GPT5})
     puzzles = table_of(*((cell.N, cell.d, cell.needles, 7) for cell in PAPER_GRID))
     write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
     write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
     pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
     chapters = [name for name in CHAPTERS + DEARER if name != "09_tokens"]

@@ -26,11 +26,15 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
 @click.option("--scheduler", help="Dask scheduler whose workers score, such as tcp://host:8786.")
 @takes(BUILD, JOBS)
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
-    """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet."""
+    """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
+
+    What two answerers without reasoning score on the same puzzles goes into baselines.parquet.
+    """
     from pyarrow.parquet import read_table
 
     from cogniload_repro.executors import open_executor
     from cogniload_repro.presentation.terminal import print_scores
+    from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores, verdict
 
     parameters = read_parameters()
@@ -39,8 +43,11 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     with locked(build):
         if place == build and (build / "outputs").is_dir():
             write_parameters(build, "scores", parameters)
+        puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
-            scores.score_dataset(build / "outputs", build / "puzzles.parquet", place / "scores", executor, rule)
+            written = executor.submit(write_baselines, puzzles, puzzles.with_name("baselines.parquet"))
+            scores.score_dataset(build / "outputs", puzzles, place / "scores", executor, rule)
+            written.result()
         frame = cells.write_cells(place / "scores", place / "cells.parquet")
     counted = f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
     say(f"{counted} scored in {place / 'scores'}" + (f", scorer {scorer}" if scorer != Parameters.scorer else ""))
@@ -227,7 +234,6 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.puzzles.baselines import baselines
     from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
     from cogniload_repro.storage import partition_path, read_metadata
 
@@ -235,8 +241,8 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     real = [name for name, path in paths.items()
             if path.exists() and read_metadata(path).get("provenance") == "imported"]  # fmt: skip
     yield from (f"{name} has no real answers here: none are paired." for name in paths if name not in real)
-    scores = [pd.read_parquet(paths[name]) for name in real]
-    for one in shortcut_use(pd.concat(scores), baselines(build / "puzzles.parquet")).itertuples() if scores else ():
+    scores, baselines = [pd.read_parquet(paths[name]) for name in real], pd.read_parquet(build / "baselines.parquet")
+    for one in shortcut_use(pd.concat(scores), baselines).itertuples() if scores else ():
         shares = f"accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong"
         known = f"{shares}; within cells, {_interval(one)}"
         yield f"{one.model}: {known if one.answers else 'no cell has puzzles whose last clause is right and wrong'}"

@@ -1,5 +1,6 @@
 """What two answerers without reasoning score on each puzzle, found from its text."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import clauses, read_question
 from cogniload_repro.puzzles.readers import find_sets, read_set
+from cogniload_repro.storage import open_parquet, read_metadata, write_table
 
 _KEYS = ["name", "N", "d", "ratio_pct"]
 _COLUMNS = [*_KEYS, "text", "gold"]
@@ -49,7 +51,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        puzzles = _read_puzzles(Path(puzzles))
+        return pd.concat([baselines(part) for part in _read_puzzles(Path(puzzles))], ignore_index=True)
     if missing := [column for column in _COLUMNS if column not in puzzles]:
         raise ValueError(f"the puzzles lack {', '.join(missing)}; give the table that `cogniload puzzles` writes")
     categories = [read_question(text.rstrip().rpartition("\n")[2])[1] for text in puzzles["text"]]
@@ -57,6 +59,11 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     guess = [1 / domain_size(*pair) for pair in zip(categories, puzzles["d"], strict=True)]
     right = [int(value == gold) for value, gold in zip(values, puzzles["gold"], strict=True)]
     return puzzles[_KEYS].reset_index(drop=True).assign(guess=guess, last_clause=right)
+
+
+def write_baselines(puzzles: Path, target: Path) -> None:
+    """Write the baselines of a puzzles table as a table of a build."""
+    write_table(target, baselines(puzzles), {"provenance": read_metadata(puzzles)["provenance"]})
 
 
 def find_last_value(text: str, category: str) -> str | None:
@@ -75,8 +82,10 @@ def _values(category: str) -> dict[str, str]:
     return {clause: value for value, clause in clauses("update")[category].items()}
 
 
-def _read_puzzles(path: Path) -> pd.DataFrame:
+def _read_puzzles(path: Path) -> Iterator[pd.DataFrame]:
     place = find_sets(path)[0]
     if place.suffix == ".parquet":
-        return pd.read_parquet(place, columns=_COLUMNS)
-    return pd.DataFrame([item.row for item in read_set(place)])
+        with open_parquet(place) as file:
+            yield from (batch.to_pandas() for batch in file.iter_batches(500, columns=_COLUMNS))
+    else:
+        yield pd.DataFrame([item.row for item in read_set(place)])
