@@ -24,6 +24,7 @@ from cogniload_repro.scoring.windows import find_mention, find_windows
 from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC
+from cogniload_repro.storage import open_parquet
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
@@ -141,7 +142,9 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
     build = Path(build)
     table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
     names = table.groupby(_CELL).head(_PER_CELL)["name"].tolist()
-    chosen = pd.read_parquet(build / "puzzles.parquet", filters=[("name", "in", names)])
+    with open_parquet(build / "puzzles.parquet") as file:  # in parts: all texts together fill the memory
+        parts = (batch.to_pandas() for batch in file.iter_batches(500))
+        chosen = pd.concat([part[part["name"].isin(names)] for part in parts])
     responses = _read_responses(build, names) if read_provenance(build) == "imported" else {}
     puzzles = []
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
