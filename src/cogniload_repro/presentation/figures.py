@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
+from matplotlib.lines import Line2D
 
 from cogniload_repro.formats import format_name
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
-from cogniload_repro.presentation.style import FAMILY_COLORS, OTHERS, STYLE, WIDTH_IN, Pen, pens
+from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
 from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
@@ -56,7 +56,7 @@ FIGURES = {
     "figure6": (Panel("ratio_pct"),),
     "figure7": (Panel("N"),),
 }
-_LABEL_SIZE, _LINE_IN = 8.5, 0.158  # points; inches a line of labels takes
+_LABEL_SIZE, _LINE_IN, _LEGEND_COLUMNS = 8.5, 0.158, 4  # points; inches a line of the legend takes
 
 
 #: In place of a model: the answerer that tracks nobody (`puzzles.baselines`), drawn beside the models.
@@ -242,28 +242,24 @@ class PaperFigure:
         return {"models": models, "panels": panels}
 
     # ---- drawn ----
-    def draw(self, *, noted: bool = True) -> Figure:
-        """Return the picture; with ``noted``, a line below it names reconstructed data and a partial grid."""
+    def draw(self) -> Figure:
+        """Return the picture."""
+        large = len(self.panels) == 1
+        lines = len(self.pens) if large else -(-len(self.pens) // _LEGEND_COLUMNS)
+        height = max(5.6, 0.5 + _LINE_IN * lines) if large else 4.3 + _LINE_IN * lines
         with mpl.rc_context(STYLE):
-            figure = self._draw_large() if len(self.panels) == 1 else self._draw_row()
-            if noted and self.note:
-                at = (0.012, 0.06 / figure.get_size_inches()[1])
-                figure.text(*at, self.note, size=7.5, style="italic", color="0.35", va="bottom", parse_math=False)
-        return figure
-
-    def _draw_row(self) -> Figure:
-        columns = _legend_columns(self.pens, len(self.panels) + 1)
-        legend_in = _LINE_IN * max(map(_legend_lines, columns))
-        top, plot_in, gap, foot = 0.3 if self.panels[0].at else 0.12, 3.5, 0.58, 0.24
-        height = top + plot_in + gap + legend_in + foot
-        figure = Figure(figsize=(WIDTH_IN, height))
-        axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
-        low = (gap + legend_in + foot) / height
-        figure.subplots_adjust(left=0.08, right=0.99, top=1 - top / height, bottom=low, wspace=0.07)
-        for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
-            self._draw_lines(ax, panel, accuracy)
-        axes[0].set_ylabel("Mean accuracy")
-        _draw_legend(figure.add_axes((0, foot / height, 1, legend_in / height)), columns, self.pens)
+            figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
+            axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
+            for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
+                (self._draw_levels if large else self._draw_lines)(ax, panel, accuracy)
+            axes[0].set_ylabel("Mean accuracy")
+            if large:  # in the order of the lines' ends
+                last = self.accuracies[0].groupby("model")["accuracy"].last().sort_values(ascending=False)
+                _draw_legend(figure, [self.pens[name] for name in last.index], "outside center right", 1)
+            else:
+                _draw_legend(figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # once is enough
         return figure
 
     def _draw_lines(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
@@ -279,16 +275,10 @@ class PaperFigure:
                 ax.fill_between(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.08, linewidth=0, zorder=1)
             _draw_course(ax, x, rows["accuracy"], pen, rows["marked"])
 
-    def _draw_large(self) -> Figure:
-        (panel,), (accuracy,) = self.panels, self.accuracies
-        top, bottom, plot_in = 0.12, 0.78, max(4.0, 1.55 * _LINE_IN * len(self.pens))
-        height = top + plot_in + bottom
-        figure = Figure(figsize=(WIDTH_IN, height))
-        ax = figure.add_axes((0.08, bottom / height, 0.665, plot_in / height))
+    def _draw_levels(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
         places = self._set_levels(ax, panel)
         for place in places.values():
             ax.axvspan(place - 0.4, place + 0.4, color="0.968", zorder=0)
-        ends = {}
         for name, offset in _sideways(accuracy, self.pens).items():
             pen, rows = self.pens[name], accuracy[accuracy["model"] == name]
             x, y = rows[panel.across].map(places).to_numpy() + offset, rows["accuracy"].to_numpy()
@@ -296,10 +286,6 @@ class PaperFigure:
             ax.vlines(x, rows["low"], rows["high"], **pen.line() | {"linestyle": "-"})
             if self.banded:
                 ax.vlines(x, rows["lowest"], rows["highest"], color=pen.color, alpha=0.25, linewidth=5, zorder=1)
-            ends[name] = (x[-1], y[-1])
-        ax.set_ylabel("Mean accuracy")
-        _label_ends(ax, ends, self.pens, _LINE_IN / plot_in)
-        return figure
 
     def _set_levels(self, ax: Axes, panel: Panel) -> dict[int, int]:
         """Lay out both axes; return the place of each level in a large panel, where they are equally spaced."""
@@ -345,59 +331,11 @@ def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]
     return dict(zip(ranked, 0.7 * (slots / len(ranked) - 0.5), strict=True))
 
 
-def _label_ends(ax: Axes, ends: dict[str, tuple], drawn: dict[str, Pen], gap: float) -> None:
-    """Write each model's name to the right of its line's end, moved no more than readable lines need."""
-    names = sorted(ends, key=lambda name: ends[name][1])
-    low, high = ax.get_ylim()
-    heights = spread([ends[name][1] for name in names], gap * (high - low), low, high)
-    right = ax.get_xlim()[1]
-    width = right - ax.get_xlim()[0]
-    for name, y in zip(names, heights, strict=True):
-        pen, (x_end, y_end) = drawn[name], ends[name]
-        elbow = [x_end, right, right + 0.035 * width, right + 0.05 * width]
-        ax.plot(elbow, [y_end, y_end, y, y], color=pen.color, linewidth=0.6, alpha=0.6, clip_on=False, zorder=2)
-        ax.plot([right + 0.062 * width], [y], clip_on=False, **pen.dots())
-        ax.text(right + 0.08 * width, y, pen.label, size=_LABEL_SIZE, va="center_baseline", parse_math=False)
-
-
-def spread(targets: list[float], gap: float, low: float, high: float) -> np.ndarray:
-    """Return ascending positions at least ``gap`` apart in [low, high], in least squares nearest the targets.
-
-    Positions minus their rank times the gap must not descend: an isotonic regression. More labels than fit
-    share the range evenly.
-    """
-    count = len(targets)
-    gap = min(gap, (high - low) / max(count - 1, 1))
-    steps = gap * np.arange(count)
-    fitted = isotonic_regression(np.sort(np.asarray(targets, dtype=float)) - steps).x
-    return np.clip(fitted, low, high - gap * (count - 1)) + steps
-
-
-def _legend_columns(drawn: dict[str, Pen], count: int) -> list[list[tuple[str, list[str]]]]:
-    """Share the families out to columns of about equal height, the largest family first."""
-    of = {family: [name for name, pen in drawn.items() if pen.family == family] for family in (*FAMILY_COLORS, OTHERS)}
-    columns: list[list[tuple[str, list[str]]]] = [[] for _ in range(count)]
-    for family in sorted(filter(of.get, of), key=lambda one: -len(of[one])):
-        min(columns, key=_legend_lines).append((family, of[family]))
-    return columns
-
-
-def _legend_lines(column: list[tuple[str, list[str]]]) -> float:
-    """Return the lines that a legend column takes: a heading and a gap besides the models of each family."""
-    return sum(len(names) + 1.35 for _, names in column)
-
-
-def _draw_legend(ax: Axes, columns: list[list[tuple[str, list[str]]]], drawn: dict[str, Pen]) -> None:
-    ax.set_axis_off()
-    ax.set(xlim=(0, len(columns)), ylim=(max(map(_legend_lines, columns)), 0))
-    words: dict[str, Any] = {"size": _LABEL_SIZE, "va": "center_baseline"}
-    for left, column in enumerate(columns):
-        line = 0.5
-        for family, names in column:
-            ax.text(left + 0.05, line, family, weight="bold", **words)
-            for name in names:
-                line += 1
-                ax.plot(left + np.array([0.05, 0.2]), [line] * 2, clip_on=False, **drawn[name].line())
-                ax.plot(left + 0.125, line, clip_on=False, **drawn[name].dots())
-                ax.text(left + 0.24, line, drawn[name].label, parse_math=False, **words)
-            line += 1.35
+def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
+    handles = [(Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn]
+    style = {"ncols": columns, "frameon": False, "fontsize": _LABEL_SIZE, "labelspacing": 0.3, "handlelength": 2.4}
+    legend = figure.legend(handles, ["" for _ in drawn], loc=place, **style)
+    for text, pen in zip(
+        legend.get_texts(), drawn, strict=True
+    ):  # as it is: matplotlib leaves out _names, reads $math$
+        text.set(text=pen.label, parse_math=False)

@@ -218,7 +218,7 @@ class Page:
         number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
         shown = PaperFigure(name, cells, origin)
         return self.figure(
-            shown.draw(noted=False),
+            shown.draw(),
             name,
             caption=f"Figure {number}, recomputed. {shown.caption()}.",
             alt=shown.describe(),
