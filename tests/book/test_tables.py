@@ -1,8 +1,7 @@
 """Tables of the book's pages: sorted, filtered, and every printed number found by its link."""
 
-import pandas as pd
 import pytest
-from browsing import complaints, visit, wait
+from browsing import visit, wait
 from selenium.webdriver.common.by import By
 
 pytestmark = pytest.mark.book
@@ -50,20 +49,3 @@ def test_rows_are_folded_sorted_and_filtered(browser, html):
     assert (many, minus, share) == (1234, -0.5, 12)
     assert more > five
     assert browser.execute_script(read, ["none", "–", "N"]) == [None] * 3
-
-
-def test_a_number_has_a_link(browser, html):
-    """The address of a number, in any case, shows it printed and recomputed, and marks its cell."""
-    checks = pd.read_parquet(html.parents[2] / "fidelity.parquet")
-    one = checks.query("table == 'table2' and model == 'QwQ-32B' and quantity == 'beta_d'").iloc[0]
-    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html#TABLE2-qwq-32b-Beta_D")
-    panel = wait(browser, lambda b: b.find_element(By.ID, "table2-number"))
-    wait(browser, lambda _: panel.text)
-    assert f"printed {one['published']}" in panel.text
-    assert one["kind"] in panel.text
-    assert "#table2-QwQ-32B-beta_d" in panel.text
-    assert browser.find_element(By.CSS_SELECTOR, "#table2 td.asked").text.startswith(one["shown"] or "")
-    browser.execute_script("location.hash = 'table2-QwQ-32B-ecl50'")
-    wait(browser, lambda _: "ecl50: printed" in panel.text)
-    browser.execute_script("location.hash = 'table2-nobody-beta_d'")  # a link that leads nowhere does no harm
-    assert complaints(browser) == []

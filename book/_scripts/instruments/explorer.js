@@ -134,14 +134,13 @@ cogniload.explorer = (() => {
   }
 
   function showAnswers(puzzle) {
-    const all = [...puzzle.answers.map((one) => ({ ...one, title: `synthetic: ${one.title}` })), ...puzzle.responses.map((one) => ({ ...one, title: one.model }))];
-    const at = Math.min(state.answer, all.length - 1), answer = all[at];
+    const all = puzzle.answers, at = Math.min(state.answer, all.length - 1), answer = all[at];
     const windows = answer.windows.map(([text, values], place) => {
       const shown = typeof text === "string" ? text : answer.text.toLowerCase().slice(...text);
       return [WINDOWS[place], el("span", { class: "window" }, shown || "(empty)"), values.join(", ") || "none", place === answer.window ? "decides" : ""];
     });
     parts.answers.replaceChildren(
-      el("p", {}, choice("answer", "Response:", all.map(({ title }, place) => [title, place]), at)),
+      el("p", {}, choice("answer", "Synthetic response:", all.map(({ title }, place) => [title, place]), at)),
       el("pre", { class: "wrapped untrusted-text", tabindex: 0 }, answer.text),
       el("p", { class: "answer" }, "Bucket: ", el("code", {}, answer.bucket), answer.answer ? [", by the value ", el("strong", {}, answer.answer)] : "", ` (correct is ${puzzle.gold}).`),
       table({ id: "explorer-windows", caption: "Where the scorer looks, and which of the puzzle's values it finds there.", columns: ["Window", "Text", "Values found", ""], rows: windows, left: ["Text", "Values found", ""] }));

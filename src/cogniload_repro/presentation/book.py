@@ -36,7 +36,6 @@ _DATA = {
     "notebooks/00_introduction": ("models",),
     "workbench": ("cells",),
     "explorer": ("cells", "puzzles"),
-    "notebooks/05_glm": ("numbers",),
 }
 
 #: Builds the book. Its input stays open as long as somebody waits: left alone it would go on in the next one's folder.
@@ -87,12 +86,12 @@ def stage_book(
 
 def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> None:
     """Write the data that the scripts of a book's pages load, as scripts, into a folder."""
-    from cogniload_repro.presentation.page_data import explorer_data, numbers_data, workbench_data, write_script
+    from cogniload_repro.presentation.page_data import explorer_data, workbench_data, write_script
 
     build = parameters["build"]
     makers: dict[str, Callable[[], Any]] = {
         "models": lambda: [[model.name, model.label] for model in MODELS], "cells": lambda: workbench_data(build),
-        "puzzles": lambda: explorer_data(build), "numbers": lambda: numbers_data(build),
+        "puzzles": lambda: explorer_data(build),
     }  # fmt: skip
     for name in sorted({name for page in _pages(_read_toc(sources, ())) for name in _DATA.get(page, ())}):
         write_whole(target / f"{name}-data.js", write_script(name, makers[name]()))

@@ -1,4 +1,4 @@
-"""Data for scripts of the book: printed numbers with verdicts, counts to fit, puzzles; JSON fit for any page."""
+"""Data for scripts of the book: counts to fit, puzzles to step through; JSON fit for any page."""
 
 import json
 import math
@@ -10,7 +10,6 @@ import pandas as pd
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
-from cogniload_repro.fidelity.ledger import WORDS
 from cogniload_repro.formats import format_name
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, order_models
@@ -21,15 +20,13 @@ from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle
 from cogniload_repro.robustness.specifications import FIXED_SUMS
 from cogniload_repro.scoring.verdict import explain_response
 from cogniload_repro.scoring.windows import find_mention, find_windows
-from cogniload_repro.statistics.cell_tables import describe_cells, load_cells, read_provenance
+from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 from cogniload_repro.statistics.reconstructions import committed_counts, reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC
 from cogniload_repro.storage import open_parquet
 
 #: What could end a script element, open a comment in one, or break a line of an old script.
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&`\u2028\u2029"}
-#: Tables in which a model has several rows, and the load of each.
-_LEVELS = {"table4": "d", "table5": "N"}
 
 
 def write_json(value: Any) -> str:
@@ -53,25 +50,6 @@ def _finite(value: Any) -> Any:
     if hasattr(value, "item"):  # a scalar of numpy
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def numbers_data(build: str | Path) -> dict[str, Any]:
-    """Return the comparison with the paper: levels (`_LEVELS`), columns of each table, in printed order, and rows.
-
-    Rows give by table, row ("QwQ-32B", or "QwQ-32B d=3") and column the numbers there, each as quantity, printed,
-    recomputed, kind, verdict and reason.
-    """
-    checks = pd.read_parquet(Path(build) / "fidelity.parquet")
-    rows: dict[str, dict[str, dict[str, list]]] = {}
-    columns: dict[str, dict[str, None]] = {}
-    for one in checks[checks["table"] != "prose"].itertuples():
-        level = one.condition.split()[-1] if one.condition else ""
-        own_row = f"{format_name(one.model)} {level}" if one.table in _LEVELS else format_name(one.model)
-        column = level if level and one.table not in _LEVELS else one.quantity.removesuffix(" stars")
-        columns.setdefault(one.table, {})[column] = None
-        entry = [one.quantity, one.published, one.shown, one.kind, WORDS[one.verdict].lower(), one.reason]
-        rows.setdefault(one.table, {}).setdefault(own_row, {}).setdefault(column, []).append(entry)
-    return {"levels": _LEVELS, "columns": {table: list(names) for table, names in columns.items()}, "rows": rows}
 
 
 _GRID = ["N", "d", "ratio_pct", "rho"]
@@ -125,10 +103,6 @@ def _whole(counts: pd.Series) -> list[int]:
 
 
 _PER_CELL = 2
-#: Of a real response only so many characters are shown, its last ones: the answer is there.
-LONGEST = 1_500
-#: Bytes of real responses that the page carries at most.
-MOST_RESPONSES = 2_000_000
 _CELL = ["N", "ratio_pct", "d"]
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -136,8 +110,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 def explorer_data(build: str | Path) -> dict[str, Any]:
     """Return what the explorer needs: the phrases of each category, and some puzzles of each cell (`describe_puzzle`).
 
-    Phrases are initial, condition, update and question, with {} for the value or person. Puzzles have prepared answers
-    and, of imported outputs, the models' responses.
+    Phrases are initial, condition, update and question, with {} for the value or person. Puzzles have prepared answers.
     """
     build = Path(build)
     table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
@@ -145,7 +118,6 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
     with open_parquet(build / "puzzles.parquet") as file:  # in parts: all texts together fill the memory
         parts = (batch.to_pandas() for batch in file.iter_batches(500))
         chosen = pd.concat([part[part["name"].isin(names)] for part in parts])
-    responses = _read_responses(build, names) if read_provenance(build) == "imported" else {}
     puzzles = []
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
         try:
@@ -155,9 +127,6 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
         asked = {"poi": row["poi"], "gold": row["gold"], "domain": list(row["domain"]), "category": row["category"]}
         entry = describe_puzzle(puzzle) | {"name": row["name"], "ratio_pct": row["ratio_pct"], "gold": row["gold"]}
         entry["answers"] = [judge_answer(text, asked, **more) for text, more in prepare_answers(puzzle, asked)]
-        entry["responses"] = [
-            {"model": format_name(model), **judge_answer(text, asked)} for model, text in responses.get(row["name"], [])
-        ]
         puzzles.append(entry)
     return {"phrases": {name: list(phrases) for name, phrases in PHRASES.items()}, "puzzles": puzzles}
 
@@ -212,28 +181,10 @@ def judge_answer(text: str, asked: dict[str, Any], title: str = "", **tokens: An
     verdict = explain_response(text, **asked, **tokens)
     windows = list(find_windows(text, asked["poi"], asked["category"]))
     found = [[value for value in asked["domain"] if find_mention(value.lower(), window)] for window in windows]
-    shown = text if len(text) <= LONGEST else f"… {text[-LONGEST:]}"
-
-    def locate(window: str) -> list[int] | str:
-        """Return where a window is in a text that all languages put into lower case alike; otherwise its end."""
-        start = shown.lower().rfind(window) if shown.isascii() else -1
-        return [start, start + len(window)] if start >= 0 else window[-LONGEST:]
-
+    starts = [text.lower().rfind(window) for window in windows]
+    places = [[at, at + len(window)] if at >= 0 else window for at, window in zip(starts, windows, strict=True)]
     return {
-        "title": title, "text": shown, "bucket": verdict.bucket, "answer": verdict.answer,
+        "title": title, "text": text, "bucket": verdict.bucket, "answer": verdict.answer,
         "window": windows.index(verdict.window) if verdict.window in windows and verdict.window else -1,
-        "windows": [[locate(window), values] for window, values in zip(windows, found, strict=True)],
+        "windows": list(zip(places, found, strict=True)),
     }  # fmt: skip
-
-
-def _read_responses(build: Path, names: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the responses of all models to these puzzles, as far as the page can carry them."""
-    frames = [
-        pd.read_parquet(file, columns=["model", "name", "response"], filters=[("name", "in", names)])
-        for file in sorted((build / "outputs").rglob("*.parquet"))
-    ]
-    rows = pd.concat(frames)
-    rank = {model: place for place, model in enumerate(order_models(rows["model"]))}
-    rows = rows.assign(rank=rows["model"].map(rank)).sort_values(["name", "rank"], kind="stable")
-    rows = rows[rows["response"].str.len().clip(upper=LONGEST).cumsum() <= MOST_RESPONSES]
-    return {name: list(zip(of["model"], of["response"], strict=True)) for name, of in rows.groupby("name")}
