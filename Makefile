@@ -158,7 +158,7 @@ $(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modu
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv
-$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustness reconstruction fidelity prompts) $(COMMITTED)
+$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustness reconstruction fidelity) $(COMMITTED)
 	$(COGNILOAD) fit --build "$(BUILD)"
 
 # in one command, side by side; where nothing but a notebook's own code or text is new, no other one is run

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import reference_generator
 
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.puzzles.editions import Edition, resolve_edition
+from cogniload_repro.puzzles.draws import Edition, resolve_edition
 from cogniload_repro.puzzles.generate import FIRST_ID, draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import solve_text

@@ -23,7 +23,7 @@ import tiktoken
 import tokenizers
 from tqdm import tqdm
 
-from cogniload_repro.prompts.comparison import COUNTS, TOKENIZERS
+from cogniload_repro.fidelity.prompts import COUNTS, TOKENIZERS
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.storage import write_table
 

@@ -24,7 +24,6 @@ LAYERS = (
     ("scoring", "outputs", "robustness"),
     ("reconstruction",),
     ("fidelity",),
-    ("prompts",),
     ("companions",),
     ("evaluation",),
     ("presentation",),
@@ -95,7 +94,7 @@ def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(impo
     uses = {
         "outputs/.made": {"reconstruction/stand_ins", "puzzles/sets", "outputs/imports", "outputs/sources"},
         "cells.parquet": {"puzzles/baselines", "scoring/scores", "scoring/cells"},
-        "fidelity.csv": {"statistics/fits", "fidelity/ledger", "fidelity/results", "prompts/comparison"},
+        "fidelity.csv": {"statistics/fits", "fidelity/ledger", "fidelity/results", "fidelity/prompts"},
         "notebooks/.made": {"presentation/page", "presentation/notebooks", "companions/load", "robustness/conclusions"},
         "book/_build/html/index.html": {"presentation/book"},
     }

@@ -7,7 +7,7 @@ import click
 
 import cogniload_repro as cl
 from cogniload_repro.cli import main
-from cogniload_repro.prompts.comparison import LARGEST_Z, compare_prompts, load_prompt_counts
+from cogniload_repro.fidelity.prompts import LARGEST_Z, compare_prompts, load_prompt_counts
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.conclusions import LEADERS
 from cogniload_repro.robustness.interactions import simple_slopes

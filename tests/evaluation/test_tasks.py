@@ -16,9 +16,9 @@ from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, ModelUs
 from cogniload_repro.companions.protocol import split_perturbations, write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.evaluation.tasks import answer_budget, cogniload
+from cogniload_repro.fidelity.prompts import load_prompt_counts
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.prompts.comparison import load_prompt_counts
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import parse_puzzle

@@ -24,7 +24,7 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.outputs.imports import Output, Rejected, Report, import_outputs, read_outputs, take_settings
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
-from cogniload_repro.puzzles.editions import PORT, resolve_edition
+from cogniload_repro.puzzles.draws import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
 from cogniload_repro.storage import read_metadata

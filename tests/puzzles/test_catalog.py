@@ -20,7 +20,7 @@ from cogniload_repro.puzzles.catalog import (
     puzzle_row,
     read_catalog,
 )
-from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
+from cogniload_repro.puzzles.draws import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cogniload_repro.grid import PAPER_GRID, Cell
-from cogniload_repro.puzzles.editions import EDITIONS, PORT, resolve_edition
+from cogniload_repro.puzzles.draws import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import (
     PUZZLES_PER_CELL,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.puzzles import sets as puzzle_sets
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import cut, describe_set, draw_rows, map_batches, write_parquet, write_set

@@ -12,7 +12,7 @@ from samples import release_state, write_release
 
 from cogniload_repro.commands.puzzles import verify
 from cogniload_repro.grid import grid_cells
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import INSTRUCTION

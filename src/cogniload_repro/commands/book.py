@@ -6,9 +6,21 @@ from typing import Any
 
 import click
 
-from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, JOBS, REGRESSION, say, takes
 from cogniload_repro.commands.outputs import read_sources
-from cogniload_repro.commands.params import STEPS, describe_changes, made_with, read_parameters, write_parameters
+from cogniload_repro.commands.params import (
+    BUILD,
+    EXISTING_FILE,
+    FILE,
+    JOBS,
+    REGRESSION,
+    STEPS,
+    describe_changes,
+    made_with,
+    read_parameters,
+    say,
+    takes,
+    write_parameters,
+)
 from cogniload_repro.files import locked
 
 _ALL = click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")

@@ -6,8 +6,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cogniload_repro.commands.options import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, say, takes
-from cogniload_repro.commands.params import Parameters, read_parameters, write_parameters
+from cogniload_repro.commands.params import (
+    BUILD,
+    EXISTING_FILE,
+    FILE,
+    FROM_0,
+    JOBS,
+    REGRESSION,
+    Parameters,
+    read_parameters,
+    say,
+    takes,
+    write_parameters,
+)
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -155,7 +166,7 @@ def compare(against: Path | None, build: Path) -> None:
 
 def _compare(build: Path) -> "pd.DataFrame":
     from cogniload_repro.fidelity import ledger, results
-    from cogniload_repro.prompts.comparison import compare_prompts, load_prompt_counts, prompt_rows
+    from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts, prompt_rows
     from cogniload_repro.storage import write_table
 
     found = results.load_results(build)

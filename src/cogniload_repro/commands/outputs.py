@@ -12,14 +12,22 @@ from urllib.parse import unquote
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import BUILD, FILE, FROM_0, FROM_1, JOBS, READ_AS, say, takes, takes_source
 from cogniload_repro.commands.params import (
+    BUILD,
+    FILE,
+    FROM_0,
+    FROM_1,
+    JOBS,
+    READ_AS,
     RECONSTRUCTED,
     Parameters,
     check_source,
     is_made_with,
     label_of,
     read_parameters,
+    say,
+    takes,
+    takes_source,
     write_parameters,
 )
 from cogniload_repro.files import locked, write_whole
@@ -214,10 +222,9 @@ def feasible(tables: int | None, jobs: int) -> None:
     reconstruct` then makes cells.csv.
     """
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.reconstruction import bounds
     from cogniload_repro.reconstruction import feasible as step
     from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
 
     with open_executor(jobs) as executor:
         say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
-    say(f"wrote {write_csv(bounds.BOUNDS, bounds.find_bounds(load_counts()))}")
+    say(f"wrote {write_csv(step.BOUNDS, step.find_bounds(load_counts()))}")

@@ -1,21 +1,83 @@
-"""The parameters of a build: those of params.yaml or of one call, and those that each step was made with."""
+"""Options that commands share; the parameters of a build, of params.yaml or of one call, and of each of its steps."""
 
 import json
 import os
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
-from cogniload_repro.commands.options import BUILD, GRID, takes
-from cogniload_repro.files import locked, look_at, without_secrets, write_whole
+from cogniload_repro.files import for_terminal, locked, look_at, without_secrets, write_whole
+
+FILE, FOLDER = click.Path(path_type=Path, dir_okay=False), click.Path(path_type=Path, file_okay=False)
+EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+FROM_0, FROM_1 = click.IntRange(min=0), click.IntRange(min=1)
+
+BUILD = click.option("--build", type=FOLDER, default=Path("data/build"), show_default=True, help="Build folder.")
+JOBS = click.option(
+    "--jobs", type=FROM_1, default=os.cpu_count() or 1, show_default="all cores",
+    help="Number of worker processes; does not affect results.",
+)  # fmt: skip
+GRID = click.option(
+    "--grid", type=click.Choice(["paper", "mini"]), default="paper", show_default=True, help="The build's grid."
+)
+
+
+def _resolve(_context: object, _option: object, edition: str | None) -> Any:
+    from cogniload_repro.puzzles.draws import resolve_edition
+
+    return resolve_edition(edition) if edition else None
+
+
+#: How a source is read.
+READ_AS = (
+    click.option("--model", help="Name of the model, in place of that in the source."),
+    click.option(
+        "--edition", callback=_resolve, help="Generator edition for puzzles known only by name; default: detected."
+    ),
+)
+#: A regression.
+REGRESSION = (
+    click.option("--formula", help="Regression, such as 'correct ~ d * log10_N + rho'."),
+    click.option("--family", help="Link: logit (default), probit, cloglog or quasi-binomial."),
+)
+
+
+def takes(*options: Callable) -> Callable[[Callable], Callable]:
+    """Give a command several options, in their order."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callable[[Callable], Callable]:
+    """Give a command the option ``--source``; the source may as well stand by itself."""
+
+    def decorate(function: Callable) -> Callable:
+        @click.argument("stated", metavar="[SOURCE]", type=type, required=False)
+        @click.option("--source", type=type, default=None, help=what)
+        @wraps(function)
+        def command(*args, source: Any, stated: Any, **kwargs):
+            if required and not (source or stated):
+                raise click.UsageError("no source is given; name it with --source")
+            return function(*args, source=source or stated, **kwargs)
+
+        return command
+
+    return decorate
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print for a reader: whatever text of others is in it, the terminal obeys none of it."""
+    click.echo(for_terminal(str(text)), err=err)
+
 
 RECONSTRUCTED = "reconstructed"
 #: The file at the top of a checkout that says what a build is to be.
-FILE = Path("params.yaml")
+PARAMS = Path("params.yaml")
 #: How make hands on what is given for one call: in the environment, where nothing expands it.
 _GIVEN = "COGNILOAD_"
 #: Parameters by the step that they shape.
@@ -51,16 +113,16 @@ def read_parameters(**given: object) -> Parameters:
     An empty text stands for the paper's. A ValueError names an unknown parameter or a value of another kind.
     """
     values: dict[str, Any] = {}
-    if FILE.is_file():
+    if PARAMS.is_file():
         try:
-            values = yaml.safe_load(FILE.read_text(encoding="utf-8")) or {}
+            values = yaml.safe_load(PARAMS.read_text(encoding="utf-8")) or {}
         except yaml.YAMLError as error:
-            raise ValueError(f"{FILE} is not YAML: {error}") from None
+            raise ValueError(f"{PARAMS} is not YAML: {error}") from None
         if not isinstance(values, dict):
-            raise ValueError(f"{FILE} holds no parameters by name")
+            raise ValueError(f"{PARAMS} holds no parameters by name")
     names = [field.name for field in fields(Parameters)]
     if unknown := sorted(map(str, values.keys() - set(names))):
-        raise ValueError(f"{FILE} has the unknown parameter {unknown[0]}; parameters are: {', '.join(names)}")
+        raise ValueError(f"{PARAMS} has the unknown parameter {unknown[0]}; parameters are: {', '.join(names)}")
     values |= {name: os.environ[variable] for name in names if (variable := _GIVEN + name.upper()) in os.environ}
     values |= {name: value for name, value in given.items() if value is not None}
     return Parameters(**{name: _convert(name, value) for name, value in values.items() if value not in ("", None)})

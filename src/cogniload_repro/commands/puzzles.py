@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.options import FOLDER, FROM_0, FROM_1, JOBS, say, takes_source
+from cogniload_repro.commands.params import FOLDER, FROM_0, FROM_1, JOBS, say, takes_source
 from cogniload_repro.files import for_terminal
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
@@ -84,7 +84,7 @@ def puzzles(
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn --seed 7 --out sets/long
     """
     from cogniload_repro.grid import grid_cells
-    from cogniload_repro.puzzles.editions import resolve_edition
+    from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
     from cogniload_repro.puzzles.sets import write_set
 

@@ -17,7 +17,7 @@ from cogniload_repro.companions.protocol import is_last_solved, write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, read_stop
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.outputs.readers import COMPARABILITY, adapt_record
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import SEED, choose_set
 from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, explain_response

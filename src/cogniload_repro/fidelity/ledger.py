@@ -58,7 +58,7 @@ _TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_q
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare every printed number of Tables 2 to 10 and of the prose with the recomputed one (`schemas.FIDELITY`).
 
-    ``prompts`` has more rows, on prompts (`prompts.comparison.prompt_rows`); they follow those of their tables.
+    ``prompts`` has more rows, on prompts (`prompts.prompt_rows`); they follow those of their tables.
     """
     results = results.of_paper()
     lookup = ResultLookup(results)

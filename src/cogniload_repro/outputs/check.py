@@ -11,7 +11,7 @@ from cogniload_repro.models import order_models
 from cogniload_repro.outputs.imports import DUPLICATE, Output, Rejected, Report, read_source
 from cogniload_repro.outputs.sources import LocalSource, find_files
 from cogniload_repro.puzzles.catalog import Catalog
-from cogniload_repro.puzzles.editions import Edition
+from cogniload_repro.puzzles.draws import Edition
 
 _CELL = ["N", "ratio_pct", "d"]
 _FLAGS = ["tokens", "empty", "unclosed_trace"]

@@ -30,7 +30,7 @@ from cogniload_repro.puzzles.catalog import (
     parse_name,
     read_catalog,
 )
-from cogniload_repro.puzzles.editions import PORT, Edition
+from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
 from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED

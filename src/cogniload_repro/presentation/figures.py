@@ -255,7 +255,7 @@ class PaperFigure:
             axes[0].set_ylabel("Mean accuracy")
             if large:  # in the order of the lines' ends
                 last = self.accuracies[0].groupby("model")["accuracy"].last().sort_values(ascending=False)
-                _draw_legend(figure, [self.pens[name] for name in last.index], "outside center right", 1)
+                _draw_legend(figure, [self.pens[name] for name in last.index], "outside right center", 1)
             else:
                 _draw_legend(figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS)
             figure.draw_without_rendering()
@@ -332,9 +332,9 @@ def _sideways(accuracy: pd.DataFrame, drawn: dict[str, Pen]) -> dict[str, float]
 
 
 def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> None:
-    handles = [(Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn]
-    style = {"ncols": columns, "frameon": False, "fontsize": _LABEL_SIZE, "labelspacing": 0.3, "handlelength": 2.4}
-    legend = figure.legend(handles, ["" for _ in drawn], loc=place, **style)
+    handles: list[Any] = [(Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn]
+    style: dict[str, Any] = {"ncols": columns, "frameon": False, "labelspacing": 0.3, "handlelength": 2.4, "loc": place}
+    legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
     for text, pen in zip(
         legend.get_texts(), drawn, strict=True
     ):  # as it is: matplotlib leaves out _names, reads $math$

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cogniload_repro.grid import PAPER_GRID, ROUNDINGS, count_needles
-from cogniload_repro.puzzles.editions import EDITIONS, PORT, Edition
+from cogniload_repro.puzzles.draws import EDITIONS, PORT, Edition
 from cogniload_repro.puzzles.generate import domain_size, draw_puzzle
 from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.puzzles.puzzle import Puzzle, parse_puzzle

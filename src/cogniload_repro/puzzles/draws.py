@@ -3,17 +3,21 @@
 CPython draws a whole number below n by asking for as many bits as n has until the answer is below n; `random.sample`
 and `random.shuffle` are loops around that, written out here over tables of (n, bits of n, n - 1). Python 3.11 to 3.13
 agree on these sequences. Elixir differs up to 1.15, from 1.16 and from 1.17 on. The golden puzzles hold all of them.
+An edition of the generator has its own draws, and its own order of the categories.
 """
 
 import random
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from math import exp, log
 from typing import NamedTuple, cast
 
 import numpy as np
+
+from cogniload_repro.puzzles.ontology import CATEGORIES
 
 #: A statement that fails more often than this in a row stops the puzzle.
 MAX_FAILURES = 50
@@ -340,3 +344,46 @@ def _seed_words(seed: int) -> list[int]:
         register ^= register >> 27
         words.append(register * _SEED_MULTIPLIER & _WORD)
     return words[::-1]
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition of the generator: ``python`` or ``elixir-VERSION``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_elixir(self) -> bool:
+        """Whether this is the original, whose ids have six digits."""
+        return self.name != "python"
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """All twelve categories in the order that a puzzle's are drawn from.
+
+        Erlang lists the keys of a small map alphabetically up to OTP 25, then as they first occur in the program.
+        """
+        return tuple(sorted(CATEGORIES)) if self.name == "elixir-1.14" else CATEGORIES
+
+    def draws(self) -> Mersenne | Elixir:
+        """Return the random draws of this edition, to be seeded."""
+        return Elixir(self.name.removeprefix("elixir-")) if self.is_elixir else Mersenne()
+
+
+PORT = Edition("python")
+#: All editions, the likeliest first.
+EDITIONS = (PORT, Edition("elixir-1.17"), Edition("elixir-1.16"), Edition("elixir-1.14"))
+#: Editions by name; a version stands also for those after it that draw alike, Elixir itself for the latest.
+NAMES = {edition.name: edition for edition in EDITIONS} | {"elixir": EDITIONS[1]}
+
+
+def resolve_edition(edition: str | Edition) -> Edition:
+    """Return the edition of a name; ValueError for another name."""
+    if isinstance(edition, Edition):
+        return edition
+    if edition not in NAMES:
+        raise ValueError(f"edition is {edition!r}; choose one of: {', '.join(NAMES)}")
+    return NAMES[edition]

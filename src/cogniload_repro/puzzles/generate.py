@@ -6,8 +6,17 @@ Byte for byte what the authors' released Python code draws; every choice below k
 from collections.abc import Iterable, Iterator
 
 from cogniload_repro.grid import MAX_STATEMENTS, Cell, check_count
-from cogniload_repro.puzzles.draws import MAX_FAILURES, Elixir, Failure, Mersenne, StuckError, draw_moves
-from cogniload_repro.puzzles.editions import PORT, Edition, resolve_edition
+from cogniload_repro.puzzles.draws import (
+    MAX_FAILURES,
+    PORT,
+    Edition,
+    Elixir,
+    Failure,
+    Mersenne,
+    StuckError,
+    draw_moves,
+    resolve_edition,
+)
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.puzzles.puzzle import Puzzle
 

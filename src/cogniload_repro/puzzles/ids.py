@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
-from cogniload_repro.puzzles.editions import PORT, Edition
+from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.generate import LAST_ID
 from cogniload_repro.storage import DATA
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from cogniload_repro.grid import Cell
-from cogniload_repro.puzzles.draws import Failure, State
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.draws import Failure, State, resolve_edition
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.puzzle import Puzzle

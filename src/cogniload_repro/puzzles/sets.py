@@ -16,7 +16,7 @@ from cogniload_repro.executors import open_executor
 from cogniload_repro.files import replacing
 from cogniload_repro.grid import Cell, check_count
 from cogniload_repro.puzzles.catalog import puzzle_row
-from cogniload_repro.puzzles.editions import Edition
+from cogniload_repro.puzzles.draws import Edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.schemas import PUZZLES

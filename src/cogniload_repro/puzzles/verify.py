@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cogniload_repro.puzzles.catalog import find_contradictions, parse_name, puzzle_row
-from cogniload_repro.puzzles.editions import EDITIONS, PORT
+from cogniload_repro.puzzles.draws import EDITIONS, PORT
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.puzzle import INSTRUCTION, AmbiguousPuzzleError, Puzzle, parse_puzzle
 from cogniload_repro.puzzles.readers import Item, find_sets, read_set

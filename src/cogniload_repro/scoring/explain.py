@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.puzzles.catalog import redraw
-from cogniload_repro.puzzles.editions import resolve_edition
+from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.puzzle import Puzzle
 from cogniload_repro.scoring.verdict import (
     CONTEXT_BUCKET,

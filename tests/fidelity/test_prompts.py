@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from samples import GPT5, LLAMA, TEMPLATE, counts_like
 
+from cogniload_repro.fidelity import prompts as prompt_lengths
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.models import NAMES
-from cogniload_repro.prompts import comparison as prompt_lengths
-from cogniload_repro.prompts.comparison import (
+from cogniload_repro.fidelity.prompts import (
     COUNTS,
     TOKENIZERS,
     load_prompt_counts,
     load_tokenizers,
     prompt_statistics,
 )
+from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.storage import read_metadata
