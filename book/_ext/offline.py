@@ -8,6 +8,7 @@ translations and fonts that no browser of today asks for stay out.
 """
 
 import base64
+import json
 import re
 import shutil
 from pathlib import Path
@@ -23,13 +24,22 @@ _INDEX = """<!DOCTYPE html>
 <meta http-equiv="refresh" content="0; url={page}"><link rel="canonical" href="{page}"></head>
 <body><p><a href="{page}">{title}</a></p></body></html>
 """
-#: Words by which readers look for a page that does not use them, or not often.
+#: Words of queries that a page answers best, of its topics: a query of these words alone finds it first (page.js).
 _KEYWORDS = {
-    "about": "license licence citation bibtex preprint arxiv copyright",
-    "notebooks/evaluate": "openai compatible api vllm inspect lm-eval own model answers import outputs run sample size",
-    "notebooks/01_identification": "limitations provenance reconstruction unknown caveats",
-    "notebooks/13_errata": "preprint arxiv versions contradictions errors mistakes",
-    "notebooks/15_your_model": "own model",
+    "about": "about cite citation bibtex license licence copyright",
+    "notebooks/01_identification": "how was the data obtained limitations provenance reconstruction caveats",
+    "notebooks/04_accuracy": "figure 1 3 4 5 6 7 figures wilson interval accuracy by level",
+    "notebooks/05_glm": "table 2 ecl50 nt50 id50 capacity point points coefficients",
+    "notebooks/06_interactions": "table 3 interactions product products",
+    "notebooks/07_aic": "table 6 aic u shape trough needle ratio",
+    "notebooks/08_errors": "table 4 5 error errors overflow overflows context limit budget ran out",
+    "notebooks/09_tokens": "table 7 8 9 10 token tokens length lengths prompt prompts tokenizer",
+    "notebooks/12_comparison": "best better model models ranking rank leaderboard compare differ",
+    "notebooks/13_errata": "arxiv preprint final version versions contradictions errata errors mistakes changed",
+    "notebooks/evaluate": "add my own model evaluate run openai compatible api vllm inspect lm-eval import outputs",
+    "notebooks/15_your_model": "your model result results",
+    "api": "python api function functions package reference",
+    "explorer": "puzzle puzzles example examples step explorer",
 }
 #: Markup of extensions that HTML does not have: what stands for it.
 _INVALID = (
@@ -40,10 +50,12 @@ _INVALID = (
 _SETTINGS = re.compile(r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>', re.S)
 
 
-def _drop_thebe(app, pagename, templatename, context, doctree):
-    context["script_files"] = [
-        script for script in context.get("script_files", []) if "thebe" not in f"{script} {vars(script)}".lower()
-    ]
+def _drop_scripts(app, pagename, templatename, context, doctree):
+    """Leave out Thebe, and MathJax where a page has no formula of its own: the root counts as having its chapters'."""
+    has_formula = app.env.domains["math"].data["has_equations"].get(pagename)
+    dropped = ("thebe",) if has_formula else ("thebe", "mathjax")
+    scripts = [(script, f"{script} {vars(script)}".lower()) for script in context.get("script_files", [])]
+    context["script_files"] = [script for script, text in scripts if not any(word in text for word in dropped)]
     if "body" in context:
         context["body"] = _SETTINGS.sub("", context["body"])
 
@@ -58,11 +70,13 @@ def _index_words(app):
     for words in (app.builder.indexer._mapping, app.builder.indexer._title_mapping):
         for word in [word for word, pages in words.items() if not pages]:
             del words[word]
-    for page, text in _KEYWORDS.items():
-        if page in app.env.titles:
-            for word in text.split():
-                app.builder.indexer._title_mapping.setdefault(app.builder.indexer.lang.stem(word), set()).add(page)
     return []
+
+
+def _hand_on_keywords(app, pagename, templatename, context, doctree):
+    if pagename == "search":
+        known = {page: text.split() for page, text in _KEYWORDS.items() if page in app.env.titles}
+        app.add_js_file(None, body=f"(globalThis.cogniload ??= {{}}).keywords = {json.dumps(known)};")
 
 
 def _write_valid(app, pagename, templatename, context, doctree):
@@ -146,10 +160,11 @@ def setup(app):
     app.add_config_value("left_out", [], "env")
     app.connect("builder-inited", _read_side_by_side)
     app.connect("missing-reference", _resolve_left_out)
-    app.connect("html-page-context", _drop_thebe, priority=900)
+    app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)
     app.connect("html-page-context", _link_to_pictures)
     app.connect("html-page-context", _let_pictures_wait)
+    app.connect("html-page-context", _hand_on_keywords)
     app.connect("html-page-context", _write_valid)
     app.connect("build-finished", _leave_out)
     app.connect("build-finished", _write_index)

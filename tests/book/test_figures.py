@@ -17,13 +17,15 @@ _CHIPS = "document.querySelectorAll('.figure-models button').length"
 def _press(browser, place, text):
     """Press a button by what stands on it."""
     found = f"[...document.querySelectorAll('{place} button')].find((one) => one.textContent === '{text}')"
-    browser.execute_script(f"{found}.click()")
+    browser.execute_script(f"{found}?.click()")
 
 
 @pytest.fixture
 def chapter(browser, html):
     """The chapter with its first figure drawn, and the models that it begins with."""
     turn_to(browser, f"{html.as_uri()}/notebooks/04_accuracy.html#figure1")
+    wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST} button"))
+    _press(browser, _FIRST, "Interactive figure")
     wait(browser, lambda b: b.find_elements(By.CSS_SELECTOR, f"{_FIRST}[data-ready]"))
     _press(browser, ".figure-choice", "A few")
     wait(browser, f"0 < {_CHIPS} && {_CHIPS} === {_WIDE % 2}")

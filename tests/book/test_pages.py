@@ -4,7 +4,10 @@ import json
 import re
 import shutil
 import subprocess
+import time
+from contextlib import nullcontext
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from browsing import book_html, complaints, pages, phone, traffic, turn_to, visit, wait
@@ -158,27 +161,87 @@ def test_the_keyboard_is_seen_where_it_is(browser, html):
     assert not [where for where, _ in stops if where.startswith("<mjx")]
 
 
+# ---- layout --------------------------------------------------------------------------------------------------------
+_SHIFTS = """
+    globalThis.moved = 0;
+    new PerformanceObserver((list) => list.getEntries().filter((one) => !one.hadRecentInput).forEach((one) => moved += one.value))
+        .observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.parametrize("page", ["workbench.html", "explorer.html", "notebooks/04_accuracy.html"])
+def test_nothing_moves_while_a_page_is_made(browser, html, page):
+    """The layout shift stays below 0.1, on a screen and on a phone."""
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _SHIFTS})
+    for view in (nullcontext(), phone(browser)):
+        with view:
+            visit(browser, f"{html.as_uri()}/{page}")
+            wait(browser, "document.querySelector('.instrument section, .figure-answers button')")
+            browser.execute_script("scrollTo(0, 2000)")
+            time.sleep(0.3)
+            assert browser.execute_script("return moved") < 0.1
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def test_wide_tables_say_so_on_a_phone(browser, html):
+    """Above each table that scrolls sideways stands a hint; the index fits."""
+    with phone(browser):
+        visit(browser, f"{html.as_uri()}/notebooks/08_errors.html")
+        boxes = "[...document.querySelectorAll('.pst-scrollable-table-container')]"
+        wait(browser, f"{boxes}.some((box) => box.scrollWidth > box.clientWidth + 1)")
+        hint = "getComputedStyle(box, '::before').content.includes('wider')"
+        wait(browser, f"{boxes}.every((box) => (box.scrollWidth > box.clientWidth + 1) === {hint})")
+        visit(browser, f"{html.as_uri()}/genindex.html")
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_badges_and_code_are_printed(browser, html):
+    """Badges have a border, and a long cell of code begins where its box does."""
+    visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    try:
+        assert browser.execute_script(style, ".evidence, .bd-article .sd-badge", "borderTopStyle") == "solid"
+        assert browser.execute_script(style, ".bd-article pre", "breakInside") == "auto"
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_pages_without_formulas_load_no_mathjax(html):
+    """The front page has none; a page with formulas asks for it."""
+    front, other = ((html / "notebooks" / f"{name}.html").read_text() for name in ("00_introduction", "05_glm"))
+    assert "mathjax/" not in front
+    assert "mathjax/" in other
+
+
 # ---- the search ----------------------------------------------------------------------------------------------------
 _RESULTS = "document.getElementById('search-results')"
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("ECL50", "querySelector('a[href*=\"05_glm.html\"]')"),
-        ("tokenizer", "querySelector('a[href*=\"09_tokens.html\"]')"),
-        ("OpenAI compatible", "querySelector('a[href*=\"evaluate.html\"]')"),
-        ("Puzzle explorer", "querySelector('li:first-child a[href*=\"explorer.html\"]')"),
-        ("Workbench: change the regression", "querySelector('li:first-child a[href*=\"workbench.html\"]')"),
-        ("__proto__", "innerText.match(/did not match|no results/i)"),
-    ],
-)
-def test_search_finds_terms_synonyms_and_titles_from_a_disk(browser, html, words, found):
-    """A title finds its page before all others; a name that every object of the language has finds nothing."""
-    visit(browser, f"{html.as_uri()}/search.html?q={words}")
-    wait(browser, f"{_RESULTS}.{found}")
-    # a page on a disk cannot fetch the lines around what was found
+#: Queries of readers, and the page that has the thing.
+_FIRST = {
+    "05_glm": ["ECL50", "Table 2"], "04_accuracy": ["Figure 3", "Wilson"],
+    "09_tokens": ["token lengths", "o3 tokens", "tokenizer"],
+    "evaluate": ["own model", "add my model", "OpenAI compatible"], "explorer": ["puzzle example", "Puzzle explorer"],
+    "12_comparison": ["best model"], "01_identification": ["how was the data obtained"], "08_errors": ["overflow"],
+    "13_errata": ["arXiv", "preprint", "final version", "contradictions"], "about": ["cite", "license"],
+    "api": ["python API"],
+    "workbench": ["Workbench: change the regression"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "words"), [(page, one) for page, queries in _FIRST.items() for one in queries])
+def test_search_ranks_the_page_that_has_the_thing_first(browser, html, page, words):
+    """From a disk, where a page cannot fetch the lines around what was found."""
+    visit(browser, f"{html.as_uri()}/search.html?q={quote(words)}")
+    wait(browser, f"{_RESULTS}.querySelector('li:first-child a[href*=\"{page}.html\"]')")
     assert [one for one in complaints(browser) if "Uncaught" in one and "fetch" not in one] == []
+
+
+def test_search_finds_no_name_that_every_object_has(browser, html):
+    """Such as __proto__, which stands on no page."""
+    visit(browser, f"{html.as_uri()}/search.html?q=__proto__")
+    wait(browser, f"{_RESULTS}.innerText.match(/did not match|no results/i)")
 
 
 def test_search_is_a_few_keys_away(browser, html):

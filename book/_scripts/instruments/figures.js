@@ -164,10 +164,10 @@ cogniload.figures = (() => {
 })();
 
 document.addEventListener("DOMContentLoaded", () => {
-  const watch = new IntersectionObserver((seen) => {
-    for (const { target, isIntersecting } of seen) {
-      if (isIntersecting) { watch.unobserve(target); cogniload.figures.loadFigure(target); }
-    }
-  }, { rootMargin: "600px" });
-  document.querySelectorAll(".figure-answers").forEach((container) => watch.observe(container));
+  const { el } = cogniload.dom;
+  document.querySelectorAll(".figure-answers").forEach((container) => {
+    const ask = el("div", { class: "table-tools figure-tools" },
+      el("button", { type: "button", onclick: () => { ask.remove(); cogniload.figures.loadFigure(container); } }, "Interactive figure"));
+    container.append(ask);
+  });
 });

@@ -1,5 +1,5 @@
 /* Page: one switch for the code of a page; small repairs of what the theme leaves open for readers with a keyboard or a screen reader, and
- * of its search, in which the page with exactly the words of the query as its title comes first. */
+ * of its search, in which the page with the words of the query as its title or among its topics comes first. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -30,6 +30,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const formula = box.tagName === "MJX-CONTAINER", slack = formula ? 4 : 1;  // a formula is drawn a little beyond its box
     const scrolls = box.scrollWidth > box.clientWidth + slack || (!formula && box.scrollHeight > box.clientHeight + slack);
     if (scrolls || box.hasAttribute("tabindex")) box.tabIndex = scrolls ? 0 : -1;
+    if (box.matches(".pst-scrollable-table-container, .output:has(table)")) box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + slack);
   };
   const watch = new ResizeObserver((seen) => new Set(seen.map(({ target }) => target.closest(boxes))).forEach((box) => box && mark(box)));
   const watchAll = () => document.querySelectorAll(boxes).forEach((box) => [box, ...box.children].forEach((one) => watch.observe(one)));
@@ -38,12 +39,20 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 if (typeof Search !== "undefined") {
-  Scorer.score = ([, title, anchor, , score]) => {
-    const words = (new URLSearchParams(location.search).get("q") ?? "").trim().toLowerCase(), name = title.toLowerCase();
-    if (!words || anchor) return score;
-    return score + (name === words ? 200 : name.startsWith(words) ? 40 : name.includes(words) ? 20 : 0);
+  const query = (new URLSearchParams(location.search).get("q") ?? "").trim().toLowerCase();
+  const names = (cogniload.data?.models ?? []).flat().map((name) => name.toLowerCase()), asked = query.split(/\s+/);
+  const topic = asked.some((word) => !names.includes(word)) ? asked.filter((word) => !names.includes(word)) : asked;
+  const isAbout = (page) => query !== "" && topic.every((word) => cogniload.keywords?.[page]?.includes(word));
+  Scorer.score = ([page, title, anchor, , score]) => {
+    const name = title.toLowerCase();
+    if (!query || anchor) return score;
+    return score + (name === query ? 2000 : isAbout(page) ? 1000 : name.startsWith(query) ? 40 : name.includes(query) ? 20 : 0);
   };
-  // words that every object of the language has, such as __proto__, are in no index
   const { performTermsSearch } = Search;
-  Search.performTermsSearch = (words, excluded) => performTermsSearch(new Set([...words].filter((word) => !(word in Object.prototype))), excluded);
+  Search.performTermsSearch = (words, excluded) => {
+    const { docnames, titles, filenames } = Search._index, pages = docnames.map((_, place) => place).filter((place) => isAbout(docnames[place]));
+    // words that every object of the language has, such as __proto__, are in no index
+    return [...performTermsSearch(new Set([...words].filter((word) => !(word in Object.prototype))), excluded),
+      ...pages.map((place) => [docnames[place], titles[place], "", null, 0, filenames[place]])];
+  };
 }
