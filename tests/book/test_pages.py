@@ -164,8 +164,8 @@ def test_the_keyboard_is_seen_where_it_is(browser, html):
 # ---- layout --------------------------------------------------------------------------------------------------------
 _SHIFTS = """
     globalThis.moved = 0;
-    new PerformanceObserver((list) => list.getEntries().filter((one) => !one.hadRecentInput).forEach((one) => moved += one.value))
-        .observe({ type: "layout-shift", buffered: true });
+    const add = ({ hadRecentInput, value }) => { moved += hadRecentInput ? 0 : value; };
+    new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: "layout-shift", buffered: true });
 """
 
 

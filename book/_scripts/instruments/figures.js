@@ -1,9 +1,7 @@
 /* Interactive figures: accuracy along a load, the chosen models in colour; one choice of models for all figures of a page.
  *
- * Beside a picture the build leaves its numbers; Vega-Lite draws them here, a panel a view, so that panels are side by side on a screen
- * and below one another on a phone. The picture stays for print, for downloads, and where scripts are off. Vega is loaded on pages that
- * have such a figure only.
- */
+ * Beside a picture the build leaves its numbers; Vega-Lite, loaded when a reader asks, draws them here, a panel a view: side by side on a
+ * screen, below one another on a phone. The picture stays for print, for downloads, and where scripts are off. */
 "use strict";
 
 cogniload.figures = (() => {
@@ -166,8 +164,7 @@ cogniload.figures = (() => {
 document.addEventListener("DOMContentLoaded", () => {
   const { el } = cogniload.dom;
   document.querySelectorAll(".figure-answers").forEach((container) => {
-    const ask = el("div", { class: "table-tools figure-tools" },
-      el("button", { type: "button", onclick: () => { ask.remove(); cogniload.figures.loadFigure(container); } }, "Interactive figure"));
-    container.append(ask);
+    const ask = () => { tools.remove(); cogniload.figures.loadFigure(container); };
+    const tools = container.appendChild(el("div", { class: "table-tools figure-tools" }, el("button", { type: "button", onclick: ask }, "Interactive figure")));
   });
 });
