@@ -32,16 +32,8 @@ EVIDENCE = {
     "independent": ("success", "independent", "Numbers published in the paper, compared with puzzles drawn here"),
     "identified": ("success", "identified", "Identified from the published tables; reconstructed, not raw outputs"),
     "bounded": ("warning", "bounded", "Bounds that the published tables set; no raw outputs"),
-    "not identified": (
-        "danger",
-        "not identified",
-        "Not identified: over reconstructions that agree with the paper, not raw outputs",
-    ),
-    "one reconstruction": (
-        "danger",
-        "one reconstruction, partial grid",
-        "One reconstruction on a partial grid, not raw outputs",
-    ),
+    "not identified": ("danger", "not identified", "Not identified: over reconstructions, not raw outputs"),
+    "one reconstruction": ("danger", "one reconstruction, partial grid", "One reconstruction on a partial grid"),
     "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
     "outputs": ("info", "scored outputs", "Scored model outputs"),
 }
@@ -265,7 +257,7 @@ class Page:
 
     def _evidence(self, evidence: str) -> str:
         """Return the evidence as this build has it: scored outputs identify nothing, a partial grid less."""
-        if evidence in ("", "published", "synthetic", "outputs"):
+        if evidence in ("", "published", "independent", "synthetic", "outputs"):
             return evidence
         if not self.reconstructed:
             return "outputs"

@@ -30,28 +30,17 @@ from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
+from cogniload_repro.storage import ICLR2026
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
 _DS = "DS: DeepSeek-R1-Distill, but DS-R1-0528 is DeepSeek-R1-0528."
 
 
-_INTERACTION = {"dN": r"d \times N", "drho": r"d \times \rho", "Nrho": r"N \times \rho"}
-_INTERACTION["dNrho"] = r"d \times N \times \rho"
 #: Columns of words, which stand to the left.
 _WORDS = ("model", "symbol", "name", "levels", "definition", "load")
 #: What LaTeX and MyST show for a column name.
-HEADINGS = {
-    "model": "Model", "d": "$d$", "N": "$N$", "samples": "Samples", "acc_pct": "Acc [%]",
-    "valid_logic": "valid-logic", "poi_logic": "poi-logic", "last_logic": "last-logic",
-    "beta_0": r"$\beta_0$", "beta_d": r"$\beta_d$", "beta_N": r"$\beta_N$", "beta_rho": r"$\beta_{\rho}$",
-    "beta_rho2": r"$\beta_{\rho^2}$", "ecl50": r"$\mathrm{ECL}_{50}$", "nt50": r"$\mathrm{NT}_{50}$",
-    "id50": r"$\mathrm{ID}_{50}$", "p_lr": r"$p_{LR}$", "aic_linear": r"$\mathrm{AIC}_{linear}$",
-    "aic_quadratic": r"$\mathrm{AIC}_{quad}$", "symbol": "Symbol", "name": "Name", "levels": "Levels",
-    "definition": "Definition", "load": "Cognitive load",
-    **{f"beta_{key}": rf"$\beta_{{{symbol}}}$" for key, symbol in _INTERACTION.items()},
-    **{f"p_{key}": rf"$p_{{LR}}({symbol})$" for key, symbol in _INTERACTION.items()},
-}  # fmt: skip
+HEADINGS = pd.read_csv(ICLR2026 / "headings.csv", index_col="column")["heading"].to_dict()
 _PAGE_ROWS = 40  # more rows do not fit on one printed page
 
 
@@ -132,30 +121,13 @@ def table1() -> Table:
         Columns symbol, name, levels, definition, load. Levels and the sizes of the ontology come from the
         definitions in use, the formulas from the paper's Table 1.
     """
-    people, categories = len(ontology().people), len(CATEGORIES)
-    definitions = {
-        "d": (
-            "$d$", "Intrinsic difficulty",
-            rf"$\max(d, 2)$ of {people} people, $d$ of {categories} categories, $\max(d + 1, 3)$ values in "
-            "each as far as it has them; conditions and updates of a statement each uniform on 1 to $d$",
-            "Intrinsic: interacting elements, size of the state space, complexity of a rule",
-        ),
-        "N": (
-            "$N$", "Task length", "Statements, applied one after the other",
-            "Germane (proxy): how often the schema must be applied",
-        ),
-        "ratio_pct": (
-            r"$\rho$", "Needle-to-hay ratio",
-            "Percentage of statements about the person of interest (needles); the others are hay",
-            "Extraneous: distractors to be filtered out",
-        ),
-    }  # fmt: skip
-    rows = [
-        (symbol, name, ", ".join(map("{:g}".format, sorted(GRID[key].unique()))), definition, load)
-        for key, (symbol, name, definition, load) in definitions.items()
-    ]
-    columns = ["symbol", "name", "levels", "definition", "load"]
-    return Table("table1", "Parameters of a puzzle.", pd.DataFrame(rows, columns=columns, dtype="str"))
+    rows = pd.read_csv(ICLR2026 / "table1_parameters.csv", index_col="load_name")
+    rows["levels"] = [", ".join(map("{:g}".format, sorted(GRID[name].unique()))) for name in rows.index]
+    sizes = {"{people}": len(ontology().people), "{categories}": len(CATEGORIES)}
+    for size, count in sizes.items():
+        rows["definition"] = rows["definition"].str.replace(size, str(count), regex=False)
+    frame = rows[["symbol", "name", "levels", "definition", "load"]].reset_index(drop=True).astype("str")
+    return Table("table1", "Parameters of a puzzle.", frame)
 
 
 def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
