@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from fixtures.provisional import mini_cells, provisional_cells, rename_model
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.image import imread
 from matplotlib.text import Text
 
 from cogniload_repro.models import MODELS, NAMES
@@ -116,8 +117,11 @@ def test_words_do_not_overlap(name, tmp_path):
     assert {model.label for model in MODELS} | {plain_label(HOSTILE)} <= set(words(figure))
     own = pens([HOSTILE])[HOSTILE]  # black
     assert any(drawn_points(ax, own) not in ([], [[]]) for ax in plots(figure))
-    _, svg = save_figure(figure, tmp_path / name)
+    png, svg = save_figure(figure, tmp_path / name)
     ElementTree.fromstring(svg.read_bytes())
+    labelled, _ = save_figure(figure, tmp_path / "labelled", "Source")
+    plain, strip = imread(png), imread(labelled)  # the label lies below, nothing moves for it
+    assert len(strip) > len(plain) == (strip[: len(plain)] == plain).all(axis=(1, 2)).sum()
 
 
 def test_partial_grid_is_said():

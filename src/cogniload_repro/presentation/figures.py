@@ -260,6 +260,8 @@ class PaperFigure:
                 _draw_legend(figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS)
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # once is enough
+            # it stays where it is when `save_figure` adds a strip below
+            figure.legends[0].set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
         return figure
 
     def _draw_lines(self, ax: Axes, panel: Panel, accuracy: pd.DataFrame) -> None:
