@@ -333,12 +333,13 @@ def test_a_record_without_a_text_is_a_failed_request(record, named):
 
 
 def test_a_sample_log_is_read_once_for_each_document(tmp_path):
-    """The harness repeats every sample for each of its filters; the response is the same one."""
+    """The harness repeats every sample for each of its filters; one that is there under another alone is not lost."""
     lines = [harness_line(filter=word, doc_id=number) for word in ("strict", "flexible") for number in (1, 2)]
+    lines[3] |= {"doc_id": 3}
     path = tmp_path / "samples_cogniload_2025-06-01T10-20-30.123456.jsonl"
     path.write_text("\n".join([*map(json.dumps, lines), "{"]))
     found, refused = read(path)
-    assert [row["response"] for row in found] == ["Thinking. Sue wears red."] * 2
+    assert [row["response"] for row in found] == ["Thinking. Sue wears red."] * 3
     assert [refusal[:2] for refusal in refused] == [(5, "malformed row")]
 
 

@@ -128,11 +128,13 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_jsonl(path: Path, columns: list[str]) -> Iterator[Entry]:
-    model, first = _find_model(path), list[object]()
+    model, seen = _find_model(path), dict[str, object]()
     for entry in read_json_lines(path):
         record = entry.fields or {}
-        if "filtered_resps" in record and (first := first or [record.get("filter")]) != [record.get("filter")]:
-            continue  # the same response once more, as another filter of the harness has cut it
+        if "filtered_resps" in record:
+            kind = record.get("filter")
+            if seen.setdefault(str(record.get("doc_id")), kind) != kind:
+                continue  # the same response once more, as another filter of the harness has cut it
         yield from _adapt(entry, columns, model)
 
 
