@@ -18,7 +18,7 @@ from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
-from cogniload_repro.statistics.likelihood import maximise
+from cogniload_repro.statistics.likelihood import maximise_all
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
@@ -162,6 +162,7 @@ class _Division:
         self._exact, self._weights, self._by = _counts_are_real(cells, model), weights, by
         x, correct = lay_out(own), own["correct"].to_numpy(float)
         self._x, self._t = x[:, columns], x[:, columns].T @ correct
+        self._beta = np.zeros(len(columns))
         levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
         fixed = np.column_stack([levels, x[:, 3:]])  # of the correct answers: Tables 2 to 6
         self._sums = block_diag(fixed.T, levels.T.astype(float))
@@ -197,12 +198,10 @@ class _Division:
     def _value(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value when these overflows are left out, and how it changes with each; NaN without a fit."""
         n, x = self._total - ctx, self._x
-        try:
-            beta, _ = maximise(x, n, self._t)
-        except ValueError:
+        (beta,), _ = maximise_all(x, n[None], self._t[None], start=self._beta)  # from the last division's
+        if not np.abs(x @ beta).max() <= _SEPARATED:
             return np.nan, np.full(len(n), np.nan)
-        if np.abs(x @ beta).max() > _SEPARATED:
-            return np.nan, np.full(len(n), np.nan)
+        self._beta = beta
         p = expit(x @ beta)
         inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
         along = x @ inverse @ self._weights
