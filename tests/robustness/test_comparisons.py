@@ -172,6 +172,15 @@ def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
     assert found.difference == pytest.approx(found.fall_N - (rates["d"].iloc[0] - rates["d"].iloc[-1]))
 
 
+def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
+    """Over the whole grid a fit has the observed mean: the variance is the sum over cells of p (1 - p) / n."""
+    pair = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-8B"])]
+    found = compare_models(pair, "QwQ-32B", "Qwen3-8B").iloc[0]
+    parts = [one.accuracy * (1 - one.accuracy) / one.n for one in fit_quadratics(pair)]
+    se = np.sqrt(sum(part.sum() / len(part) ** 2 for part in parts))
+    assert found["difference"] / norm.isf(found["p"] / 2) == pytest.approx(se, rel=1e-6)
+
+
 def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
     """Where accuracy rises with N there is no ECL50, and no p-value; the other models are compared as before."""
     cells = load_counts().query("model in ('QwQ-32B', 'Qwen3-32B')")
