@@ -55,14 +55,14 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path):
         assert len(scores) == 6
         cluster.scale(0)
         with pytest.raises(ValueError, match="has no workers; start some"):
-            wait_for(lambda: open_executor(1, cluster.scheduler_address).__enter__())
+            open_until_refused(cluster.scheduler_address)
 
 
-def wait_for(call):
-    """Call until it raises."""
+def open_until_refused(address):
+    """Open an executor on a cluster again and again, until its workers are gone."""
     for _ in range(200):
-        call().shutdown(wait=False)
-        time.sleep(0.05)
+        with open_executor(1, address):
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:1", "tcp://[::1"])
