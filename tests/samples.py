@@ -62,15 +62,3 @@ def release_state(puzzle, **changes):
     keys = {"poi": puzzle.poi, "category_defaults": puzzle.domains, "needles": puzzle.needles}
     keys |= {"difficulty": puzzle.d, "num_statements": puzzle.N} | changes
     return json.dumps({key: value for key, value in keys.items() if value is not None})
-
-
-def write_release(folder, puzzles):
-    """Write puzzles as the authors' release has them; return the paths of texts and metadata."""
-    paths = []
-    for puzzle in puzzles:
-        text, state = folder / f"exp/cogniload/{puzzle.name}.txt", folder / f"meta/cogniload/{puzzle.name}_state.json"
-        for path, content in ((text, puzzle.text), (state, release_state(puzzle))):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-        paths.append((text, state))
-    return paths

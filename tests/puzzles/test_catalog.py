@@ -78,6 +78,35 @@ def test_the_true_domain_is_accepted_in_any_order(edition, request_):
     assert check_row({**row, "domain": row["domain"][::-1]})["domain"] == row["domain"][::-1]
 
 
+ROW = puzzle_row(draw_puzzle(40, 5, 24, 123_457))
+WRONG = next(value for value in ROW["domain"] if value != ROW["gold"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold": WRONG}, "gold"),
+        ({"domain": []}, "that has those of the text"),
+        ({"domain": 5}, "of another type"),
+        ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"),
+        ({"domain": [*ROW["domain"], ROW["gold"]]}, "the domain has 7 values, .* 6 different"),
+        ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8 where 7 is due"),
+        ({"poi": "Nobody"}, "poi is"),
+        ({"rho": 0.5}, r"rho is 0\.6 by the text, 0\.5"),
+        ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles of 40"),
+        ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),
+        ({"d": 3}, "d 3, its name 5"),
+        ({"name": ROW["name"].replace("40_5_", "41_5_"), "N": 41}, "N is 40 by the text, 41"),
+        ({"puzzle_id": 7}, "puzzle_id 7, its name"),
+        ({"text": None}, "lacks text"),
+    ],
+)
+def test_a_changed_row_is_refused_by_what_is_changed(change, message):
+    """A row that differs from its text or its name in anything is no puzzle."""
+    with pytest.raises(ValueError, match=message):
+        check_row({**ROW, **change})
+
+
 def test_a_catalog_numbers_its_puzzles(catalog):
     """Known puzzles come first, new ones follow in the order of their first mention; a changed one is refused."""
     assert [catalog.place(OTHER.name), catalog.place(NAME), catalog.place(OTHER.name)] == [1, 0, 1]

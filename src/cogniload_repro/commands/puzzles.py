@@ -1,13 +1,12 @@
-"""Sets of puzzles, drawn and verified."""
+"""Sets of puzzles, and what to ask a model about them."""
 
-from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
-from tqdm import tqdm
 
-from cogniload_repro.commands.params import FOLDER, FROM_0, FROM_1, JOBS, say, takes_source
-from cogniload_repro.files import for_terminal
+from cogniload_repro.commands.params import FOLDER, FROM_0, FROM_1, JOBS, say
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
 _ASKING = ("openai-batch", "lm-eval")
@@ -83,6 +82,7 @@ def puzzles(
       cogniload puzzles --per-cell 10 --format jsonl --perturb rail_fence --out sets/rails
       cogniload puzzles --grid 'N=20000 ratio=2.5 d=10' --per-cell 5 --id-scheme spawn --seed 7 --out sets/long
     """
+    from cogniload_repro.companions.protocol import list_queries
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.draws import resolve_edition
     from cogniload_repro.puzzles.ids import PuzzleSet, choose_set
@@ -102,7 +102,8 @@ def puzzles(
     table = "parquet" if kind in _ASKING else kind
     count = write_set(out, table, puzzles, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    for path in _write_queries(out, kind, perturbation, overload, **request):
+    queries = list_queries(out / f"puzzles.{table}", perturbation, overload)
+    for path in _write_queries(out, kind, queries, **request):
         say(f"wrote {path}")
     if kind == "openai-batch" and request["effort"] == "unset":
         say("No reasoning effort is requested, so the server's default applies; the paper used --effort medium.")
@@ -110,13 +111,11 @@ def puzzles(
         say("The task asks for temperature 0, the harness's default; --temperature sets another.")
 
 
-def _write_queries(out: Path, kind: str, perturbation: str | None, overload: int, model: str, effort: str,
-                   temperature: float | None, max_tokens: int) -> list[Path]:  # fmt: skip
+def _write_queries(out: Path, kind: str, queries: Iterable[Any], model: str, effort: str, temperature: float | None,
+                   max_tokens: int) -> list[Path]:  # fmt: skip
     """Write what to ask a model about the puzzles of a set, in the requested format."""
-    from cogniload_repro.companions.protocol import list_queries
     from cogniload_repro.evaluation import requests
 
-    queries = list_queries(out, perturbation, overload)
     asked = {"effort": effort, "temperature": temperature, "max_tokens": max_tokens}
     sampling = {name: value for name, value in asked.items() if value not in ("unset", None)}
     if kind == "openai-batch":
@@ -124,48 +123,3 @@ def _write_queries(out: Path, kind: str, perturbation: str | None, overload: int
     if kind == "lm-eval":
         return [requests.write_harness(out, queries, sampling)]
     return [requests.write_prompts(out, queries)] if kind == "jsonl" else []
-
-
-@click.command()
-@takes_source("Puzzles to solve: a .parquet or .jsonl file, or a folder.", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--redraw/--no-redraw", default=True, show_default=True,
-    help="Also draw each puzzle again from its name, under all editions until one fits; turn off for puzzles of "
-    "another generator.",
-)  # fmt: skip
-@JOBS
-def verify(source: Path, redraw: bool, jobs: int) -> None:
-    """Solve every puzzle of SOURCE from its text and report mismatches.
-
-    SOURCE is a .parquet or .jsonl file of puzzles, or a folder with one or in the format of the authors' release. The
-    edition of the generator that it follows is named. The exit code is 0 when all are right, 1 when some are not or
-    editions are mixed, and 2 when nothing can be read.
-
-    \b
-    Examples:
-      cogniload verify sets/paper
-      cogniload verify --no-redraw length_20.jsonl
-    """
-    from cogniload_repro.puzzles.verify import ANOTHER_TEXT, PUZZLE_VERDICTS, verify_set
-
-    counts: Counter[str] = Counter()
-    editions: Counter[str] = Counter()
-    redrawn = 0
-    with tqdm(desc="verify", disable=None) as bar:
-        for verdict in verify_set(source, redraw=redraw, jobs=jobs):
-            counts[verdict.verdict] += 1
-            editions.update(filter(None, [verdict.edition]))
-            redrawn += verdict.detail == ANOTHER_TEXT
-            bar.update()
-            if verdict.verdict != "right":
-                line = f"{verdict.name}: {verdict.verdict}: {verdict.detail}"
-                tqdm.write(for_terminal(line).replace("\n", "\\n"))
-    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in PUZZLE_VERDICTS if counts[word])
-    origins = ", ".join(f"{count:,} drawn by edition {edition}" for edition, count in editions.most_common())
-    say("; ".join(filter(None, [f"{counts.total():,} puzzles: {verdicts}", origins])))
-    if len(editions) > 1:
-        say("The set mixes editions of the generator: keep each in a set of its own.")
-    if redrawn == counts.total():
-        say("No text is the one drawn from its id: for puzzles of another generator, add --no-redraw.")
-    if set(counts) != {"right"} or len(editions) > 1:
-        raise click.exceptions.Exit(1)

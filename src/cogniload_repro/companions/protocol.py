@@ -15,9 +15,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
-from cogniload_repro.puzzles.catalog import parse_name
 from cogniload_repro.puzzles.puzzle import INSTRUCTION
-from cogniload_repro.puzzles.readers import Item, find_sets, read_set
+from cogniload_repro.puzzles.readers import read_puzzles
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, Question, find_bucket
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
@@ -117,9 +116,9 @@ def write_queries(
 
 
 def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
-    """Yield `write_queries` for the puzzles of a set, in any form that `read_set` takes."""
-    puzzles = (_read_puzzle(item) for place in find_sets(folder) for item in read_set(place))
-    return write_queries(puzzles, perturbation, overload)
+    """Yield `write_queries` for the puzzles of a set (`read_puzzles`)."""
+    parts = read_puzzles(folder, ["name", "text"])
+    return write_queries((pair for part in parts for pair in part.itertuples(index=False)), perturbation, overload)
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
@@ -157,13 +156,3 @@ def compare_perturbations(scores: pd.DataFrame) -> pd.DataFrame:
     means.insert(3, "drop", means["baseline"] - means["accuracy"])
     means["tokens_ratio"] = means["tokens"] / means.pop("plain")
     return means.reset_index().astype({"model": str, "perturbation": str})
-
-
-def _read_puzzle(item: Item) -> tuple[str, str]:
-    """Return the name and the text of one puzzle of a set."""
-    name, text = str(item.row.get("name")), item.row.get("text")
-    if item.error:
-        raise ValueError(f"{item.where}: {item.error}; mend or remove it")
-    if not parse_name(name) or not isinstance(text, str):
-        raise ValueError(f"{item.where}: no text with a name such as 20_3_10_123456_red; a query needs both")
-    return name, text

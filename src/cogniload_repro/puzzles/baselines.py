@@ -1,6 +1,5 @@
 """What two answerers without reasoning score on each puzzle, found from its text."""
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pandas as pd
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import clauses, read_question
-from cogniload_repro.puzzles.readers import find_sets, read_set
-from cogniload_repro.storage import open_parquet, read_metadata, write_table
+from cogniload_repro.puzzles.readers import read_puzzles
+from cogniload_repro.storage import read_metadata, write_table
 
 _KEYS = ["name", "N", "d", "ratio_pct"]
 _COLUMNS = [*_KEYS, "text", "gold"]
@@ -51,7 +50,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        return pd.concat([baselines(part) for part in _read_puzzles(Path(puzzles))], ignore_index=True)
+        return pd.concat([baselines(part) for part in read_puzzles(puzzles, _COLUMNS)], ignore_index=True)
     if missing := [column for column in _COLUMNS if column not in puzzles]:
         raise ValueError(f"the puzzles lack {', '.join(missing)}; give the table that `cogniload puzzles` writes")
     categories = [read_question(text.rstrip().rpartition("\n")[2])[1] for text in puzzles["text"]]
@@ -80,12 +79,3 @@ def find_last_value(text: str, category: str) -> str | None:
 @cache
 def _values(category: str) -> dict[str, str]:
     return {clause: value for value, clause in clauses("update")[category].items()}
-
-
-def _read_puzzles(path: Path) -> Iterator[pd.DataFrame]:
-    place = find_sets(path)[0]
-    if place.suffix == ".parquet":
-        with open_parquet(place) as file:
-            yield from (batch.to_pandas() for batch in file.iter_batches(500, columns=_COLUMNS))
-    else:
-        yield pd.DataFrame([item.row for item in read_set(place)])

@@ -111,39 +111,28 @@ def check_row(row: Mapping) -> dict:
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError) as error:
         raise ValueError(f"the puzzle has a column of another type: {error}") from None
     (puzzle,) = checked.to_pylist()
-    if contradictions := list(find_contradictions(parse_puzzle(puzzle["text"]), puzzle)):
+    if contradictions := list(_find_contradictions(parse_puzzle(puzzle["text"]), puzzle)):
         raise ValueError("; ".join(contradictions))
     return puzzle
 
 
-def find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
-    """Yield where a row differs from its name or from the puzzle read from its text."""
-    parts = parse_name(str(row.get("name")))
-    for key, value in parts._asdict().items() if parts else ():
-        if key in row and row[key] != value:
+def _find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
+    """Yield where a whole row differs from its name or from the puzzle read from its text."""
+    for key, value in split_name(row["name"])._asdict().items():
+        if row[key] != value:
             yield f"the row says {key} {row[key]!r}, its name {value!r}"
-    stated = {**(parts._asdict() if parts else {}), **row}
     for column in ("gold", "N", "d", "needles", "poi", "category", "rho"):
         value = getattr(puzzle, "solution" if column == "gold" else column)
-        if column in stated and stated[column] != value:
-            yield f"{column} is {value!r} by the text, {stated[column]!r} by the row"
-    if "ratio_pct" in stated and not _is_ratio(stated["ratio_pct"], puzzle):
-        yield f"ratio_pct {stated['ratio_pct']!r} does not give {puzzle.needles} needles of {puzzle.N} statements"
-    found, size = puzzle.domains[puzzle.category], domain_size(puzzle.category, puzzle.d)
-    domain = stated.get("domain")
-    if domain is None:
-        return
-    if not isinstance(domain, list) or not {*found} <= set(map(str, domain)) <= {*ontology().values[puzzle.category]}:
+        if row[column] != value:
+            yield f"{column} is {value!r} by the text, {row[column]!r} by the row"
+    ratio, N = row["ratio_pct"], puzzle.N
+    if not (math.isfinite(ratio) and puzzle.needles in [count_needles(N, ratio, rounding) for rounding in ROUNDINGS]):
+        yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {N} statements"
+    domain, found, size = row["domain"], puzzle.domains[puzzle.category], domain_size(puzzle.category, puzzle.d)
+    if not {*found} <= set(domain) <= {*ontology().values[puzzle.category]}:
         yield f"the domain {domain!r:.80} is not a list of values of {puzzle.category} that has those of the text"
     elif len(domain) != max(size, len(found)) or len(set(domain)) < len(domain):
         yield f"the domain has {len(domain)} values, a puzzle of difficulty {puzzle.d} has {size} different ones"
-
-
-def _is_ratio(ratio_pct: object, puzzle: Puzzle) -> bool:
-    """Return whether a nominal ratio gives a puzzle's number of needles, under one of the roundings."""
-    if not isinstance(ratio_pct, (int, float)) or isinstance(ratio_pct, bool) or not math.isfinite(ratio_pct):
-        return False
-    return any(count_needles(puzzle.N, ratio_pct, rounding) == puzzle.needles for rounding in ROUNDINGS)
 
 
 class Catalog:

@@ -193,10 +193,6 @@ def clauses(kind: str) -> dict[str, dict[str, str]]:
     }
 
 
-class AmbiguousPuzzleError(ValueError):
-    """The text can be read, but does not determine one answer."""
-
-
 def solve_text(text: str) -> str:
     """Return the answer that follows from a puzzle's text alone.
 
@@ -234,10 +230,9 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
 
     Raises
     ------
-    AmbiguousPuzzleError
-        If what is asked has no initial value.
     ValueError
-        If a line cannot be read or contradicts another; the message names it.
+        If a line cannot be read or contradicts another, or what is asked has no initial value; the message names the
+        line.
 
     Examples
     --------
@@ -253,7 +248,7 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     with _line(number):
         poi, category = read_question(question)
     if category not in dict(initial.get(poi, ())):
-        raise AmbiguousPuzzleError(
+        raise ValueError(
             f"line {number}: the question asks for {category} of {poi}, which no initial line states; "
             "add the line or ask for something else"
         )
