@@ -119,7 +119,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
         write_whole(out, for_spreadsheet(kept).to_csv(index=False, lineterminator="\n"))
     if origin:
         say(origin)
-    say(print_comparison(fits.compare_each(cells, fitted), formula, family) if compare else print_fits(fitted))
+    say(print_comparison(fits.compare_fits(cells, fitted), formula, family) if compare else print_fits(fitted))
 
 
 def _fit_paper(build: Path) -> None:

@@ -3,27 +3,22 @@
 A papermill engine runs the cells in this process: no kernel, no sockets, and a fork has what its parent has imported.
 """
 
-import ast
-import json
 import os
 import platform
 import tempfile
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
-from io import TextIOBase
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
 from IPython.core.displayhook import DisplayHook
-from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
-from traitlets import List
 from traitlets.config import Config
 
 from cogniload_repro.files import write_whole
@@ -105,7 +100,7 @@ def _check_parameters(source: Path, notebook: NotebookNode, parameters: Mapping[
 
 
 def _tidy(executed: Path, values: Mapping[str, object], made_from: str) -> str:
-    """Drop times, durations and random identifiers; show the parameters that were run in the cell of defaults."""
+    """Drop times, durations and random identifiers; show the injected parameters if they are more than the build."""
     notebook = nbformat.read(executed, as_version=4)
     notebook.metadata.pop("papermill", None)
     notebook.metadata["cogniload"] = {"parameters": dict(values), "made_from": made_from}
@@ -114,26 +109,10 @@ def _tidy(executed: Path, values: Mapping[str, object], made_from: str) -> str:
         cell.metadata.pop("execution", None)
         if _INJECTED in _tags(cell):
             cell.id = _INJECTED
-            cell.metadata["tags"] = [_INJECTED, "remove-cell"]
-        elif "parameters" in _tags(cell):
-            cell.source = _set_parameters(cell.source, values)
+            cell.metadata["tags"] = [_INJECTED, "hide-input" if values.keys() > {"build"} else "remove-cell"]
         elif "papermill-error-cell-tag" in _tags(cell):
             cell.id = f"error-{number}"
     return nbformat.writes(notebook) + "\n"
-
-
-def _set_parameters(source: str, values: Mapping[str, object]) -> str:
-    """Return a cell of defaults with other values in their places, comments and all else as they were."""
-    lines = source.splitlines(keepends=True)
-    for statement in reversed(ast.parse(source).body):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            old, name = statement.value, statement.targets[0].id
-            if name in values and name != "build" and old.lineno == old.end_lineno:
-                line = lines[old.lineno - 1].encode()
-                start, end, value = line[: old.col_offset], line[old.end_col_offset :], values[name]
-                text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-                lines[old.lineno - 1] = (start + text.encode() + end).decode()
-    return "".join(lines)
 
 
 def _tags(cell: NotebookNode) -> list[str]:
@@ -141,52 +120,17 @@ def _tags(cell: NotebookNode) -> list[str]:
 
 
 class _Hook(DisplayHook):
-    """Keeps the value at the end of a cell."""
+    """Puts the value at the end of a cell among what the cell displays."""
 
     shell: Any
 
     def write_output_prompt(self) -> None:
         pass
 
-    def finish_displayhook(self) -> None:
-        pass
+    finish_displayhook = write_output_prompt
 
     def write_format_data(self, format_dict, md_dict=None) -> None:
-        shown = {"data": format_dict, "metadata": md_dict or {}, "execution_count": self.prompt_count}
-        self.shell.outputs.append(new_output("execute_result", **shown))
-
-
-class _Publisher(DisplayPublisher):
-    """Keeps what a cell displays."""
-
-    shell: Any
-
-    def publish(self, data, metadata=None, source=None, **options) -> None:
-        self.shell.outputs.append(new_output("display_data", data=data, metadata=metadata or {}))
-
-
-class _Stream(TextIOBase):
-    """Keeps what a cell prints."""
-
-    def __init__(self, name: str, outputs: list[NotebookNode]):
-        self._name, self._outputs = name, outputs
-
-    def write(self, text: str) -> int:
-        if not (self._outputs and self._outputs[-1].get("name") == self._name):
-            self._outputs.append(new_output("stream", name=self._name, text=""))
-        self._outputs[-1].text += text
-        return len(text)
-
-
-class _Shell(InteractiveShell):
-    outputs: Any = List()
-
-    def init_displayhook(self) -> None:
-        self.displayhook_class = _Hook
-        super().init_displayhook()
-
-    def _showtraceback(self, etype, evalue, stb) -> None:
-        self.outputs.append(new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb))
+        self.shell.display_pub.publish(format_dict, md_dict)
 
 
 class _Here(Engine):
@@ -195,21 +139,29 @@ class _Here(Engine):
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        shell = _Shell.instance(display_pub_class=_Publisher, config=Config(HistoryManager={"enabled": False}))
+        shell = InteractiveShell.instance(displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False}))
+        errors = list[NotebookNode]()
+        shell._showtraceback = lambda kind, error, lines: errors.append(
+            new_output("error", ename=kind.__name__, evalue=str(error), traceback=lines)
+        )
         try:
             for place, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type == "code" and cell.source.strip():
                     nb_man.cell_start(cell, place)
-                    shell.outputs = outputs = cell.outputs
-                    with redirect_stdout(_Stream("stdout", outputs)), redirect_stderr(_Stream("stderr", outputs)):
-                        done = shell.run_cell(cell.source, store_history=True)
-                    cell.execution_count = done.execution_count
+                    with capture_output() as said:
+                        cell.execution_count = shell.run_cell(cell.source, store_history=True).execution_count
+                    for name in ("stdout", "stderr"):
+                        if text := getattr(said, name):
+                            cell.outputs.append(new_output("stream", name=name, text=text))
+                    for one in said.outputs:
+                        cell.outputs.append(new_output("display_data", data=one.data, metadata=one.metadata or {}))
+                    cell.outputs += errors
                     nb_man.cell_complete(cell, place)
-                    if not done.success:
+                    if errors:
                         nb_man.cell_exception(cell, place)
                         return
         finally:
-            _Shell.clear_instance()
+            InteractiveShell.clear_instance()
 
 
 papermill_engines.register(_ENGINE, _Here)

@@ -1,6 +1,5 @@
 """Accuracies, regressions and their comparison as lines of text for a terminal."""
 
-import textwrap
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,6 @@ from cogniload_repro.formats import format_known, format_name
 from cogniload_repro.models import NAMES
 from cogniload_repro.presentation.tables import format_frame
 from cogniload_repro.statistics.cell_tables import accuracy_by
-from cogniload_repro.statistics.fits import summarise_comparison
 from cogniload_repro.statistics.regression import QUADRATIC
 
 _MODELS_SHOWN = 40
@@ -74,36 +72,13 @@ def print_fits(fits: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def print_comparison(each: pd.DataFrame, formula: str, family: str = "logit") -> str:
-    """Return `fits.compare_each` against the paper as text: a summary, then a line per model, at most 100 wide."""
-    lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit", *textwrap.wrap(summarise(each), 100), ""]
+def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit") -> str:
+    """Return `fits.compare_fits` against the paper as text: how many models gain, then a line per model."""
+    gain, loss = ((sign * compared["daic"] > 2).sum() for sign in (-1, 1))
+    lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit"]
+    lines.append(f"AIC lower than the paper's by more than 2 in {gain} of {len(compared)} models, higher in {loss}\n")
     columns: dict = {"model": ("model", lambda name: format_name(name)[:29]), "status": ("fit", str), "df": ("df", 0)}
     columns |= {"loglik": ("logLik", 2), "aic": ("AIC", 2), "daic": ("less paper's", 2), "lr_p": ("p (LR)", ".2g")}
     columns[("daic_p10", "daic_p90")] = "in our samples", 1
-    compared = summarise_comparison(each)
     samples = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
     return "\n".join([*lines, format_frame(compared.assign(**samples), columns).to_string(index=False)])
-
-
-def summarise(each: pd.DataFrame) -> str:
-    """Return a sentence on `fits.compare_each`: in how many models each criterion favours the regression.
-
-    Where the comparison is not identified, the counts are ranges over the reconstructions.
-    """
-    models = each.groupby("model", sort=False)["status"].first()
-    parts = [f"{len(models)} model{'s' * (len(models) != 1)}"]
-
-    def count(criterion: str, sign: int) -> str:
-        """Count the models by reconstruction; an identified one is the same in all."""
-        wide = each.pivot(index="model", columns="reconstruction", values=criterion).ffill(axis=1)  # noqa: PD010
-        found = (sign * wide > 2).sum()
-        least, most = found.min(), found.max()
-        return f"{least}" if least == most else f"{least} to {most} (median {found.median():g})"
-
-    if each["daic"].notna().any():
-        parts.append(f"AIC lower than the paper's by more than 2 in {count('daic', -1)}, higher in {count('daic', 1)}")
-        parts.append(f"BIC lower in {count('dbic', -1)}, higher in {count('dbic', 1)}")
-    if failed := (models != "ok").sum():
-        parts.append(f"{failed} without a fit")
-    ranges = f" Not identified by the published tables: ranges over {each['reconstruction'].nunique()} reconstructions."
-    return "; ".join(parts) + "." + ranges * (not each["identified"].all())

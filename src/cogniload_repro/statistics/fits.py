@@ -165,7 +165,10 @@ def compare_fits(
          model   daic   larger  lr_df
     0  QwQ-32B -101.9  formula      1
     """
-    return summarise_comparison(compare_each(cells, formula, family, against))
+    each = _compare_each(cells, formula, family, against)
+    numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
+    compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
+    return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]))
 
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
@@ -191,10 +194,10 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     return pd.DataFrame(rows, columns=columns)
 
 
-def compare_each(
-    cells: pd.DataFrame, formula: str | pd.DataFrame, family: str = "logit", against: str | pd.DataFrame = QUADRATIC
+def _compare_each(
+    cells: pd.DataFrame, formula: str | pd.DataFrame, family: str, against: str | pd.DataFrame
 ) -> pd.DataFrame:
-    """Compare two regressions as `compare_fits` does: one row per model and, where not identified, reconstruction."""
+    """Compare two regressions: one row per model and, where the comparison is not identified, reconstruction."""
     check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
@@ -214,13 +217,6 @@ def compare_each(
         both[f"d{name}"] = both[name] - both[f"against_{name}"]
     _test_ratios(both, _joint_ranks(cells, formulas) if same_family else {})
     return both
-
-
-def summarise_comparison(each: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per model from `compare_each`: medians and ranges where the comparison is not identified."""
-    numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
-    compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
-    return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]))
 
 
 def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") -> pd.DataFrame:
