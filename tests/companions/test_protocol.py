@@ -7,9 +7,7 @@ import pytest
 from cogniload_repro.companions.perturbations import PERTURBATIONS, prepare, restore
 from cogniload_repro.companions.protocol import (
     compare_perturbations,
-    is_last_solved,
     list_queries,
-    overload_prompt,
     protocol_prompt,
     split_perturbations,
     write_queries,
@@ -22,7 +20,6 @@ from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import fit
 
 CELLS = grid_cells("N=20 ratio=50 d=1,3")
-QUESTION = {"poi": "Ada", "gold": "red", "domain": ["red", "blue", "green"], "category": "clothes_hat"}
 
 
 @pytest.fixture(scope="module")
@@ -37,32 +34,6 @@ def test_a_model_is_told_the_rule_but_for_double_negations():
     assert PERTURBATIONS["reverse_words"].rule in query
     assert query.endswith("TRANSFORMED INPUT:\ntwo one")
     assert protocol_prompt("not_not", "red hat") == "not not red hat"
-
-
-def test_an_overload_ends_with_the_puzzle_to_score(puzzles):
-    """Statements are numbered in order, each without the instruction that asks for one closing sentence."""
-    query = overload_prompt([puzzle.text for puzzle in puzzles])
-    assert query.count("You MUST finalize") == 0
-    assert query.endswith(puzzles[-1].text.split("\n\n", 1)[1])
-    assert query.index("Problem 1:") < query.index("Problem 6:")
-
-
-@pytest.mark.parametrize(
-    ("response", "solved"),
-    [
-        (r"\boxed{Bob is in the zoo.} \boxed{Ada is wearing a red hat.}", True),
-        (r"\boxed{Ada is wearing a blue hat.} \boxed{\text{Ada is wearing a red hat.}}", True),
-        (r"\boxed{Ada is wearing a blue hat.} \boxed{Bob is wearing a red hat.}", False),
-        (r"\boxed{Adam is wearing a red hat.}", False),
-        (r"\boxed{red}", False),
-        ("Ada is wearing a red hat.", False),
-        (r"\boxed{Ada is wearing a red hat.", False),
-        (r"\boxed{Ada is wearing {a} blue hat.} Ada is wearing a red hat. \boxed{}", False),
-    ],
-)
-def test_any_box_may_hold_the_answer(response, solved):
-    """Boxes count in any order, if they name the person asked about; what stands outside of boxes does not count."""
-    assert is_last_solved(response, **QUESTION) is solved
 
 
 def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
@@ -81,17 +52,6 @@ def test_queries_about_a_set_are_undone_exactly(tmp_path, puzzles):
     assert {query.name: query.text for query in list_queries(tmp_path)} == {one.name: one.text for one in puzzles}
 
 
-def test_overloads_stay_in_their_cell(tmp_path, puzzles):
-    """The puzzles solved first are the ones before in the same cell, so that the cell's load is the same."""
-    write_set(tmp_path, "jsonl", PuzzleSet(CELLS, 3, 5))
-    first = next(list_queries(tmp_path, overload=3))
-    assert first == (puzzles[0].name, "overload_3", overload_prompt([puzzles[at].text for at in (1, 2, 0)]))
-    with pytest.raises(ValueError, match="3 puzzles of 4"):
-        list(list_queries(tmp_path, overload=4))
-    with pytest.raises(ValueError, match="choose one of both"):
-        next(list_queries(tmp_path, "reverse_words", 2))
-
-
 def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     """Both have the same flattened lines; the plain puzzle keeps its own."""
     pairs = [(puzzle.name, puzzle.text) for puzzle in puzzles]
@@ -101,6 +61,8 @@ def test_the_baseline_is_prepared_like_perturbed_texts(puzzles):
     assert baseline[:2] == (puzzles[0].name, "baseline")
     with pytest.raises(ValueError, match="unknown perturbation 'rot13'"):
         next(write_queries(pairs, "rot13"))
+    with pytest.raises(ValueError, match="has 1 puzzle of 2 for a query"):
+        next(write_queries(pairs[:1], "interleave_word"))
 
 
 def test_perturbed_answers_are_compared_with_the_same_puzzles():
@@ -109,7 +71,7 @@ def test_perturbed_answers_are_compared_with_the_same_puzzles():
         ("m", "a", True, "stop", 100), ("m", "b", True, "stop", 100), ("m (baseline)", "a", True, "stop", 50),
         ("m (baseline)", "b", False, "stop", 150), ("m (rail_fence)", "a", False, "refusal", 300),
         ("m (rail_fence)", "b", False, "stop", 100), ("m (rail_fence)", "c", True, "stop", 900),
-        ("m (overload_2)", "a", True, "stop", 9), ("k", "a", True, "stop", 100),
+        ("k", "a", True, "stop", 100),
         ("k (not_not)", "a", True, "stop", None),
     ]  # fmt: skip
     scores = pd.DataFrame(rows, columns=["model", "name", "correct", "stopped", "response_tokens"])

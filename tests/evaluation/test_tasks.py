@@ -73,7 +73,7 @@ def mini(tmp_path_factory):
 def test_each_puzzle_is_asked_once_with_the_paper_s_prompt_budget_and_an_effort(mini):
     """The text is the only message; the budget is what the context leaves; the version says what compares."""
     assert mini.status == "success"
-    assert mini.eval.task_version == "1-D"
+    assert mini.eval.task_version == "1-E"
     assert len({text for _, text, _, _ in ASKED}) == len(ASKED) == 36
     assert {(role, effort) for role, _, _, effort in ASKED} == {("user", "medium")}
     assert all(budget == answer_budget(text) for _, text, budget, _ in ASKED)
@@ -116,19 +116,17 @@ def test_one_failed_sample_does_not_end_a_run_and_a_dead_server_does(tmp_path, b
         assert metrics(log)["accuracy"] > 0
 
 
-def know(perturbation=None, overload=1):
-    """A model that knows the puzzle behind each query of two cells; it answers in a box, and takes it back at last."""
+def know(perturbation=None):
+    """A model that knows the puzzle behind each query of two cells."""
     drawn = {row["name"]: row for row in draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 42, "default"))}
     pairs = [(name, row["text"]) for name, row in drawn.items()]
-    known = {query.text: drawn[query.name] for query in write_queries(pairs, perturbation, overload)}
+    known = {query.text: drawn[query.name] for query in write_queries(pairs, perturbation)}
 
     def answers(messages, tools, tool_choice, config):
         (message,) = messages
         row = known[message.text]
-        other = next(value for value in row["domain"] if value != row["gold"])
-        said = "{} is wearing, in, at, eats, watches, listens to, reads, has hair {}."
-        right, wrong = (said.format(row["poi"], value) for value in (row["gold"], other))
-        output = ModelOutput.from_content("mock", f"\\boxed{{{right}}}\n{wrong}" if overload > 1 else right)
+        said = f"{row['poi']} is wearing, in, at, eats, watches, listens to, reads, has hair {row['gold']}."
+        output = ModelOutput.from_content("mock", said)
         output.usage = ModelUsage(input_tokens=500, output_tokens=90, total_tokens=590)
         return output
 
@@ -138,19 +136,18 @@ def know(perturbation=None, overload=1):
 def test_a_condition_is_asked_kept_and_imported(tmp_path):
     """The same puzzles, asked as they are and perturbed, are two models of one import, told apart by the condition."""
     options = {"grid": "N=20,ratio=50,d=1:3", "per_cell": 3}
-    for condition, asked in (("", {}), ("rail_fence", {"perturb": "rail_fence"}), ("overload_2", {"overload": 2})):
-        log = run(tmp_path / "logs", outputs=know(asked.get("perturb"), asked.get("overload", 1)), **options, **asked)
+    for condition, asked in (("", {}), ("rail_fence", {"perturb": "rail_fence"})):
+        log = run(tmp_path / "logs", outputs=know(asked.get("perturb")), **options, **asked)
         assert log.status == "success", log.error and log.error.traceback
         assert log.eval.metadata["perturbation"] == condition
         assert {sample.metadata.get("perturbation", "") for sample in log.samples} == {condition}
-    assert (metrics(log)["accuracy"], metrics(log)["boxed"]) == (0, 1)
     report = import_outputs(tmp_path / "logs", tmp_path)
-    models = {"mockllm/model", "mockllm/model (rail_fence)", "mockllm/model (overload_2)"}
+    models = {"mockllm/model", "mockllm/model (rail_fence)"}
     assert (dict(report.responses), dict(report.rejected)) == (dict.fromkeys(models, 6), {})
     score_dataset(tmp_path / "outputs", tmp_path / "puzzles.parquet", tmp_path / "scores")
     split = split_perturbations(write_cells(tmp_path / "scores", tmp_path / "cells.parquet"))
     right = split.groupby(["model", "perturbation"])["correct"].sum().to_dict()
-    assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6, ("mockllm/model", "overload_2"): 0}
+    assert right == {("mockllm/model", ""): 6, ("mockllm/model", "rail_fence"): 6}
 
 
 def fill(messages, tools, tool_choice, config):
@@ -178,9 +175,6 @@ def test_a_lower_limit_and_no_effort_are_taken_as_they_are_and_a_second_epoch_is
         ({"per_cell": 0}, "puzzles_per_cell is 0"),
         ({"grid": "N=3000,ratio=50,d=10", "per_cell": 1}, "fills the paper's context"),
         ({"max_tokens": 0}, "max_tokens is 0"),
-        ({"perturb": "not_not", "overload": 2}, "choose one of both"),
-        ({"grid": "N=20,ratio=50,d=1", "per_cell": 1, "overload": 2}, "has 1 puzzles of 2 for a query"),
-        ({"grid": "N=250,ratio=50,d=10", "per_cell": 12, "overload": 12}, "fills the paper's context"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_paid(options, message):

@@ -7,11 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cogniload_repro.puzzles.catalog import draw_named
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, SCORES
 from cogniload_repro.scoring import scores
 from cogniload_repro.scoring.cells import count_cells, count_endings, read_scores, read_summary, token_stats
-from cogniload_repro.scoring.scores import OTHER_SCORERS, WINDOW_CHARS, count_changes, score_dataset, scores_folder
+from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, scores_folder
 from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
@@ -205,33 +204,6 @@ def test_scores_carry_their_counts(large, monkeypatch):
     rows = read_scores(large / "scores")
     for name, count in (("cells", count_cells), ("tokens", token_stats), ("endings", count_endings)):
         pd.testing.assert_frame_equal(read_summary(large / "scores", name), count(rows), check_dtype=False)
-
-
-PUZZLE = draw_named("20_1_1_770487_red")
-#: What the scorers judge in different ways, after one on which all agree.
-RESPONSES = {
-    "a": ["Raymond is wearing red underwear."],
-    "b": [
-        *["Raymond is wearing red underwear. So be it. Bye"] * 2, "Raymond is wearing red, no longer blue underwear",
-        "Raymond is wearing blue underwear\n(Raymond is wearing red underwear)\n", "",
-        "Raymond is wearing red underwear.\n(Raymond is wearing blue underwear)\n", "Raymond wears bluered",
-    ],
-}  # fmt: skip
-
-
-def test_changes_are_counted_by_scorer(tmp_path):
-    """Each scorer changes what it treats in another way; a sample has fewer."""
-    write_table(tmp_path / "puzzles.parquet", pa.Table.from_pylist([PUZZLE], PUZZLES), IMPORTED)
-    for model, responses in RESPONSES.items():
-        rows = [dict(zip(OUTPUTS.names, (model, PUZZLE["name"], text), strict=False)) for text in responses]
-        write_table(tmp_path / f"outputs/{model}.parquet", pa.Table.from_pylist(rows, OUTPUTS), IMPORTED)
-    changes = count_changes(tmp_path / "outputs", tmp_path / "puzzles.parquet")
-    assert changes.index.tolist() == list(OTHER_SCORERS)
-    assert changes.T.to_dict("list") == {
-        "prose": [8, 4, 3, 0], "late_drop": [8, 2, 1, 1], "cut_windows": [8, 2, 2, 0], "last_mention": [8, 2, 1, 0],
-    }  # fmt: skip
-    sample = count_changes(tmp_path / "outputs", tmp_path / "puzzles.parquet", sample=2)  # of each file
-    assert set(sample["responses"]) == {3}
 
 
 def test_scores_under_another_scorer_have_a_folder_of_their_own(tmp_path):

@@ -60,14 +60,11 @@ _ASKING = ("openai-batch", "lm-eval")
     "interleave_word, interleave_symbol, reverse_sentences, reverse_words or reverse_symbols; baseline prepares the "
     "text in the same way and perturbs nothing.",
 )  # fmt: skip
-@click.option(
-    "--overload", type=FROM_1, default=1, show_default=True, help="Puzzles per query, of which the last is scored."
-)
 @click.option("--out", type=FOLDER, required=True, help="Folder to write into.")
 @JOBS
 def puzzles(
     grid: str, per_cell: int, seed: int, rounding: str, scheme: str | None, edition: str, kind: str,
-    perturbation: str | None, overload: int, out: Path, jobs: int, **request,
+    perturbation: str | None, out: Path, jobs: int, **request,
 ) -> None:  # fmt: skip
     """Draw a set of puzzles, byte for byte as the authors' released generators draw them.
 
@@ -93,8 +90,8 @@ def puzzles(
         puzzles = PuzzleSet(cells, per_cell, seed, scheme, drawn_by)
     else:
         puzzles = choose_set(cells, per_cell, seed, drawn_by, otherwise="chain")
-    if kind not in ("jsonl", *_ASKING) and (perturbation or overload > 1):
-        raise ValueError(f"--format {kind} holds no prompts; --perturb and --overload need jsonl, {', '.join(_ASKING)}")
+    if kind not in ("jsonl", *_ASKING) and perturbation:
+        raise ValueError(f"--format {kind} holds no prompts; --perturb needs jsonl, {', '.join(_ASKING)}")
     if kind not in _ASKING and (request["effort"] != "unset" or request["temperature"] is not None):
         raise ValueError(f"--format {kind} holds no requests; --effort and --temperature need {', '.join(_ASKING)}")
     if bool(request["model"].strip()) != (kind == "openai-batch"):
@@ -102,7 +99,7 @@ def puzzles(
     table = "parquet" if kind in _ASKING else kind
     count = write_set(out, table, puzzles, jobs)
     say(f"{count:,} puzzle{'s' * (count != 1)} in {out}")
-    queries = list_queries(out / f"puzzles.{table}", perturbation, overload)
+    queries = list_queries(out / f"puzzles.{table}", perturbation)
     for path in _write_queries(out, kind, queries, **request):
         say(f"wrote {path}")
     if kind == "openai-batch" and request["effort"] == "unset":

@@ -1,4 +1,4 @@
-"""What a model is asked with a perturbed puzzle, or with several puzzles at once, and how the answer is judged.
+"""What a model is asked with a perturbed puzzle, and perturbed answers against their baseline.
 
 Source: "Robust Reasoning Benchmark" (arXiv:2604.08571), Section 4 and Appendix A.2. The document asks for answers in
 ``\\boxed{}``; a CogniLoad puzzle names its own form of answer, so the protocol leaves the form to the statement.
@@ -8,16 +8,14 @@ the prepared text without perturbation, with which perturbed answers are compare
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
-from cogniload_repro.puzzles.puzzle import INSTRUCTION
 from cogniload_repro.puzzles.readers import read_puzzles
-from cogniload_repro.scoring.verdict import CORRECT_BUCKETS, Question, find_bucket
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
 BASELINE = "baseline"
@@ -26,10 +24,6 @@ _PROTOCOL = (
     "1. The TRANSFORMATION RULE says how a problem statement was turned into the TRANSFORMED INPUT. Undo it, and write "
     "the statement down as it was.\n"
     "2. Solve the problem of that statement, and give the answer in the form that it asks for."
-)
-_OVERLOAD = (
-    "Solve all of these problems one after the other; they have nothing to do with one another. For each, put the "
-    "single sentence that answers it within \\boxed{}."
 )
 
 
@@ -44,40 +38,10 @@ def protocol_prompt(name: str, text: str, other: str | None = None) -> str:
     return f"{_PROTOCOL}\n\nTRANSFORMATION RULE:\n{rule}\n\nTRANSFORMED INPUT:\n{perturbed}"
 
 
-def overload_prompt(statements: Sequence[str]) -> str:
-    """Return one query with all statements, of which the last is the one to score (Section 4)."""
-    bare = [statement.removeprefix(INSTRUCTION).strip() for statement in statements]
-    numbered = [f"Problem {number}:\n{statement}" for number, statement in enumerate(bare, 1)]
-    return "\n\n".join([_OVERLOAD, *numbered])
-
-
-def is_last_solved(response: str, *, poi: str, gold: str, domain: Sequence[str], category: str) -> bool:
-    """Return whether any boxed answer of a response is right for the last puzzle, whose question is given.
-
-    The document counts every box, because models answer out of order. A box is judged like a response of its own
-    (`verdict.find_bucket`) if it names the person of interest; a bare value may belong to any of the puzzles.
-    """
-    named = [answer for answer in boxed_answers(response) if re.search(rf"\b{re.escape(poi)}\b", answer)]
-    question = Question(poi, gold, domain, category)
-    return any(find_bucket(answer, question)[0] in CORRECT_BUCKETS for answer in named)
-
-
-def boxed_answers(response: str) -> Iterator[str]:
-    r"""Yield what stands in each ``\boxed{}``, in order, braces within it matched; a box left open is none."""
-    for part in response.split("\\boxed{")[1:]:
-        depth = 1
-        for index, symbol in enumerate(part):
-            depth += (symbol == "{") - (symbol == "}")
-            if not depth:
-                yield part[:index]
-                break
-
-
 class Query(NamedTuple):
     """What a model is asked about the puzzle of a name.
 
-    The condition is empty for the puzzle as it is, ``baseline``, a key of `PERTURBATIONS`, or ``overload_k`` for k
-    puzzles at once.
+    The condition is empty for the puzzle as it is, ``baseline``, or a key of `PERTURBATIONS`.
     """
 
     name: str
@@ -85,40 +49,31 @@ class Query(NamedTuple):
     text: str
 
 
-def write_queries(
-    puzzles: Iterable[tuple[str, str]], perturbation: str | None = None, overload: int = 1
-) -> Iterator[Query]:
+def write_queries(puzzles: Iterable[tuple[str, str]], perturbation: str | None = None) -> Iterator[Query]:
     """Yield what to ask a model about each puzzle, given as name and text, cell by cell.
 
-    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``; ``overload`` the puzzles per query, the puzzle itself
-    last. Without either the puzzles stay as they are. Other statements that a query needs are those before it in its
-    cell, the last ones before the first. A perturbation and its baseline see the same prepared text.
+    ``perturbation`` is a key of `PERTURBATIONS` or ``baseline``, and both see the same prepared text; without it the
+    puzzles stay as they are. The statement that an interleaving needs beside is the one before in its cell.
     """
-    if overload < 1 or (perturbation is not None and overload != 1):
-        raise ValueError(f"perturbation {perturbation!r} with {overload} puzzles per query: choose one of both")
     pairs = perturbation not in (None, BASELINE) and find_perturbation(str(perturbation)).pairs
-    condition = perturbation or (f"overload_{overload}" if overload > 1 else "")
     cells = defaultdict(list)
     for name, text in puzzles:
         cells[tuple(name.split("_")[:3])].append((name, text))
     for cell, own in cells.items():
-        if len(own) < (needed := max(2 if pairs else 1, overload)):
-            raise ValueError(f"cell N, d, needles = {', '.join(cell)} has {len(own)} puzzles of {needed} for a query")
-        texts = [text for _, text in own]
+        if len(own) < 2 and pairs:
+            raise ValueError(f"cell N, d, needles = {', '.join(cell)} has 1 puzzle of 2 for a query")
         for at, (name, text) in enumerate(own):
             if perturbation == BASELINE:
                 text = prepare(text)
             elif perturbation:
-                text = protocol_prompt(perturbation, prepare(text), prepare(texts[at - 1]))
-            elif overload > 1:
-                text = overload_prompt([texts[one] for one in range(at + 1 - overload, at + 1)])
-            yield Query(name, condition, text)
+                text = protocol_prompt(perturbation, prepare(text), prepare(own[at - 1][1]))
+            yield Query(name, perturbation or "", text)
 
 
-def list_queries(folder: str | Path, perturbation: str | None = None, overload: int = 1) -> Iterator[Query]:
+def list_queries(source: str | Path, perturbation: str | None = None) -> Iterator[Query]:
     """Yield `write_queries` for the puzzles of a set (`read_puzzles`)."""
-    parts = read_puzzles(folder, ["name", "text"])
-    return write_queries((pair for part in parts for pair in part.itertuples(index=False)), perturbation, overload)
+    parts = read_puzzles(source, ["name", "text"])
+    return write_queries((pair for part in parts for pair in part.itertuples(index=False)), perturbation)
 
 
 def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
@@ -127,7 +82,7 @@ def split_perturbations(cells: pd.DataFrame) -> pd.DataFrame:
     Answers to perturbed prompts are imported as those of a model "MODEL (NAME)"; the column model loses the addition,
     and perturbation is the condition of the `Query`, "" for none.
     """
-    names = "|".join([*PERTURBATIONS, BASELINE, r"overload_\d+"])
+    names = "|".join([*PERTURBATIONS, BASELINE])
     parts = cells["model"].astype(str).str.extract(rf"^(?P<model>.*?)(?: \((?P<perturbation>{names})\))?$", re.DOTALL)
     return cells.assign(model=parts["model"], perturbation=parts["perturbation"].fillna(""))
 

@@ -36,7 +36,7 @@ def batch_request(query: Query, model: str, sampling: Sampling) -> dict:
 
 def write_batches(folder: str | Path, queries: Iterable[Query], model: str, sampling: Sampling) -> list[Path]:
     """Write requests in as many files as the endpoint needs, in place of an earlier batch's; return their paths."""
-    if not is_safe(f"{model} (overload_10)", slash=True):
+    if not is_safe(f"{model} (rectangle_perimeter)", slash=True):
         raise ValueError(
             f"answers of a model named {model[:200]!r} could not be imported; take the endpoint's own name"
         )

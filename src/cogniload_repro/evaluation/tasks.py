@@ -13,7 +13,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, accuracy, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from cogniload_repro.companions.protocol import is_last_solved, write_queries
+from cogniload_repro.companions.protocol import write_queries
 from cogniload_repro.endings import CONTEXT_TOKENS, CUT, RESERVED_TOKENS, read_stop
 from cogniload_repro.grid import PAPER_GRID, check_count, grid_cells
 from cogniload_repro.outputs.readers import COMPARABILITY, adapt_record
@@ -23,7 +23,7 @@ from cogniload_repro.puzzles.sets import draw_rows
 from cogniload_repro.scoring.verdict import BUCKETS, CORRECT_BUCKETS, explain_response
 
 #: Raised when parameters or names of metrics change, while answers and verdicts stay comparable.
-INTERFACE = "D"
+INTERFACE = "E"
 #: The only effort that the paper states, for the gpt-5 family (Table 1).
 EFFORT = "medium"
 #: A run ends when this share of its samples has failed; a single bad answer does not end it.
@@ -45,7 +45,6 @@ def cogniload(
     rounding: str = PAPER_GRID[0].rounding,
     edition: str = "python",
     perturb: str | None = None,
-    overload: int = 1,
     effort: str = EFFORT,
     max_tokens: int | None = None,
 ) -> Task:
@@ -66,8 +65,6 @@ def cogniload(
     perturb : str, optional
         A key of ``cl.PERTURBATIONS``: every prompt is perturbed, with the rule that undoes it; "baseline": the text is
         prepared like perturbed ones and left unperturbed.
-    overload : int
-        Puzzles per query, of which the last one is scored.
     effort : str
         Reasoning effort sent to the provider (the paper's for gpt-5 is "medium"); "unset" sends none.
     max_tokens : int, optional
@@ -78,7 +75,7 @@ def cogniload(
     puzzles = choose_set(cells, per_cell, seed, resolve_edition(edition), otherwise="spawn")
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     samples, condition = [], ""
-    for query in write_queries([(name, row["text"]) for name, row in rows.items()], perturb, overload):
+    for query in write_queries([(name, row["text"]) for name, row in rows.items()], perturb):
         answer_budget(query.text)  # a query that alone fills the context is refused before anything is paid
         row, condition = rows[query.name], query.condition
         facts = {fact: row[fact] for fact in _FACTS} | ({"perturbation": condition} if condition else {})
@@ -125,13 +122,12 @@ def ask(limit: int | None = None) -> Solver:
 
 @metric
 def shares() -> Metric:
-    """Shares of all answers: cut off, in each of the eight buckets (Appendix D.5), and boxed, of overloaded queries."""
+    """Shares of all answers: cut off, and in each of the eight buckets (Appendix D.5)."""
 
     def measure(scores: list[SampleScore]) -> Value:
         about = [one.score.metadata for one in scores if one.score.metadata]
         found = {bucket: [one["bucket"] == bucket for one in about] for bucket in BUCKETS}
         found |= {"cut_off": [one["stopped"] in CUT for one in about]}
-        found |= {"boxed": [one["boxed"] for one in about if "boxed" in one]}
         return {name: sum(values) / len(values) for name, values in found.items() if values}
 
     return measure
@@ -150,8 +146,6 @@ def verdict() -> Scorer:
         tokens: dict[str, Any] = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
         found = explain_response(row["response"], **question, **tokens)
         about = tokens | {"bucket": found.bucket, "stopped": read_stop(row["stopped"])}
-        if str(state.metadata.get("perturbation")).startswith("overload"):
-            about["boxed"] = is_last_solved(row["response"], **question)
         return Score(
             value="C" if found.bucket in CORRECT_BUCKETS else "I",
             answer=found.answer,

@@ -316,7 +316,7 @@ def _read_fields(fields: Mapping, own_model: str | None = None) -> Output:
             raise RowError(UNSAFE_NAME, f"{name} is {fields[name][:200]!r}")
     model = BY_LABEL.get(fields["model"], fields["model"])
     if perturbation := fields.get("perturbation"):
-        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}[0-9]{0,4}", perturbation)):
+        if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}", perturbation)):
             raise RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
         model += f" ({perturbation})"
     prompt, response = (_read_count(name, fields.get(name)) for name in ("prompt_tokens", "response_tokens"))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
@@ -25,7 +24,6 @@ from cogniload_repro.scoring.verdict import (
     ANSWER_ONLY,
     CORRECT_BUCKETS,
     PSEUDOCODE,
-    SCORERS,
     Question,
     ScorerRules,
     Verdict,
@@ -38,8 +36,6 @@ from cogniload_repro.storage import UNFINISHED, open_parquet, read_metadata, rem
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
 WINDOW_CHARS = 400
-#: The scorers beside the default one that follow Appendix D; the answer alone is another rule.
-OTHER_SCORERS = tuple(name for name, rules in SCORERS.items() if rules not in (PSEUDOCODE, ANSWER_ONLY))
 
 # Responses may be large: few of them are in memory at once, and their small scores are gathered for writing.
 _BATCH_ROWS, _BATCH_BYTES, _BATCHES_A_GROUP = 256, 16_000_000, 64
@@ -112,30 +108,6 @@ def score_dataset(
 def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
     """Return the folder for scores and cells of a scorer; those of others than the chosen one lie beside its."""
     return Path(build) if find_scorer(name) == find_scorer(chosen) else Path(build) / "scorers" / name
-
-
-def score_by_all(response: str, question: Question, *tokens: int | None) -> list[str]:
-    """Return the bucket of a response by the default scorer, then by each of `OTHER_SCORERS`."""
-    return [find_bucket(response, question, SCORERS[name], *tokens)[0] for name in ("pseudocode", *OTHER_SCORERS)]
-
-
-def count_changes(outputs_dir: str | Path, puzzles_path: str | Path, sample: int | None = None) -> pd.DataFrame:
-    """Count by scorer the responses whose bucket another scorer would change.
-
-    Index scorer; columns responses, changed, right_to_wrong, wrong_to_right. Of each file of the folder of outputs,
-    only the first responses are read if ``sample`` says how many.
-    """
-    questions, buckets = read_questions(puzzles_path), []
-    for path in sorted(Path(outputs_dir).glob("*.parquet")):
-        for row in islice((row for batch in read_batches(path) for row in batch.to_pylist()), sample):
-            asked = find_question(questions, row["model"], row["name"]).question
-            buckets.append(score_by_all(row["response"], asked, row["prompt_tokens"], row["response_tokens"]))
-    ways = pd.DataFrame(buckets, columns=["pseudocode", *OTHER_SCORERS])
-    right = ways.isin(CORRECT_BUCKETS)
-    was = right["pseudocode"]
-    changes = {"responses": len(ways), "changed": ways.ne(ways["pseudocode"], axis=0).sum()}
-    changes |= {"right_to_wrong": (~right)[was].sum(), "wrong_to_right": right[~was].sum()}
-    return pd.DataFrame(changes).loc[list(OTHER_SCORERS)].rename_axis("scorer")
 
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
