@@ -1,7 +1,6 @@
 """Put the book's sources together and build the HTML, all of it or none."""
 
 import errno
-import filecmp
 import hashlib
 import html
 import json
@@ -10,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import Any
@@ -22,8 +21,6 @@ from cogniload_repro.files import write_whole
 from cogniload_repro.models import MODELS
 
 _SOURCES = Path(__file__).resolve().parents[3] / "book"
-#: Folders of the sources that no page is made from.
-_LEFT = ("_build", "__pycache__")
 #: What pages show or offer for download: folder in the book, and where it comes from in the build.
 _RESULTS = {
     "notebooks": ("notebooks/*.ipynb",),
@@ -68,19 +65,19 @@ def stage_book(
         if not source.is_file():
             raise ValueError(f"the book's page {page} is missing ({source}); run `make render`, or correct _toc.yml")
     config = (sources / "_config.yml").read_text(encoding="utf-8")
+    for old in staged.glob("*"):
+        if old.is_dir() and old.name != "_build":
+            shutil.rmtree(old)
+        elif old.is_file():
+            old.unlink()
+    shutil.copytree(sources, staged, ignore=shutil.ignore_patterns("_build", "__pycache__", ".*"), dirs_exist_ok=True)
+    for folder, patterns in _RESULTS.items():
+        for file in (file for pattern in patterns for file in build.glob(pattern)):
+            if not file.match("*.failed.ipynb"):
+                (staged / folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, staged / folder)  # with its time: Sphinx reads again what is newer
     write_whole(staged / "_config.yml", _configure(config, notice, leave_out))
     write_whole(staged / "_toc.yml", yaml.safe_dump(toc, sort_keys=False))
-    files = dict(_find_files(build, sources))
-    kept = {*files, Path("_config.yml"), Path("_toc.yml")}
-    for place, file in files.items():
-        copy = staged / place
-        if not (copy.is_file() and filecmp.cmp(file, copy, shallow=False)):
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
-    for old in staged.rglob("*"):
-        place = old.relative_to(staged)
-        if old.is_file() and place.parts[0] != "_build" and place not in kept:
-            old.unlink()
     return staged
 
 
@@ -135,19 +132,6 @@ def _run_builder(*arguments: object) -> tuple[int, str]:
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True) as builder:
         log = "".join(builder.stdout or ())
     return builder.returncode, log
-
-
-def _find_files(build: Path, sources: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the files that the book takes over: their places in it, and where they are."""
-    for file in sources.rglob("*"):
-        place = file.relative_to(sources)
-        written = place.name in ("_config.yml", "_toc.yml")  # by `stage_book` itself
-        if file.is_file() and not written and not any(part.startswith(".") or part in _LEFT for part in place.parts):
-            yield place, file
-    for folder, patterns in _RESULTS.items():
-        for file in (file for pattern in patterns for file in build.glob(pattern)):
-            if not file.match("*.failed.ipynb"):
-                yield Path(folder, file.name), file
 
 
 def _read_frame(staged: Path) -> str:
