@@ -91,7 +91,7 @@ def scoring():
     """What the visible cells of the scorer's chapter compute."""
     cells, space = read("03_scoring", "code"), {}
     exec(cells["load"].partition("build, page = ")[0], space)  # our own notebook
-    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous"):
+    for cell in ("explain", "examples", "made-up", "made-up-more", "ambiguous", "changes"):
         exec(cells[cell], space)
     return space
 
