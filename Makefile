@@ -145,7 +145,7 @@ modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
 STATISTICS := $(wildcard $(foreach name,design likelihood reconstructions,$(SRC)/statistics/$(name).py))
 PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
-	data/published/submission2025/* data/tokenizers.json data/prompt_tokens.parquet)
+	data/published/submission2025/* data/specifications.csv data/tokenizers.json data/prompt_tokens.parquet)
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
 PARAMS := $(BUILD)/params
 

@@ -1,6 +1,5 @@
 """From a build folder to the book: notebooks run, pages put together."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,7 @@ import click
 from cogniload_repro.commands.outputs import read_sources
 from cogniload_repro.commands.params import (
     BUILD,
-    EXISTING_FILE,
-    FILE,
     JOBS,
-    REGRESSION,
     STEPS,
     describe_changes,
     made_with,
@@ -24,23 +20,6 @@ from cogniload_repro.commands.params import (
 from cogniload_repro.files import locked
 
 _ALL = click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
-
-
-@click.command("run-notebook")
-@click.argument("source", type=EXISTING_FILE)
-@click.argument("target", type=FILE)
-@takes(*REGRESSION, BUILD)
-def run_notebook(source: Path, target: Path, build: Path, **regression: str | None) -> None:
-    """Execute the notebook SOURCE on a build folder and write the result to TARGET.
-
-    Empty options keep the notebook's defaults.
-    """
-    from cogniload_repro.presentation.notebooks import run_notebook
-
-    start = time.monotonic()
-    given = {name: value for name, value in regression.items() if value}
-    run_notebook(source, target, {"build": build.resolve(), **given})
-    say(f"  {source.name:28} {time.monotonic() - start:5.1f} s")
 
 
 @click.command("run-notebooks")

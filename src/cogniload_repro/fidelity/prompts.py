@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.models import BY_NAME, NAMES
@@ -31,8 +30,6 @@ LARGEST_Z = 3
 
 _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
 _KEYS = ["model", "quantity"]
-_SUMMARY = ["model", "tokenizer", "quantity", "cells", "overhead", "overhead_se", "chi2", "df", "p", "largest",
-            "beyond", "trend_pct", "trend_z"]  # fmt: skip
 
 
 def load_prompt_counts() -> pd.DataFrame:
@@ -99,26 +96,6 @@ def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(z=rows["difference"] / rows["se"])
 
 
-def summarize_prompts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Test, model by model, whether one constant explains all printed lengths but the odd ones.
-
-    largest is of the absolute z-scores, of which some are beyond 3; the trend is what a slope in the length adds.
-    """
-    rows = []
-    for (model, quantity), own in comparison[~comparison["odd"]].groupby(_KEYS, sort=False):
-        weights = 1 / own["se"] ** 2
-        chi2, df = float((own["z"] ** 2).sum()), len(own) - 1
-        slope, slope_se = _slope(own["counted"], own["difference"], weights)
-        rows.append(
-            {"model": model, "tokenizer": own["tokenizer"].iloc[0], "quantity": quantity, "cells": len(own),
-             "overhead": own["overhead"].iloc[0], "overhead_se": weights.sum() ** -0.5, "chi2": chi2, "df": df,
-             "p": stats.chi2.sf(chi2, df), "largest": own["z"].abs().max(),
-             "beyond": int((own["z"].abs() > LARGEST_Z).sum()),
-             "trend_pct": 100 * slope, "trend_z": slope / slope_se}
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=_SUMMARY)
-
-
 def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return the comparison as rows of the fidelity table, kind independent.
 
@@ -146,10 +123,3 @@ def prompt_rows(comparison: pd.DataFrame) -> pd.DataFrame:
         },
         columns=list(COLUMNS),
     )
-
-
-def _slope(x: pd.Series, y: pd.Series, weights: pd.Series) -> tuple[float, float]:
-    """Return the slope of a weighted straight line and its standard error."""
-    centred = x - np.average(x, weights=weights)
-    information = float((weights * centred**2).sum())
-    return float((weights * centred * y).sum()) / information, information**-0.5

@@ -129,11 +129,6 @@ class Puzzle:
             for reference, before, conditions, after, updates in self.moves
         ]
 
-    @property
-    def initial_states(self) -> dict[str, State]:
-        """Everybody's state before the first statement, people without an initial line included."""
-        return next(self.states())
-
     def replay(self) -> Iterator[list[Values]]:
         """Yield everybody's values, as indices into the domains, at the start and after each statement.
 

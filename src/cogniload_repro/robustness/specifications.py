@@ -12,7 +12,8 @@ from scipy.stats import chi2
 from cogniload_repro.statistics.formulas import build_design, expand_design, name_covariates
 from cogniload_repro.statistics.likelihood import maximise_all
 from cogniload_repro.statistics.reconstructions import GIVEN, over_reconstructions, range_over, reconstructed_models
-from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, fit_tables, is_identified
+from cogniload_repro.statistics.regression import QUADRATIC, fit_tables, is_identified
+from cogniload_repro.storage import DATA
 
 #: So much lower an AIC or BIC must be to speak for a regression.
 AIC_MARGIN = 2
@@ -39,25 +40,8 @@ class Specification(NamedTuple):
         return frozenset(name_covariates(self.formula)).difference(_LOADS)
 
 
-#: The paper's specification first.
-SPECIFICATIONS = (
-    Specification("paper", QUADRATIC),
-    Specification("no curve in rho", LINEAR),
-    Specification("N", "correct ~ d + N + rho + I(rho**2)"),
-    Specification("sqrt N", "correct ~ d + np.sqrt(N) + rho + I(rho**2)"),
-    Specification("N as factor", "correct ~ d + C(N) + rho + I(rho**2)"),
-    Specification("cubic in d", "correct ~ d + I(d**2) + I(d**3) + log10_N + rho + I(rho**2)"),
-    Specification("d as factor", "correct ~ C(d) + log10_N + rho + I(rho**2)"),
-    Specification("d x N", "correct ~ d * log10_N + rho + I(rho**2)"),
-    Specification("all pairs", "correct ~ (d + log10_N + rho)**2 + I(rho**2)"),
-    Specification("three-way", INTERACTIONS),
-    Specification("all identified terms", f"correct ~ {FIXED_SUMS}"),
-    Specification("nominal ratio", "correct ~ d + log10_N + ratio_pct + I(ratio_pct**2)"),
-    Specification("cubic in rho", "correct ~ d + log10_N + rho + I(rho**2) + I(rho**3)"),
-    Specification("spline in rho", "correct ~ d + log10_N + bs(rho, df=4, extrapolation='extend')"),
-    Specification("probit", QUADRATIC, "probit"),
-    Specification("cloglog", QUADRATIC, "cloglog"),
-)
+#: The regressions of chapter 11, the paper's first.
+SPECIFICATIONS = tuple(map(Specification._make, pd.read_csv(DATA / "specifications.csv").to_numpy().tolist()))
 _COUNTED = ["daic", "aic_better", "bic_better", "ecl50_ratio", "ecl50_left", "order"]
 
 
