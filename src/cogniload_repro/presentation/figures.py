@@ -4,6 +4,7 @@ Panels side by side have numeric axes (logarithmic for N). A large panel has its
 intervals of 22 models have room beside one another.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -87,21 +88,8 @@ class PaperFigure:
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the band of these.
-
-    Parameters
-    ----------
-    name : str
-        A key of `FIGURES`.
-    cells : DataFrame
-        Cells frame.
-    provenance : str
-        reconstructed or imported.
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure, the cells hold no puzzle, or the provenance is neither of the two words.
+    lies the band of these. The name is a key of `FIGURES`, the provenance reconstructed or imported; a ValueError where
+    there is no such figure, or the cells hold no puzzle.
     """
 
     def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
@@ -160,11 +148,15 @@ class PaperFigure:
         return f"Accuracy is {_join(found)}" if found else ""
 
     def describe(self) -> str:
-        """Return the course of the median, the extremes at the right end and the origin, in words for all readers."""
+        """Return the kind of figure, what its points show and their origin, in words for all readers."""
         kind = "Line chart with 90% intervals" if len(self.panels) == 1 else f"{len(self.panels)} line charts"
-        courses = map(self._describe_course, self.panels, self.accuracies)
-        sentences = [f"{kind} of mean accuracy, {self._extent()[0]}.", *courses, f"{self.note}." if self.note else ""]
-        return " ".join(filter(None, sentences))
+        message = re.sub(r"\$\\?(\w+)\$", r"\1", self._message())
+        said = [
+            f"{kind} of mean accuracy, {self._extent()[0]}",
+            message,
+            *map(self._describe_ends, self.panels, self.accuracies),
+        ]
+        return ". ".join(filter(None, [*said, self.note])) + "."
 
     def _extent(self) -> tuple[str, str]:
         """Return the number of models drawn, as words, and the number of answers behind the figure."""
@@ -191,29 +183,15 @@ class PaperFigure:
             f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
 
-    def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
+    def _describe_ends(self, panel: Panel, accuracy: pd.DataFrame) -> str:
+        """Return the median accuracy at the first and the last level of a panel."""
         *_, spoken, unit = AXES[panel.across]
         start = f"{f'At {panel.at} = {panel.level}, against' if panel.at else 'Against'} {spoken}"
-        accuracy = accuracy[accuracy["model"] != LAST_CLAUSE]
-        if accuracy.empty:
-            return f"{start}: no cells in this grid."
-        median = accuracy.groupby(panel.across)["accuracy"].median()
-        first, last, lowest = median.index[0], median.index[-1], median.idxmin()
-        course = [f"{median[first]:.2f} at {first:g}{unit}"]
-        if lowest not in (first, last):
-            course.append(f"its lowest, {median[lowest]:.2f}, at {lowest:g}{unit}")
-        if last != first:
-            course.append(f"{median[last]:.2f} at {last:g}{unit}")
-        end = accuracy[accuracy[panel.across] == last].set_index("model")["accuracy"]
-        extremes = f"; at {last:g}{unit} {self._who(end, end.max())} highest, {self._who(end, end.min())} lowest"
-        models = accuracy["model"].unique()
-        subject = "the median over models" if len(models) > 1 else self.pens[models[0]].label
-        return f"{start}: {subject} is {', then '.join(course)}{extremes if len(end) > 1 else ''}."
-
-    def _who(self, accuracy: pd.Series, extreme: float) -> str:
-        """Name the model at an extreme, or count those that share it."""
-        models = accuracy.index[accuracy == extreme]
-        return f"{self.pens[models[0]].label if len(models) == 1 else f'{len(models)} models'} ({extreme:.2f})"
+        median = accuracy[accuracy["model"] != LAST_CLAUSE].groupby(panel.across)["accuracy"].median()
+        if median.empty:
+            return f"{start}: no cells in this grid"
+        course = [f"{share:.2f} at {level:g}{unit}" for level, share in median.items()]
+        return f"{start}, the median over models is {', '.join(course)}"
 
     # ---- as data ----
     def data(self) -> dict[str, Any]:

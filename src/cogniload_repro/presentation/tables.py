@@ -50,19 +50,8 @@ class Table:
 
     CSV has one number a column, to six digits; LaTeX and MyST show the paper's symbols, stars and brackets. Model names
     are other people's text and are escaped whole; every other cell is ours and may hold math between dollar signs.
-
-    Attributes
-    ----------
-    name : str
-        table1 to table10: the stem of its files.
-    caption : str
-        One or more sentences; math between dollar signs.
-    frame : DataFrame
-        Strings only.
-    bold : DataFrame or None
-        True where the paper sets bold type; shape of the frame.
-    data : DataFrame or None
-        The numbers that the strings print; None where the strings are numbers or words.
+    The name, table1 to table10, is the stem of its files; the frame has strings only; ``bold``, in its shape, is True
+    where the paper sets bold type; ``data`` has the numbers that the strings print, where these are not the numbers.
     """
 
     name: str
@@ -113,13 +102,9 @@ class Table:
 
 
 def table1() -> Table:
-    """Return Table 1: the parameters of a puzzle, their levels in the paper's grid and what they set.
+    """Return Table 1: symbol, name, levels, definition and load of the parameters of a puzzle.
 
-    Returns
-    -------
-    Table
-        Columns symbol, name, levels, definition, load. Levels and the sizes of the ontology come from the
-        definitions in use, the formulas from the paper's Table 1.
+    Levels and the sizes of the ontology come from the definitions in use, the formulas from the paper's Table 1.
     """
     rows = pd.read_csv(ICLR2026 / "table1_parameters.csv", index_col="load_name")
     rows["levels"] = [", ".join(map("{:g}".format, sorted(GRID[name].unique()))) for name in rows.index]
@@ -131,13 +116,9 @@ def table1() -> Table:
 
 
 def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
-    """Return Table 2: coefficients with the stars of their Wald p-values, and the capacity points.
+    """Return Table 2 from what `fits.fit` and `fits.capacity_points` return: coefficients with Wald stars, points.
 
-    Parameters
-    ----------
-    fits, points : DataFrame
-        As `fits.fit` and `fits.capacity_points` return them. The paper's regression makes Table 2, models in its order;
-        another one a table of the same form, ``your_table2``.
+    The paper's regression makes Table 2, models in its order; another one a table of the same form, ``your_table2``.
     """
     glm = spread_terms(fits).merge(points[["model", "ecl50", "nt50", "id50"]], on="model", how="left")
     starred = _coefficients(glm)
@@ -166,13 +147,7 @@ def table2(fits: pd.DataFrame, points: pd.DataFrame) -> Table:
 
 
 def table3(interactions: pd.DataFrame) -> Table:
-    """Return Table 3: interaction coefficients and likelihood-ratio p-values with stars.
-
-    Parameters
-    ----------
-    interactions : DataFrame
-        One row per model: model, status, beta_* with p_* for every interaction.
-    """
+    """Return Table 3 from `schemas.INTERACTIONS`: interaction coefficients and likelihood-ratio p-values with stars."""
     pairs = _coefficients(interactions)
     forms = {name: form for beta, p in pairs.items() for name, form in ((beta, format_beta), (p, format_p))}
     caption = (
@@ -211,13 +186,7 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
 
 def table6(aic: pd.DataFrame) -> Table:
-    """Return Table 6: AIC without and with the quadratic term; bold where p < 0.05, as in the paper.
-
-    Parameters
-    ----------
-    aic : DataFrame
-        One row per model: model, status, p_lr, aic_linear, aic_quadratic.
-    """
+    """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term; bold where p < 0.05, as printed."""
     frame = _print_rows(aic, {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}, {})
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
@@ -227,14 +196,9 @@ def table6(aic: pd.DataFrame) -> Table:
 
 
 def token_table(stats: pd.DataFrame, N: int) -> Table:
-    """Return the one of Tables 7 to 10 for this task length; "--" where no count is known, no rows without answers.
+    """Return the one of Tables 7 to 10 for a task length, from `schemas.TOKENS`: what a build or the paper counts.
 
-    Parameters
-    ----------
-    stats : DataFrame
-        As `token_stats` returns it, or Tables 7 to 10 as published.
-    N : int
-        Task length.
+    "--" stands where no count is known, no row for models without answers.
     """
     rows = stats[stats["N"] == N]
     texts = rows[["model", "d"]].assign(text=[format_tokens(*counts) for counts in rows[[*_TOKENS]].to_numpy(float)])

@@ -7,7 +7,7 @@ models count as independent although both may have met the same puzzles, which a
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,10 @@ from scipy.stats import binomtest, norm
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
-from cogniload_repro.formats import format_name
 from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.cell_tables import accuracy_by
-from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the decimal logarithm of ECL50 (statements).
@@ -309,21 +307,11 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """Compare each model's accuracy on puzzles whose last clause is right and on those where it is wrong, within cells.
 
     The difference is Mantel and Haenszel's, over the cells that have both kinds, so that no load differs between them;
-    its standard error is Sato's (1989), which holds for few answers per cell as for many.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        One row per answer of real outputs: model, name, N, d, ratio_pct, correct. Reconstructed outputs say nothing.
-    baselines : DataFrame
-        One row per puzzle, as `baselines.baselines` returns it: name, last_clause.
-
-    Returns
-    -------
-    DataFrame
-        One row per model, in the order of the scores: model; answers (in cells with both kinds); right and wrong,
-        the accuracies (fractions) where the last clause is right and wrong, with the same weights of cells; difference,
-        ci_low and ci_high; p (two-sided). NaN where no cell has both kinds, ci and p also where all are alike.
+    its standard error is Sato's (1989), which holds for few answers per cell as for many. Scores are of real outputs
+    (reconstructed ones say nothing), baselines those of `baselines.baselines`. One row per model, in the order of the
+    scores: model; answers (in cells with both kinds); right and wrong, the accuracies (fractions) where the last clause
+    is right and wrong, with the same weights of cells; difference, ci_low and ci_high; p (two-sided). NaN where no cell
+    has both kinds, ci and p also where all are alike.
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
     known = (
@@ -401,18 +389,3 @@ def _rank(mine: pd.Series, others: pd.DataFrame, quantity: str) -> dict[str, obj
     found = {"rank": 1 + (difference > 0).sum(), "best": 1 + (differs & (difference > 0)).sum()}
     found |= {"worst": count - (differs & (difference < 0)).sum(), "of": count}
     return found | {"nearest": others["model"][abs(difference).idxmin()]}
-
-
-def describe_rank(row: Any) -> str:
-    """Return a row of `rank_models` as a sentence."""
-    parts = []
-    if pd.notna(row.accuracy):
-        parts.append(f"accuracy {row.accuracy:.1%} (90% interval {row.low:.1%} to {row.high:.1%})")
-    if pd.notna(row.rank):
-        parts.append(f"rank {row.rank:.0f} of {row.of:.0f} (ranks {row.best:.0f} to {row.worst:.0f} are not rejected)")
-    if pd.notna(row.rank_ecl50):
-        best, worst = f"{row.best_ecl50:.0f}", f"{row.worst_ecl50:.0f}"
-        parts.append(f"rank {row.rank_ecl50:.0f} of {row.of_ecl50:.0f} by ECL50 ({best} to {worst})")
-    found = ", ".join(parts) or "no finite fit and so no rank"
-    answers = f"{row.total:,} answers in {row.cells} of the paper's {len(GRID)} cells"
-    return f"Your model {format_name(row.model)}: {found}; {answers}."
