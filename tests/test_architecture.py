@@ -111,18 +111,19 @@ def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(impo
 
 
 def count_lines() -> dict[str, int]:
-    """Lines by folder of the package, then those of the tests and of the browser's scripts."""
+    """Lines by folder of the package, of all of it, of the tests and of the browser's scripts."""
     lines: dict[str, int] = {}
     for name, path in SOURCES.items():
         folder = name.rpartition("/")[0] or "(top)"
         lines[folder] = lines.get(folder, 0) + len(path.read_text(encoding="utf-8").splitlines())
+    lines["package"] = sum(lines.values())
     for label, pattern in (("tests", "tests/**/*.py"), ("browser scripts", "book/_scripts/**/*.js")):
         lines[label] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.glob(pattern))
     return lines
 
 
 def test_folders_keep_to_their_budgets():
-    """Each folder has a budget of lines in docs/architecture.md, and keeps to it."""
+    """Each folder has a budget of lines in docs/architecture.md and keeps to it, and so has the whole package."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     budgets = {name: int(lines.replace(",", "")) for name, lines in re.findall(r"^\| (.+?) \| ([\d,]+) \|", page, re.M)}
     lines = count_lines()

@@ -25,7 +25,6 @@ from cogniload_repro.scoring.verdict import BUCKETS, score_response
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
-_HOSTILE = "</script><img src=x onerror=alert(1)>\u2028"
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -7,10 +7,7 @@ from cogniload_repro.presentation.terminal import print_comparison, print_fits, 
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import compare_fits, fit
 
-CELLS = load_cells()
-QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
-THREE = three_models(CELLS)
-SURE = THREE[THREE["model"] == "sure"]
+THREE = three_models(load_cells())
 
 
 def test_own_models_have_a_line_with_what_they_lean_on():

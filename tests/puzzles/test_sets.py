@@ -65,20 +65,16 @@ import sys, time
 from pathlib import Path
 from cogniload_repro.puzzles import sets as puzzle_sets
 
-left = int(sys.argv[1])
+write, done = puzzle_sets.puzzle_row, []
 
-def wait_in_the_middle(write):
-    def write_and_wait(*arguments, **options):
-        global left
-        result = write(*arguments, **options)
-        left -= 1
-        if left == 0:
-            Path(sys.argv[2]).touch()
-            time.sleep(60)
-        return result
-    return write_and_wait
+def write_and_wait(*arguments):
+    done.append(write(*arguments))
+    if len(done) == int(sys.argv[1]):
+        Path(sys.argv[2]).touch()
+        time.sleep(60)
+    return done[-1]
 
-puzzle_sets.puzzle_row = wait_in_the_middle(puzzle_sets.puzzle_row)
+puzzle_sets.puzzle_row = write_and_wait
 from cogniload_repro.cli import main
 main(sys.argv[3:], prog_name="cogniload")
 """

@@ -27,7 +27,6 @@ from cogniload_repro.commands.params import (
     read_parameters,
     say,
     takes,
-    takes_source,
     write_parameters,
 )
 from cogniload_repro.files import locked, write_whole
@@ -42,10 +41,10 @@ _SOURCES = "sources.json"
 
 
 @click.command("download-outputs")
-@takes_source(
-    "`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
+@click.option(
+    "--source",
+    help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
     "with #sha256=... where the sum is known. By default what params.yaml says, or reconstructed.",
-    required=False,
 )
 @click.option("--add", multiple=True, help="Another source, whose models stand beside those (may be repeated).")
 @click.option("--grid", help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.")
@@ -57,10 +56,8 @@ def download_outputs(
     build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    parameters, main = (
-        read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid),
-        build / _MAIN,
-    )
+    parameters = read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
+    main = build / _MAIN
     with locked(build):
         if not (only_added and is_made_with(main, "outputs", parameters)):
             with _staged(build) as stage:
@@ -173,12 +170,12 @@ def _take_places(stage: Path, build: Path) -> None:
 
 
 @click.command()
-@takes_source("Outputs to look into: a folder, a file, an archive or an address.")
+@click.argument("source")
 @takes(*READ_AS, BUILD)
 def check(source: str, build: Path, **read_as: Any) -> None:
     """Summarise SOURCE without importing it: coverage, missing puzzles, token counts, truncated responses.
 
-    Exit status 1 if no row is usable.
+    SOURCE is a folder, a file, an archive or an address. Exit status 1 if no row is usable.
     """
     from cogniload_repro.outputs.check import check_outputs, print_check
     from cogniload_repro.outputs.sources import open_source

@@ -5,7 +5,7 @@ import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import reduce, wraps
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +51,6 @@ REGRESSION = (
 def takes(*options: Callable) -> Callable[[Callable], Callable]:
     """Give a command several options, in their order."""
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
-
-
-def takes_source(what: str, *, required: bool = True, type: Any = str) -> Callable[[Callable], Callable]:
-    """Give a command the option ``--source``; the source may as well stand by itself."""
-
-    def decorate(function: Callable) -> Callable:
-        @click.argument("stated", metavar="[SOURCE]", type=type, required=False)
-        @click.option("--source", type=type, default=None, help=what)
-        @wraps(function)
-        def command(*args, source: Any, stated: Any, **kwargs):
-            if required and not (source or stated):
-                raise click.UsageError("no source is given; name it with --source")
-            return function(*args, source=source or stated, **kwargs)
-
-        return command
-
-    return decorate
 
 
 def say(text: object, *, err: bool = False) -> None:

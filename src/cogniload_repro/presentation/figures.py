@@ -151,12 +151,9 @@ class PaperFigure:
         """Return the kind of figure, what its points show and their origin, in words for all readers."""
         kind = "Line chart with 90% intervals" if len(self.panels) == 1 else f"{len(self.panels)} line charts"
         message = re.sub(r"\$\\?(\w+)\$", r"\1", self._message())
-        said = [
-            f"{kind} of mean accuracy, {self._extent()[0]}",
-            message,
-            *map(self._describe_ends, self.panels, self.accuracies),
-        ]
-        return ". ".join(filter(None, [*said, self.note])) + "."
+        courses = map(self._describe_course, self.panels, self.accuracies)
+        said = [f"{kind} of mean accuracy, {self._extent()[0]}", message, *courses, self.note]
+        return ". ".join(filter(None, said)) + "."
 
     def _extent(self) -> tuple[str, str]:
         """Return the number of models drawn, as words, and the number of answers behind the figure."""
@@ -183,8 +180,8 @@ class PaperFigure:
             f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
 
-    def _describe_ends(self, panel: Panel, accuracy: pd.DataFrame) -> str:
-        """Return the median accuracy at the first and the last level of a panel."""
+    def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
+        """Return the median accuracy at each level of a panel."""
         *_, spoken, unit = AXES[panel.across]
         start = f"{f'At {panel.at} = {panel.level}, against' if panel.at else 'Against'} {spoken}"
         median = accuracy[accuracy["model"] != LAST_CLAUSE].groupby(panel.across)["accuracy"].median()
@@ -315,7 +312,5 @@ def _draw_legend(figure: Figure, drawn: list[Pen], place: str, columns: int) -> 
     handles: list[Any] = [(Line2D([], [], **pen.line()), Line2D([], [], **pen.dots())) for pen in drawn]
     style: dict[str, Any] = {"ncols": columns, "frameon": False, "labelspacing": 0.3, "handlelength": 2.4, "loc": place}
     legend = figure.legend(handles, ["" for _ in drawn], fontsize=_LABEL_SIZE, **style)
-    for text, pen in zip(
-        legend.get_texts(), drawn, strict=True
-    ):  # as it is: matplotlib leaves out _names, reads $math$
-        text.set(text=pen.label, parse_math=False)
+    for text, pen in zip(legend.get_texts(), drawn, strict=True):
+        text.set(text=pen.label, parse_math=False)  # as it is: matplotlib leaves out _names, reads $math$

@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from papermill.engines import Engine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
+from traitlets import List
 from traitlets.config import Config
 
 from cogniload_repro.files import write_whole
@@ -133,17 +134,22 @@ class _Hook(DisplayHook):
         self.shell.display_pub.publish(format_dict, md_dict)
 
 
+class _Shell(InteractiveShell):
+    """Keeps the error that ends a notebook."""
+
+    errors: Any = List()
+
+    def _showtraceback(self, etype, evalue, stb) -> None:
+        self.errors.append(new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=stb))
+
+
 class _Here(Engine):
     """Runs a notebook's cells one by one, until one fails."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options) -> None:
         nb_man.nb.metadata["language_info"] = _LANGUAGE
-        shell = InteractiveShell.instance(displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False}))
-        errors = list[NotebookNode]()
-        shell._showtraceback = lambda kind, error, lines: errors.append(
-            new_output("error", ename=kind.__name__, evalue=str(error), traceback=lines)
-        )
+        shell = _Shell.instance(displayhook_class=_Hook, config=Config(HistoryManager={"enabled": False}))
         try:
             for place, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type == "code" and cell.source.strip():
@@ -155,13 +161,13 @@ class _Here(Engine):
                             cell.outputs.append(new_output("stream", name=name, text=text))
                     for one in said.outputs:
                         cell.outputs.append(new_output("display_data", data=one.data, metadata=one.metadata or {}))
-                    cell.outputs += errors
+                    cell.outputs += shell.errors
                     nb_man.cell_complete(cell, place)
-                    if errors:
+                    if shell.errors:
                         nb_man.cell_exception(cell, place)
                         return
         finally:
-            InteractiveShell.clear_instance()
+            _Shell.clear_instance()
 
 
 papermill_engines.register(_ENGINE, _Here)
