@@ -93,7 +93,7 @@ def explain(name: str, response: TextIO, edition: str, **tokens: int | None) -> 
 @click.command()
 @takes(*REGRESSION)
 @click.option("--model", "models", multiple=True, help="Only this model (repeatable); all by default.")
-@click.option("--compare", is_flag=True, help="Show logLik, AIC, BIC and changed coefficients against the paper's.")
+@click.option("--compare", is_flag=True, help="Compare the likelihood, AIC and BIC with the paper's.")
 @click.option("--out", type=FILE, help="CSV file to keep the coefficients in.")
 @BUILD
 def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, **regression: str | None) -> None:
