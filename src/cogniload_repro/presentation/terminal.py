@@ -76,10 +76,9 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     """Return `fits.compare_fits` against the paper as text: how many models gain, then a line per model."""
     gain, loss = ((sign * compared["daic"] > 2).sum() for sign in (-1, 1))
     lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit"]
-    lines.append(f"AIC lower than the paper's by more than 2 in {gain} of {len(compared)} models, higher in {loss}\n")
+    lines.append(f"dAIC (less paper's) below -2 in {gain} of {len(compared)} models, above 2 in {loss}\n")
     columns: dict = {"model": ("model", lambda name: format_name(name)[:29]), "status": ("fit", str), "df": ("df", 0)}
-    columns |= {"loglik": ("logLik", 2), "aic": ("AIC", 2), "daic": ("less paper's", 2)}
-    columns |= {"dbic": ("BIC less paper's", 2), "lr_p": ("p (LR)", ".2g")}
-    columns[("daic_p10", "daic_p90")] = "in our samples", 1
+    columns |= {"loglik": ("logLik", 2), "daic": ("dAIC", 2), "dbic": ("dBIC", 2), "lr_p": ("p (LR)", ".2g")}
+    columns[("daic_p10", "daic_p90")] = "dAIC in our samples", 1
     samples = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
     return "\n".join([*lines, format_frame(compared.assign(**samples), columns).to_string(index=False)])
