@@ -15,11 +15,11 @@ import pandas as pd
 from count_prompt_tokens import count
 
 from cogniload_repro.fidelity.prompts import TOKENIZERS, compare_prompts, prompt_statistics
+from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.draws import resolve_edition
 from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import draw_rows
-from cogniload_repro.storage import DATA
 
 MODEL, NAME = "DeepSeek-R1-Distill-Llama-70B", "llama3"
 entry = json.loads(TOKENIZERS.read_text("utf-8"))[NAME]

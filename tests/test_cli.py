@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from harness import run
 
-from cogniload_repro.storage import RECONSTRUCTED, write_table
+from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import cogniload_repro as cl
+from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import MODELS
 from cogniload_repro.published import (
@@ -22,7 +23,6 @@ from cogniload_repro.published import (
 )
 from cogniload_repro.robustness.interactions import arms_of_the_u
 from cogniload_repro.statistics.fits import glm_table
-from cogniload_repro.storage import DATA, ICLR2026
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 
 from docutils import nodes
+from jinja2 import FileSystemBytecodeCache
 
 _ICONS = "../vendor/fontawesome/webfonts/fa-solid-900.woff2"
 #: What scripts in the middle of pages add to or call.
@@ -155,10 +156,17 @@ def _read_side_by_side(app):
     app.extensions["sphinx_multitoc_numbering"].parallel_read_safe = True
 
 
+def _keep_templates(app):
+    """Keep compiled templates beside what Sphinx knows of the pages: the next build compiles none."""
+    (Path(app.doctreedir) / "templates").mkdir(parents=True, exist_ok=True)
+    app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(f"{app.doctreedir}/templates")
+
+
 def setup(app):
     """Register with Sphinx, after every extension that adds scripts to a page."""
     app.add_config_value("left_out", [], "env")
     app.connect("builder-inited", _read_side_by_side)
+    app.connect("builder-inited", _keep_templates)
     app.connect("missing-reference", _resolve_left_out)
     app.connect("html-page-context", _drop_scripts, priority=900)
     app.connect("html-page-context", _let_scripts_wait, priority=910)

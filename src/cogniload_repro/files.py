@@ -1,4 +1,4 @@
-"""Files written whole, folders that one process at a time works in, and other people's text in what is written.
+"""Where data lie; files written whole, folders that one process at a time works in, other people's text made safe.
 
 Standard library alone, as `make` asks for these before every build.
 """
@@ -16,6 +16,14 @@ from uuid import uuid4
 if TYPE_CHECKING:
     import pandas as pd
 
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[1]
+
+#: Folder that holds ``published/`` and ``reconstructed/``.
+DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
+PUBLISHED = DATA / "published"
+ICLR2026 = PUBLISHED / "iclr2026"
+RECONSTRUCTED = DATA / "reconstructed"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
 _ROOM, _RIGHTS = "make room and run the same command again", "give yourself the right to, or choose another folder"

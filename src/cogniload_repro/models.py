@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.files import ICLR2026
 
 
 @dataclass(frozen=True)

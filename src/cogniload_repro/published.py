@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from cogniload_repro.files import ICLR2026, PUBLISHED
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.schemas import ERRORS
-from cogniload_repro.storage import ICLR2026, PUBLISHED
 
 #: The levels of the paper's stars (Tables 2 and 3), and the one at which it calls an effect significant.
 STAR_LEVELS = (0.05, 0.01, 0.001)

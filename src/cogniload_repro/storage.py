@@ -1,4 +1,4 @@
-"""Where data lie, in a checkout or a wheel, and Parquet files with their provenance inside."""
+"""Parquet files with their provenance inside."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,14 +12,6 @@ import pyarrow.parquet as pq
 from cogniload_repro.files import replacing
 from cogniload_repro.schemas import PROVENANCE
 
-_PACKAGE = Path(__file__).resolve().parent
-_CHECKOUT = _PACKAGE.parents[1]
-
-#: Folder that holds ``published/`` and ``reconstructed/``.
-DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
-PUBLISHED = DATA / "published"
-ICLR2026 = PUBLISHED / "iclr2026"
-RECONSTRUCTED = DATA / "reconstructed"
 #: Name of the file that stands in a folder while a set of tables takes its place there.
 UNFINISHED = ".unfinished"
 

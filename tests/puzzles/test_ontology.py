@@ -1,7 +1,7 @@
 import json
 
+from cogniload_repro.files import ICLR2026
 from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
-from cogniload_repro.storage import ICLR2026
 
 PRINTED = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))
 

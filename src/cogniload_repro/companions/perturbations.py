@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cogniload_repro.storage import DATA
+from cogniload_repro.files import DATA
 
 _NEGATION = "not not "
 # each with one group, so that splitting gives what lies between the words and the words in turn

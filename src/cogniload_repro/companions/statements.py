@@ -20,7 +20,7 @@ from cogniload_repro.companions.load import (
 )
 from cogniload_repro.companions.perturbations import GROUPS, PERTURBATIONS
 from cogniload_repro.companions.scap import BITS
-from cogniload_repro.storage import PUBLISHED
+from cogniload_repro.files import PUBLISHED
 
 VERDICTS = ("holds", "differs", "definition", "cannot be told")
 

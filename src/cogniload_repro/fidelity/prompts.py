@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from cogniload_repro.fidelity.ledger import COLUMNS
+from cogniload_repro.files import DATA
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import TOKEN_TABLES, load_table
-from cogniload_repro.storage import DATA
 
 #: Tokens of the default set's 14,000 puzzles: name, N, d, ratio_pct, and one column per tokenizer.
 COUNTS = DATA / "prompt_tokens.parquet"

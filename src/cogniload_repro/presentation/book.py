@@ -106,6 +106,7 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     shutil.rmtree(new, ignore_errors=True)
     note = staged / "_build" / "frame.json"
     if note.is_file() and note.read_text(encoding="utf-8") == frame:
+        jobs = 1  # few pages are left to write
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others

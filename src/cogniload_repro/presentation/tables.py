@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
 from cogniload_repro.formats import (
     NONE,
     format_aic,
@@ -30,7 +30,6 @@ from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
-from cogniload_repro.storage import ICLR2026
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)

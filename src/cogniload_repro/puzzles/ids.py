@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cogniload_repro.files import DATA
 from cogniload_repro.grid import PAPER_GRID, Cell, check_count
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.generate import LAST_ID
-from cogniload_repro.storage import DATA
 
 #: The default set: the paper's grid along the chain, halves rounded up.
 SEED = 42

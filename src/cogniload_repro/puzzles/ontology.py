@@ -6,7 +6,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from cogniload_repro.storage import ICLR2026
+from cogniload_repro.files import ICLR2026
 
 
 class Phrases(NamedTuple):

@@ -19,6 +19,7 @@ from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.special import expit
 from scipy.stats import chi2, t
 
+from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import MODELS, NAMES, Model
 from cogniload_repro.published import ALPHA
 from cogniload_repro.reconstruction.constraints import PROSE_RATIOS, Constraints, constrain, level_sums, prose_along_rho
@@ -28,7 +29,6 @@ from cogniload_repro.reconstruction.sufficient import recover, recovered_from
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import TABLES_FILE, committed_counts, reconstructed_models
-from cogniload_repro.storage import RECONSTRUCTED
 
 _WIDEST = 3.0  # log-odds; no estimate is sought beyond
 

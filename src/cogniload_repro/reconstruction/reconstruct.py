@@ -15,7 +15,7 @@ from scipy.special import xlogy
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
-from cogniload_repro.files import write_whole
+from cogniload_repro.files import RECONSTRUCTED, write_whole
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS, load_table
@@ -24,7 +24,6 @@ from cogniload_repro.reconstruction.counts import draw_counts
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
-from cogniload_repro.storage import RECONSTRUCTED
 
 #: The committed table, and its seed.
 CELLS = RECONSTRUCTED / "cells.csv"

@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from cogniload_repro import __version__
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
+from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.puzzles.ontology import PHRASES
@@ -26,7 +27,7 @@ from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import score_response
-from cogniload_repro.storage import RECONSTRUCTED, partition_path, read_texts, remove_parts, write_table
+from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
 
 #: Bucket of the scorer for each error column of the cells table.
 _WRONG = {column: bucket for bucket, column in BUCKET_COLUMNS.items() if column in ERRORS}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
+from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_LABEL, BY_NAME, order_models
 from cogniload_repro.published import ERRORS, INTERVAL_ALPHA
@@ -13,7 +14,7 @@ from cogniload_repro.schemas import CELLS, PROVENANCE, read_frame
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.formulas import add_logarithm
 from cogniload_repro.statistics.reconstructions import over_reconstructions
-from cogniload_repro.storage import RECONSTRUCTED, read_metadata
+from cogniload_repro.storage import read_metadata
 
 _CELL = ("N", "ratio_pct", "d")
 _REMEDY = "make it again with `make score`"

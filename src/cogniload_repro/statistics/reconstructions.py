@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
-from cogniload_repro.storage import RECONSTRUCTED
+from cogniload_repro.files import RECONSTRUCTED
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
