@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from cogniload_repro.formats import format_name
@@ -223,7 +224,7 @@ class PaperFigure:
         lines = len(self.pens) if large else -(-len(self.pens) // _LEGEND_COLUMNS)
         height = max(5.6, 0.5 + _LINE_IN * lines) if large else 4.3 + _LINE_IN * lines
         with mpl.rc_context(STYLE):
-            figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
+            figure = Figure(figsize=(WIDTH_IN, height), layout=(layout := ConstrainedLayoutEngine()))
             axes = figure.subplots(1, len(self.panels), sharey=True, squeeze=False)[0]
             for ax, panel, accuracy in zip(axes, self.panels, self.accuracies, strict=True):
                 (self._draw_levels if large else self._draw_lines)(ax, panel, accuracy)
@@ -233,7 +234,7 @@ class PaperFigure:
                 _draw_legend(figure, [self.pens[name] for name in last.index], "outside right center", 1)
             else:
                 _draw_legend(figure, list(self.pens.values()), "outside lower center", _LEGEND_COLUMNS)
-            figure.draw_without_rendering()
+            layout.execute(figure)
             figure.set_layout_engine("none")  # once is enough
             # it stays where it is when `save_figure` adds a strip below
             figure.legends[0].set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 from scipy.linalg import block_diag
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csc_array
 from scipy.special import expit
 
 from cogniload_repro.models import BY_NAME
@@ -165,8 +166,10 @@ class _Division:
         self._beta = np.zeros(len(columns))
         levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
         fixed = np.column_stack([levels, x[:, 3:]])  # of the correct answers: Tables 2 to 6
-        self._sums = block_diag(fixed.T, levels.T.astype(float))
-        self._needed = self._sums @ np.concatenate([correct, self._ctx])
+        sums = block_diag(fixed.T, levels.T.astype(float))
+        needed, both = sums @ np.concatenate([correct, self._ctx]), np.hstack([np.eye(len(own))] * 2)
+        self._possible = (LinearConstraint(csc_array(sums), needed, needed),
+                          LinearConstraint(csc_array(both), -np.inf, self._total))  # fmt: skip
 
     def ends(self) -> tuple[float, float, float]:
         """Return the value with overflows counted as failures, and the least and the largest without them."""
@@ -214,9 +217,6 @@ class _Division:
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
         """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
-        both = np.hstack([np.eye(len(weights))] * 2)
-        found = linprog(
-            np.concatenate([np.zeros(len(weights)), -weights]),
-            A_ub=both, b_ub=self._total, A_eq=self._sums, b_eq=self._needed, bounds=(0, None),
-        )  # fmt: skip
+        aim = np.concatenate([np.zeros(len(weights)), -weights])
+        found = milp(aim, constraints=self._possible, bounds=Bounds(0, np.inf), options={"presolve": False})
         return found.x[len(weights) :]
