@@ -104,7 +104,13 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
     regression is printed, and kept where --out says.
     """
     if not (models or compare or out) and set(regression.values()) == {None}:
-        _fit_paper(build)
+        from cogniload_repro.executors import open_executor
+        from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
+
+        with open_executor(1) as executor:  # beside the regressions
+            prompts = executor.submit(compare_prompts, load_prompt_counts())
+            _fit_paper(build)
+            _compare(build, prompts.result())
         return
     from cogniload_repro.files import for_spreadsheet
     from cogniload_repro.presentation.terminal import print_comparison, print_fits
@@ -145,33 +151,34 @@ def _fit_paper(build: Path) -> None:
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
             say(f"  no fit of {what} for {row.model}: {row.status}")
-    _compare(build)
 
 
 @click.command()
 @click.option("--against", type=EXISTING_FILE, help="fidelity.csv of another build; list numbers that changed.")
 @BUILD
 def compare(against: Path | None, build: Path) -> None:
-    """Compare every printed number with the recomputed one: fidelity.parquet and fidelity.csv."""
+    """Compare every printed number with the recomputed one: fidelity.parquet, fidelity.csv and prompts.parquet."""
     import pandas as pd
 
     from cogniload_repro.fidelity.ledger import find_moved
+    from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-    fidelity = _compare(build)
+    fidelity = _compare(build, compare_prompts(load_prompt_counts()))
     if against is not None:
         moved = find_moved(fidelity, pd.read_csv(against, dtype=str, keep_default_na=False))
         say(f"{len(moved):,} of {len(fidelity):,} numbers moved{'' if moved.empty else ':'}")
         say("" if moved.empty else moved.to_string(index=False))
 
 
-def _compare(build: Path) -> "pd.DataFrame":
+def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     from cogniload_repro.fidelity import ledger, results
-    from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts, prompt_rows
+    from cogniload_repro.fidelity.prompts import prompt_rows
     from cogniload_repro.storage import write_table
 
     found = results.load_results(build)
-    fidelity = ledger.compare(found, prompt_rows(compare_prompts(load_prompt_counts())))
-    write_table(build / "fidelity.parquet", fidelity, {"provenance": found.provenance})
+    fidelity = ledger.compare(found, prompt_rows(prompts))
+    for name, table in (("prompts", prompts), ("fidelity", fidelity)):
+        write_table(build / f"{name}.parquet", table, {"provenance": found.provenance})
     write_whole(build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n"))  # last: make looks at it
     say(ledger.scoreboard(fidelity).to_string(index=False))
     say(ledger.LEGEND)
