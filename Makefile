@@ -161,13 +161,12 @@ $(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modu
 $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustness reconstruction fidelity) $(COMMITTED)
 	$(COGNILOAD) fit --build "$(BUILD)"
 
-# in one command, side by side; where nothing but a notebook's own code or text is new, no other one is run
-$(BUILD)/notebooks/.made: $(BUILD)/fidelity.csv $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) \
-		$(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
-	$(COGNILOAD) run-notebooks $(HERE) $(if $(filter-out notebooks/% $(PARAMS)/%,$?),--all)
-
-$(BUILD)/book/_build/html/index.html: $(BUILD)/notebooks/.made $(PAGES) $(SRC)/commands/book.py
-	$(COGNILOAD) build-book $(HERE)
+# notebooks and book in one command: Sphinx gets ready while notebooks run. All of these run again where what they read
+# is newer than the last run; where nothing but a notebook's own code or text is new, no other one does
+READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
+$(BUILD)/book/_build/html/index.html: $(READ_BY_ALL) $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
+		$(SRC)/commands/book.py
+	$(COGNILOAD) render $(HERE) $(if $(shell find $(READ_BY_ALL) -newer $(BUILD)/notebooks/.made 2>&1),--all)
 
 # ---- checks ------------------------------------------------------------------------------------------------------
 smoke:  ## the whole chain on the mini-grid

@@ -19,22 +19,22 @@ from cogniload_repro.commands.params import (
 )
 from cogniload_repro.files import locked
 
-_ALL = click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 
-
-@click.command("run-notebooks")
-@_ALL
+@click.command()
+@click.option("--all", "again", is_flag=True, help="Run every notebook, changed or not.")
 @takes(BUILD, JOBS)
-def run_notebooks(again: bool, build: Path, jobs: int) -> None:
-    """Run the notebooks whose code or parameters have changed; of the others, take over the text that has.
+def render(again: bool, build: Path, jobs: int) -> None:
+    """Run the notebooks whose code or parameters have changed, and build the HTML book.
 
-    The parameters formula, family and models reach every notebook that has them.
+    Of the other notebooks, the text that has changed is taken over. The parameters formula, family and models reach
+    every notebook that has them.
     """
+    from cogniload_repro.presentation import book
     from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
 
     chapters, parameters = _list_chapters(build), read_parameters()
     folder, data, runs = build / "notebooks", build / "pages", []
-    with locked(build):
+    with locked(build), book.open_builder() as builder:
         write_parameters(build, "notebooks", parameters)
         given = {name: list(value) if isinstance(value, tuple) else value
                  for name, value in parameters.changes(*STEPS["notebooks"]).items()}  # fmt: skip
@@ -47,30 +47,11 @@ def run_notebooks(again: bool, build: Path, jobs: int) -> None:
             runs.append(Run(Path("book"), data, {"build": build}, by="cogniload_repro.presentation.book:write_data"))
         for run, seconds in run_notebooks(runs, jobs):
             say(f"  {run.source.name:28} {seconds:5.1f} s")
-        (folder / ".made").touch()
-
-
-@click.command("build-book")
-@takes(BUILD, JOBS)
-def build_book(build: Path, jobs: int) -> None:
-    """Build the HTML book from pages and executed notebooks, incrementally where possible."""
-    from cogniload_repro.presentation import book
-
-    present = {chapter.source for chapter in _list_chapters(build)}
-    pages = [f"notebooks/{source.stem}" for source in sorted({*Path("notebooks").glob("*.ipynb")} - present)]
-    with locked(build):
+        (folder / ".made").touch()  # make compares times
+        absent = {*Path("notebooks").glob("*.ipynb")} - {chapter.source for chapter in chapters}
+        pages = [f"notebooks/{source.stem}" for source in sorted(absent)]
         book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
-        book.build_book(build, jobs)
-
-
-@click.command()
-@_ALL
-@takes(BUILD, JOBS)
-@click.pass_context
-def render(context: click.Context, again: bool, build: Path, jobs: int) -> None:
-    """Do what `run-notebooks` and `build-book` do."""
-    context.invoke(run_notebooks, again=again, build=build, jobs=jobs)
-    context.invoke(build_book, build=build, jobs=jobs)
+        book.build_book(build, jobs, builder)
 
 
 def _list_chapters(build: Path) -> list[Any]:

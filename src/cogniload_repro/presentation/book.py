@@ -9,7 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import Any
@@ -35,12 +36,15 @@ _DATA = {
     "explorer": ("cells", "puzzles"),
 }
 
-#: Builds the book. Its input stays open as long as somebody waits: left alone it would go on in the next one's folder.
+#: Imports what it needs, then builds a book when it is told to: jobs and arguments, as JSON on a line. Its input stays
+#: open as long as somebody waits: left alone it would go on in the next one's folder.
 _BUILDER = """
-import functools, os, sys, threading
+import functools, json, os, sys, threading
+import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
+if not (order := sys.stdin.readline()):
+    sys.exit()
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
-import jupyter_book.cli.main, jupyter_book.sphinx
-jobs = int(sys.argv.pop())
+jobs, *sys.argv[1:] = json.loads(order)
 jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
 jupyter_book.cli.main.main()
 """
@@ -94,10 +98,18 @@ def write_data(sources: Path, target: Path, parameters: Mapping[str, Any]) -> No
         write_whole(target / f"{name}-data.js", write_script(name, makers[name]()))
 
 
-def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
+@contextmanager
+def open_builder() -> Iterator[Any]:
+    """Start a process that gets ready to build a book, and ends with this one."""
+    with subprocess.Popen([sys.executable, "-c", _BUILDER], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True) as one:
+        yield one
+
+
+def build_book(build_dir: str | Path, jobs: int = 1, builder: Any = None) -> Path:
     """Build the HTML of the book that `stage_book` has staged and return its ``index.html``.
 
-    Where a page cannot be built without a warning, a ValueError quotes each, and the old book is left alone.
+    A builder of `open_builder` can have got ready before. Where a page cannot be built without a warning, a ValueError
+    quotes each, and the old book is left alone.
     """
     staged = Path(build_dir) / "book"
     if not (staged / "_config.yml").is_file():
@@ -110,7 +122,12 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others
-    code, log = _run_builder("build", staged, "--path-output", new, *_STRICT, jobs)
+    order = json.dumps([jobs, "build", str(staged), "--path-output", str(new), *_STRICT])
+    with nullcontext(builder) if builder else open_builder() as process:
+        with suppress(BrokenPipeError):  # it has ended, and said why
+            process.stdin.write(f"{order}\n")
+            process.stdin.flush()
+        log, code = "".join(process.stdout), process.wait()
     if code != 0 or not (new / "_build" / "html" / "index.html").is_file():
         shutil.rmtree(new, ignore_errors=True)
         if (full := os.strerror(errno.ENOSPC)) in log:
@@ -125,14 +142,6 @@ def build_book(build_dir: str | Path, jobs: int = 1) -> Path:
     index = staged / "_build" / "html" / "index.html"
     os.utime(index)  # it may not have been written again, and make compares times
     return index
-
-
-def _run_builder(*arguments: object) -> tuple[int, str]:
-    """Return how a process that builds has ended, and what it has said."""
-    command = [sys.executable, "-c", _BUILDER, *map(str, arguments)]
-    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True) as builder:
-        log = "".join(builder.stdout or ())
-    return builder.returncode, log
 
 
 def _read_frame(staged: Path) -> str:
