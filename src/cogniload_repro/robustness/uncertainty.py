@@ -28,6 +28,8 @@ POWER = 0.8
 #: Where the search for an end of an interval stops: log10 statements, fraction of needles, units of d.
 _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
+#: Intervals that this process has found, by point and counts: chapters and their verdicts ask for many again.
+_INTERVALS: dict[tuple, tuple[float, float]] = {}
 _TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "curvature", "slope_low", "slope_high", "p_u"]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
@@ -147,7 +149,11 @@ def profile_interval(quadratic: Quadratic, point: str) -> tuple[float, float]:
     """
     if not np.isfinite(value := quadratic.points[point]):
         return np.nan, np.nan
-    return _search(partial(quadratic.loss_at, point), value, standard_error(quadratic, point), _BOUNDS[point])
+    key = point, *(part.tobytes() for part in quadratic[1:4])
+    if key not in _INTERVALS:
+        step = standard_error(quadratic, point)
+        _INTERVALS[key] = _search(partial(quadratic.loss_at, point), value, step, _BOUNDS[point])
+    return _INTERVALS[key]
 
 
 def _search(
