@@ -22,6 +22,7 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.draws import EDITIONS, PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
+from cogniload_repro.puzzles.ontology import ontology
 from cogniload_repro.schemas import PUZZLES
 from cogniload_repro.storage import write_table
 
@@ -90,6 +91,7 @@ WRONG = next(value for value in ROW["domain"] if value != ROW["gold"])
         ({"domain": []}, "that has those of the text"), ({"domain": 5}, "of another type"),
         ({"domain": [*ROW["domain"], "stranger"]}, "is not a list of values"), ({"d": 3}, "d 3, its name 5"),
         ({"domain": [*ROW["domain"], ROW["gold"]]}, "the domain has 7 values, .* 6 different"),
+        ({"domain": ontology().values[ROW["category"]]}, "values, a puzzle of difficulty 5 has 6 different ones"),
         ({"text": ROW["text"].replace("\n7. ", "\n8. ")}, "statement 8 where 7 is due"),
         ({"ratio_pct": 50.0}, r"ratio_pct 50\.0 does not give 24 needles of 40"),
         ({"ratio_pct": float("nan")}, "ratio_pct nan does not give"),

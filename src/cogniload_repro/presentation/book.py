@@ -118,7 +118,8 @@ def build_book(build_dir: str | Path, jobs: int = 1, builder: Any = None) -> Pat
     shutil.rmtree(new, ignore_errors=True)
     note = staged / "_build" / "frame.json"
     if note.is_file() and note.read_text(encoding="utf-8") == frame:
-        jobs = 1  # few pages are left to write
+        changed = sum(page.stat().st_mtime > note.stat().st_mtime for page in staged.glob("notebooks/*.ipynb"))
+        jobs = jobs if changed > 2 else 1  # another process would cost more than it saves
         shutil.copytree(staged / "_build", new / "_build")
         for style in (new / "_build" / "html" / "_static").glob("mystnb.*.css"):
             style.unlink()  # written last, so that links to one that is there already would be others
