@@ -39,10 +39,7 @@ def answer(request: dict) -> dict:
 
 @pytest.mark.parametrize(
     ("options", "model"),
-    [
-        (["--edition", "elixir"], "gpt-x-2030-01-01"),
-        (["--perturb", "interleave_word"], "gpt-x (interleave_word)"),
-    ],
+    [(["--edition", "elixir"], "gpt-x-2030-01-01"), (["--perturb", "interleave_word"], "gpt-x (interleave_word)")],
 )
 def test_a_batch_comes_back_as_outputs(tmp_path, options, model):
     """Every answer to a request is an output of the puzzle it was about, told apart by condition; none is rejected."""

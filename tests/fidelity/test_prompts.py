@@ -11,13 +11,7 @@ from scipy.stats import chi2
 
 from cogniload_repro.fidelity import prompts as prompt_lengths
 from cogniload_repro.fidelity.ledger import COLUMNS
-from cogniload_repro.fidelity.prompts import (
-    COUNTS,
-    TOKENIZERS,
-    load_prompt_counts,
-    load_tokenizers,
-    prompt_statistics,
-)
+from cogniload_repro.fidelity.prompts import COUNTS, TOKENIZERS, load_prompt_counts, load_tokenizers, prompt_statistics
 from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_printed, load_table
 from cogniload_repro.puzzles.catalog import draw_named
