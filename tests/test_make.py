@@ -186,7 +186,7 @@ def test_the_book_follows_code_text_and_parameters(checkout):
     assert "page.ipynb  " in said(make(checkout, "render"))
 
     source.write_text(committed, "utf-8")
-    told = said(make(checkout, "render", "FORMULA=correct ~ d + rho"))
+    told = said(make(checkout, "render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(told) == ["render"]
     assert all(b"correct ~ d + rho" in file.read_bytes() for file in (made, page))
     assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
