@@ -48,6 +48,7 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
     assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
     assert b"text/html" in target.read_bytes()
+    assert "remove-cell" in run_notebook(source, tmp_path / "plain.ipynb", {"build": tmp_path}).read_text("utf-8")
 
 
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
