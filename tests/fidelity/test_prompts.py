@@ -30,13 +30,16 @@ def comparison(llama):
     return prompt_lengths.compare_prompts(llama)
 
 
-def test_only_counted_models_are_compared(comparison):
+def test_only_counted_models_are_compared(comparison, llama):
     """One row a printed number of each model whose tokenizer has counted, with numbers that fit together."""
     assert set(comparison["model"]) == {LLAMA}
     assert len(comparison) == 2 * 20
     rest = comparison["printed"] - comparison["counted"] - comparison["overhead"]
     np.testing.assert_allclose(comparison["difference"], rest)
     np.testing.assert_allclose(comparison["z"], rest / comparison["se"])
+    ours = prompt_statistics(llama, "llama3")["se_mean"] ** 2  # two samples of the same size, and rounding
+    means = comparison[comparison["quantity"] == "prompt_mean"]
+    np.testing.assert_allclose(sorted(means["se"] ** 2), sorted(2 * ours + 1 / 12))
 
 
 def test_the_template_is_recovered(comparison):

@@ -306,7 +306,7 @@ def test_a_good_row_is_a_response(tmp_path):
         ({"response": None}, "missing field"),
         ({"response": ["red"]}, "wrong type"),
         ({"name": 3}, "wrong type"),
-        ({"perturbation": "../rail fence"}, "wrong type"),
+        ({"perturbation": "rail fence/.."}, "wrong type"),
         ({"prompt_tokens": "4e2"}, "wrong type"),
         ({"prompt_tokens": True}, "wrong type"),
         ({"prompt_tokens": -1}, "wrong type"),

@@ -170,7 +170,7 @@ def test_captions_count_models_and_answers_once():
 
 def test_a_caption_begins_with_what_its_points_show():
     """Each figure's own comparison, counted over the models drawn; without the levels compared, the mean alone."""
-    right = {"a": (90, 10, 50), "b": (80, 20, 30), "c": (10, 60, 70)}
+    right = {"a": (90, 10, 50), "b": (80, 20, 30), "c": (10, 60, 70), "last clause": (0, 0, 0)}
     at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
     rows = [(m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)]
     cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
@@ -180,6 +180,7 @@ def test_a_caption_begins_with_what_its_points_show():
     assert begun["figure6"] == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
     higher = "Accuracy is higher at the right end than at the lowest point by 0.10 at $d$ = 10 (median over models)"
     assert begun["figure3"] == higher
+    assert "the median over models is 0.80 at 1, 0.30 at 10." in PaperFigure("figure5", cells, "imported").describe()
     alone = PaperFigure("figure5", cells[cells["d"] == 1], "imported").caption()
     assert alone.startswith("Mean accuracy of 3 models")
 
