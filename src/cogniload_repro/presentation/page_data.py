@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+from pyarrow.compute import field
 from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS
@@ -116,8 +118,8 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
     table = pd.read_parquet(build / "puzzles.parquet", columns=["name", *_CELL])
     names = table.groupby(_CELL).head(_PER_CELL)["name"].tolist()
     with open_parquet(build / "puzzles.parquet") as file:  # in parts: all texts together fill the memory
-        parts = (batch.to_pandas() for batch in file.iter_batches(500))
-        chosen = pd.concat([part[part["name"].isin(names)] for part in parts])
+        parts = (pa.Table.from_batches([batch]).filter(field("name").isin(names)) for batch in file.iter_batches(500))
+        chosen = pa.concat_tables(parts).to_pandas()
     puzzles = []
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
         try:
