@@ -1,10 +1,14 @@
 """The `cogniload` command: the steps that the Makefile chains, each of use alone."""
 
+import gc
+
 import click
 
 from cogniload_repro import __version__
 from cogniload_repro.commands import book, chain, outputs, params, puzzles
 from cogniload_repro.files import describe_error, for_terminal
+
+gc.set_threshold(50_000)  # libraries make many objects that stay: looking through them takes a sixth of their import
 
 
 class _Group(click.Group):

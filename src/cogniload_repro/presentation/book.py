@@ -39,7 +39,8 @@ _DATA = {
 #: Imports what it needs, then builds a book when it is told to: jobs and arguments, as JSON on a line. Its input stays
 #: open as long as somebody waits: left alone it would go on in the next one's folder.
 _BUILDER = """
-import functools, json, os, sys, threading
+import functools, gc, json, os, sys, threading
+gc.set_threshold(50_000)
 import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
 if not (order := sys.stdin.readline()):
     sys.exit()
