@@ -8,8 +8,6 @@ from cogniload_repro import __version__
 from cogniload_repro.commands import book, chain, outputs, params, puzzles
 from cogniload_repro.files import describe_error, for_terminal
 
-gc.set_threshold(50_000)  # libraries make many objects that stay: looking through them takes a sixth of their import
-
 
 class _Group(click.Group):
     """Turns bad input into one sentence on standard error and exit code 2."""
@@ -43,6 +41,7 @@ def main() -> None:
     """
 
 
+gc.set_threshold(50_000)  # libraries make many objects that stay: looking through them takes a sixth of their import
 for _module in (outputs, chain, book, puzzles, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
