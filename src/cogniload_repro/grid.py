@@ -44,11 +44,6 @@ class Cell:
         return count_needles(self.N, self.ratio_pct, self.rounding)
 
     @property
-    def hays(self) -> int:
-        """Number of the other statements."""
-        return self.N - self.needles
-
-    @property
     def rho(self) -> float:
         """Actual share of needles, a fraction: the covariate of the regressions."""
         return self.needles / self.N

@@ -30,6 +30,7 @@ from cogniload_repro.statistics.regression import QUADRATIC, fit_glm
 CELLS = load_counts()
 FEW = CELLS[CELLS["model"].isin(["QwQ-32B", "Qwen3-1.7B", "gpt-5-mini-2025-08-07"])]
 BY_NAME = {one.name: one for one in SPECIFICATIONS}
+assert (SPECIFICATIONS[0].formula, BY_NAME["all identified terms"].formula) == (QUADRATIC, f"correct ~ {FIXED_SUMS}")
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 

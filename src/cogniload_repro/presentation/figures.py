@@ -185,11 +185,13 @@ class PaperFigure:
         """Return the median accuracy at each level of a panel."""
         *_, spoken, unit = AXES[panel.across]
         start = f"{f'At {panel.at} = {panel.level}, against' if panel.at else 'Against'} {spoken}"
-        median = accuracy[accuracy["model"] != LAST_CLAUSE].groupby(panel.across)["accuracy"].median()
+        accuracy = accuracy[accuracy["model"] != LAST_CLAUSE]
+        median = accuracy.groupby(panel.across)["accuracy"].median()
         if median.empty:
             return f"{start}: no cells in this grid"
         course = [f"{share:.2f} at {level:g}{unit}" for level, share in median.items()]
-        return f"{start}, the median over models is {', '.join(course)}"
+        subject = "the median over models" if len(accuracy["model"].unique()) > 1 else "accuracy"
+        return f"{start}, {subject} is {', '.join(course)}"
 
     # ---- as data ----
     def data(self) -> dict[str, Any]:

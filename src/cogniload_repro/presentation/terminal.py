@@ -76,7 +76,8 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     """Return `fits.compare_fits` against the paper as text: how many models gain, then a line per model."""
     gain, loss = ((sign * compared["daic"] > 2).sum() for sign in (-1, 1))
     lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit"]
-    lines.append(f"dAIC (less paper's) below -2 in {gain} of {len(compared)} models, above 2 in {loss}\n")
+    medians = "" if compared["identified"].all() else ", by the median of our samples where it is not identified"
+    lines.append(f"dAIC (less paper's) below -2 in {gain} of {len(compared)} models, above 2 in {loss}{medians}\n")
     columns: dict = {"model": ("model", lambda name: format_name(name)[:29]), "status": ("fit", str), "df": ("df", 0)}
     columns |= {"loglik": ("logLik", 2), "daic": ("dAIC", 2), "dbic": ("dBIC", 2), "lr_p": ("p (LR)", ".2g")}
     columns[("daic_p10", "daic_p90")] = "dAIC in our samples", 1

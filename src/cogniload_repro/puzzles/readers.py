@@ -26,15 +26,15 @@ def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.Data
     path = next((one for one in places if one.is_file() and one.suffix in (".parquet", ".jsonl")), None)
     if path is None:
         raise ValueError(f"{source}: no puzzles here; give a .parquet or .jsonl file of puzzles, or a folder with one")
-    for part in _read_parquet(path) if path.suffix == ".parquet" else _read_jsonl(path):
+    for part in _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path):
         if missing := [name for name in columns if name not in part]:
             raise ValueError(f"{path}: the puzzles lack {', '.join(missing)}; write them with `cogniload puzzles`")
         yield part[[*columns]]
 
 
-def _read_parquet(path: Path) -> Iterator[pd.DataFrame]:
+def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     with open_parquet(path) as file:
-        yield from (batch.to_pandas() for batch in file.iter_batches(_BATCH_ROWS))
+        yield from (batch.to_pandas() for batch in file.iter_batches(_BATCH_ROWS, columns=[*columns]))
 
 
 def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
