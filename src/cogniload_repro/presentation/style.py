@@ -44,6 +44,7 @@ STYLE = library["seaborn-v0_8-whitegrid"] | {
     "patch.edgecolor": "white",
     "patch.force_edgecolor": True,
     "path.simplify": True,
+    "axes.titley": 1.0,  # where titles are anyway: without it every drawing measures all tick labels again
 }
 
 #: A colour per family. Distinguishable for readers with any of the three colour-vision deficiencies, and at least
