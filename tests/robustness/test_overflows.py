@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cogniload_repro.models import NAMES
 from cogniload_repro.published import load_table
+from cogniload_repro.robustness import overflows
 from cogniload_repro.robustness.interactions import simple_slopes
 from cogniload_repro.robustness.overflows import (
     MARKED_SHARE,
@@ -103,3 +105,28 @@ def test_without_overflows_the_leaders_compound_less():
     assert longest["z_high"].tolist() == pytest.approx([-2.9, -1.7], abs=0.05)
     pro = finished_interactions(of("gemini-2.5-pro"), "dN", 0.95).iloc[0]  # nearly separated, so that fits may fail
     assert pro["z_low"] < pro["z"] < 0 < pro["z_high"] < 10
+
+
+def test_kept_divisions_are_those_of_a_search(monkeypatch):
+    """Every model has its rows, a search finds them again, and other counts of the same model are searched."""
+    kept = pd.read_csv(overflows.DIVISIONS, float_precision="round_trip")
+    assert kept["model"].drop_duplicates().tolist() == list(NAMES)
+    assert (kept.groupby("model").size() == 1 + (7 + 1) + (4 + 1) + (5 + 1)).all()
+    assert (kept["low"] <= kept["high"]).all()
+    own, some = of("gpt-5-2025-08-07"), of("gpt-5-2025-08-07").query("N > 20")
+    found = [*finished_interactions(own, "dN", 0.5).iloc[0, 4:], *finished_slopes(own).iloc[0, 1:]]
+    less = finished_slopes(some)
+    monkeypatch.setattr(overflows, "_read_divisions", dict)
+    again = [*finished_interactions(own, "dN", 0.5).iloc[0, 4:], *finished_slopes(own).iloc[0, 1:]]
+    assert again == pytest.approx(found, rel=1e-6)
+    pd.testing.assert_frame_equal(finished_slopes(some), less)
+    assert less["slope"].item() != found[3]
+
+
+@pytest.mark.slow
+def test_divisions_are_made_again():
+    """A search for each model gives the committed file."""
+    made = pd.concat(overflows.search_divisions(own) for _, own in CELLS.groupby("model", sort=False))
+    kept = pd.read_csv(overflows.DIVISIONS, float_precision="round_trip")
+    made = made.reset_index(drop=True).astype({"level": float})
+    pd.testing.assert_frame_equal(made, kept, check_dtype=False, rtol=1e-6)

@@ -215,13 +215,17 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
 def feasible(tables: int | None, jobs: int) -> None:
     """Draw many tables of counts that agree with the paper, and bound what any of them can say along rho.
 
-    Writes data/reconstructed/reconstructions.csv (a quarter of an hour) and bounds.csv (half a minute); `cogniload
-    reconstruct` then makes cells.csv.
+    Writes data/reconstructed/reconstructions.csv (a quarter of an hour), bounds.csv (half a minute) and divisions.csv
+    (three minutes), of answers that did not run out of context; `cogniload reconstruct` then makes cells.csv.
     """
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction import feasible as step
     from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
+    from cogniload_repro.robustness.overflows import DIVISIONS, search_divisions
+    from cogniload_repro.statistics.cell_tables import load_cells
 
     with open_executor(jobs) as executor:
         say(f"wrote {step.write_tables(executor, tables=tables or step.COUNT)}")
+        models = [own for _, own in load_cells().groupby("model", sort=False)]
+        say(f"wrote {write_csv(DIVISIONS, executor.map(search_divisions, models))}")
     say(f"wrote {write_csv(step.BOUNDS, step.find_bounds(load_counts()))}")

@@ -6,6 +6,7 @@ pooled. The bounds come from integer programmes over all counts that have the pr
 """
 
 from collections.abc import Collection, Mapping
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csc_array
 from scipy.special import expit
 
+from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.schemas import ERRORS
@@ -23,6 +25,8 @@ from cogniload_repro.statistics.likelihood import maximise_all
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
+#: The committed rows of `search_divisions` for the paper's models.
+DIVISIONS = RECONSTRUCTED / "divisions.csv"
 _OUTCOMES = ("correct", *ERRORS)
 _STARTS, _STEPS = 3, 60
 _SEPARATED = 15.0  # linear predictors beyond this size are as good as separated
@@ -75,12 +79,10 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the slope in N of the paper's regression among finished answers, over all divisions of the overflows.
 
     One row per model: model, slope (overflows counted as failures, as in the paper), slope_low and slope_high (least
-    and largest found by `_Division.search`, a second a model; real outputs have one value).
+    and largest found by `_Division.search`; real outputs have one value). For the paper's models on its whole grid they
+    are read from `DIVISIONS`; for other counts they are searched, a second a model.
     """
-    divisions = {
-        model: _Division(cells, model, np.eye(5)[2], QUADRATIC, by="slope") for model in cells["model"].unique()
-    }
-    rows = [(model, *division.ends()) for model, division in divisions.items()]
+    rows = [(model, *_ends(cells, model, "log10_N", None)) for model in cells["model"].unique()]
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
@@ -91,15 +93,35 @@ def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = 
     regression of Table 3; without one, of the product as the only one, next to the terms of Table 2. One row per model:
     model, term, level, ctx (answers that ran out of context), z, z_low and z_high.
     """
-    columns, weights = (*QUADRATIC, PRODUCTS[term]), np.eye(6)[5]
-    if level is not None:
-        third = np.log10(level) if THIRD[term] == "N" else level
-        columns, weights = FULL, np.eye(9)[PRODUCTS[term]] + third * np.eye(9)[PRODUCTS["dNrho"]]
-    rows = [
-        (model, term, level, ctx, *_Division(cells, model, weights, columns, by="z").ends())
-        for model, ctx in cells.groupby("model", sort=False, observed=True)["ctx"].sum().items()
-    ]
+    overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
+    rows = [(model, term, level, ctx, *_ends(cells, model, term, level)) for model, ctx in overflows.items()]
     return pd.DataFrame(rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"])
+
+
+def search_divisions(own: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `DIVISIONS` for one model: model, term, level, total and ctx (answers), value, low, high.
+
+    Term log10_N is the slope of `finished_slopes`, others are those of `finished_interactions`, at every tested level
+    of the third load and without one (NaN).
+    """
+    levels = {"rho": own["ratio_pct"] / 100, "N": own["N"], "d": own["d"]}
+    asked = [("log10_N", None), *((term, at) for term in THIRD for at in (None, *sorted(set(levels[THIRD[term]]))))]
+    model, counts = own["model"].iloc[0], own[["total", "ctx"]].sum()
+    rows = [(model, term, at, *counts, *_Division(own, term, at, exact=False).ends()) for term, at in asked]
+    return pd.DataFrame(rows, columns=["model", "term", "level", "total", "ctx", "value", "low", "high"])
+
+
+@cache
+def _read_divisions() -> dict[tuple, tuple[float, float, float]]:
+    rows = pd.read_csv(DIVISIONS, float_precision="round_trip").itertuples(index=False)
+    return {(*one[:2], None if np.isnan(one.level) else one.level, *one[3:5]): tuple(one[5:]) for one in rows}
+
+
+def _ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> tuple[float, float, float]:
+    """Return the value with overflows counted as failures, and the least and the largest without them."""
+    own, exact = cells[(cells["model"] == model) & (cells["total"] > 0)], _counts_are_real(cells, model)
+    kept = None if exact else _read_divisions().get((model, term, level, *own[["total", "ctx"]].sum()))
+    return kept or _Division(own, term, level, exact=exact).ends()
 
 
 def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
@@ -154,13 +176,18 @@ class _Tables:
 class _Division:
     """The finished answers of one model over its cells, as far as the printed tables leave it open.
 
-    Of a regression's weighted sum of coefficients (``by`` "slope"), or of its ratio to its standard error ("z").
+    Of the slope in N of the paper's regression (term log10_N), or of z of a product of two loads.
     """
 
-    def __init__(self, cells: pd.DataFrame, model: str, weights: np.ndarray, columns: tuple[int, ...], *, by: str):
-        own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+    def __init__(self, own: pd.DataFrame, term: str, level: float | None, *, exact: bool):
         self._ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
-        self._exact, self._weights, self._by = _counts_are_real(cells, model), weights, by
+        columns: tuple[int, ...] = QUADRATIC if term == "log10_N" else (*QUADRATIC, PRODUCTS[term])
+        self._weights, self._is_slope, self._exact = np.eye(len(columns))[-1], term == "log10_N", exact
+        if self._is_slope:
+            self._weights = np.eye(5)[2]
+        elif level is not None:
+            third = np.log10(level) if THIRD[term] == "N" else level
+            columns, self._weights = FULL, np.eye(9)[PRODUCTS[term]] + third * np.eye(9)[PRODUCTS["dNrho"]]
         x, correct = lay_out(own), own["correct"].to_numpy(float)
         self._x, self._t = x[:, columns], x[:, columns].T @ correct
         self._beta = np.zeros(len(columns))
@@ -209,7 +236,7 @@ class _Division:
         inverse = np.linalg.inv(x.T @ (x * (n * p * (1 - p))[:, None]))
         along = x @ inverse @ self._weights
         slope, change = self._weights @ beta, p * along
-        if self._by == "slope":
+        if self._is_slope:
             return slope, change
         variance, bends = self._weights @ inverse @ self._weights, n * p * (1 - p) * (1 - 2 * p) * along**2
         variance_change = p * (1 - p) * along**2 - p * (x @ inverse @ (x.T @ bends))
