@@ -69,9 +69,9 @@ def search_hanoi(n: int) -> tuple[Any, int]:
     """Move n disks from the first of three pegs to the third; a state is the peg of every disk, smallest first."""
 
     def moves(pegs: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        tops = {peg: disk for disk, peg in reversed(list(enumerate(pegs)))}
-        for disk, target in product(tops.values(), range(3)):
-            if tops.get(target, n) > disk:
+        tops = [pegs.index(peg) if peg in pegs else n for peg in range(3)]
+        for disk, target in product(tops, range(3)):
+            if disk < tops[target]:
                 yield (*pegs[:disk], target, *pegs[disk + 1 :])
 
     return _search((0,) * n, (2,) * n, moves)

@@ -85,7 +85,7 @@ def derive_each(cases: Sequence[tuple[Model, tuple[int, ...]]], rule: str = "hal
     x, models = _design(rule), [model.name for model, _ in cases]
     n = np.array([puzzles_per_cell(*case) for case in cases])
     known = np.array([exact_statistics(model) for model in models])
-    aics = np.array([_printed("table6", model)[["aic_linear", "aic_quadratic"]] for model in models], dtype=float)
+    aics = _printed("table6").loc[models, ["aic_linear", "aic_quadratic"]].to_numpy(float)
     worst, T, beta = _rows(models, rule, n, known, aics)
     if (lost := np.isinf(worst).all(axis=1)).any():
         raise ValueError(f"nothing has the AICs of {models[lost.argmax()]}; check Tables 4 to 6")
@@ -114,7 +114,7 @@ def least_deviation(derived: Derived) -> float:
     """Return the deviation of Table 2's row at the most favourable corner of the rounding of the two AICs."""
     model, rule = derived.model, derived.rule
     corners = np.array(list(product((-AIC_HALF_UNIT, AIC_HALF_UNIT), repeat=2)))
-    aics = _printed("table6", model.name)[["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
+    aics = _printed("table6").loc[model.name, ["aic_linear", "aic_quadratic"]].to_numpy(float) + corners
     n, known = puzzles_per_cell(model, derived.missing), exact_statistics(model.name)
     each = np.ones((len(corners), 1))
     worst, _, _ = _rows([model.name] * len(corners), rule, each * n, each * known, aics)
@@ -157,8 +157,8 @@ def _means(rule: str) -> dict[str, float]:
 
 
 @cache
-def _printed(table: str, model: str) -> pd.Series:
-    return load_table(table).set_index("model").loc[model]
+def _printed(table: str) -> pd.DataFrame:
+    return load_table(table).set_index("model")
 
 
 def _rows(
@@ -173,7 +173,7 @@ def _rows(
     beta, _ = maximise_all(x, n, T)
     points = many_points(beta, _means(rule))
     values = np.column_stack([beta, 10 ** points["ecl50"], points["nt50"], points["id50"]]).reshape(m, 4, -1)
-    printed = np.array([_printed("table2", model)[list(HALF_UNITS)] for model in models], dtype=float)
+    printed = _printed("table2").loc[list(models), list(HALF_UNITS)].to_numpy(float)
     worst = _deviate(values, printed[:, None]).max(axis=2)
     return worst, T.reshape(m, 4, 5), beta.reshape(m, 4, 5)
 
@@ -200,7 +200,7 @@ def on_lattice(derived: Derived) -> bool:
 def deviations(model: str, beta: np.ndarray, points: dict[str, float]) -> dict[str, float]:
     """Return the deviations from a row of Table 2 in half printed units; NT50 where neither has one deviates by 0."""
     values = np.array([*beta, *(points[point] for point in POINTS)], dtype=float)
-    off = _deviate(values, _printed("table2", model)[list(HALF_UNITS)].to_numpy(float))
+    off = _deviate(values, _printed("table2").loc[model, list(HALF_UNITS)].to_numpy(float))
     return dict(zip(HALF_UNITS, off.tolist(), strict=True))
 
 
@@ -285,7 +285,7 @@ def predict(n: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def printed_windows(model: str) -> tuple[np.ndarray, np.ndarray]:
     """Return what is printed for `PRINTED` (Table 3's p as log p) and the half widths that rounding leaves."""
-    table6 = _printed("table6", model)
+    table6 = _printed("table6").loc[model]
     table3 = load_printed("table3").set_index("model").loc[model].to_dict()
     beta, p = ([float(table3[f"{kind}_{term}"]) for term in PRODUCTS] for kind in ("beta", "p"))
     half_units = [0.5 * 10.0 ** (np.floor(np.log10(one)) - 2) for one in p]  # three significant digits
