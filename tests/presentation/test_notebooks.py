@@ -110,7 +110,7 @@ def test_a_book_has_the_chapters_that_its_build_can_fill():
     )
     assert full == {source.stem for source in _SOURCES}
     assert full - alone == {"15_your_model"}
-    assert full - part == {"10_conclusions", "11_alternatives"}
+    assert full - part == {"10_conclusions", "11_alternatives", "14_companions"}
 
 
 # ---- as they are committed ------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ from cogniload_repro.commands.params import (
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd
 
 _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "ratio_pct"]}
@@ -109,7 +111,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
 
         with open_executor(1) as executor:  # beside the regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
-            _fit_paper(build)
+            _fit_paper(build, executor)
             _compare(build, prompts.result())
         return
     from cogniload_repro.files import for_spreadsheet
@@ -128,7 +130,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
     say(print_comparison(fits.compare_fits(cells, fitted), formula, family) if compare else print_fits(fitted))
 
 
-def _fit_paper(build: Path) -> None:
+def _fit_paper(build: Path, executor: "Executor") -> None:
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.scoring.cells import read_summary
@@ -137,12 +139,9 @@ def _fit_paper(build: Path) -> None:
 
     path = build / "cells.parquet"
     cells = read_frame(path, CELLS, "make it with `make score`, outside a checkout `cogniload score`")
-    tables = {
-        "tokens": read_summary(build / "scores", "tokens"),
-        "interactions": fits.interactions_table(cells),
-        "aic": fits.aic_table(cells),
-        "glm": fits.glm_table(cells),
-    }
+    interactions = executor.submit(fits.interactions_table, cells)
+    tables = {"tokens": read_summary(build / "scores", "tokens"), "aic": fits.aic_table(cells)}
+    tables |= {"glm": fits.glm_table(cells), "interactions": interactions.result()}
     for name, table in tables.items():
         table = check_frame(table, FRAMES[name], f"the table {name}", "report it, it is a fault here")
         write_table(build / f"{name}.parquet", table, read_metadata(path))

@@ -42,7 +42,7 @@ def list_chapters(folder: str | Path, *, whole_grid: bool, another_model: bool =
     for source in sorted(Path(folder).glob("*.ipynb"), key=lambda one: (-one.stat().st_size, one.name)):
         try:  # nbformat, which would check all the rest, takes a hundred times as long
             notebook = json.loads(source.read_text(encoding="utf-8"))
-            says = {name: one for name, one in notebook["metadata"].get("cogniload", {}).items() if name != "takes"}
+            says = notebook["metadata"].get("cogniload", {})
             options: dict[str, Any] = {name: tuple(one) if name != "long" else one for name, one in says.items()}
             chapter = Chapter(source, _read_names(notebook), **options)
         except (ValueError, TypeError, KeyError, SyntaxError) as error:
