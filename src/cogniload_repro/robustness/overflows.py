@@ -28,6 +28,7 @@ MARKED_SHARE = 0.10
 #: The committed rows of `search_divisions` for the paper's models.
 DIVISIONS = RECONSTRUCTED / "divisions.csv"
 _OUTCOMES = ("correct", *ERRORS)
+_COUNTS = ["total", "correct", "ctx"]
 _STARTS, _STEPS = 3, 60
 _SEPARATED = 15.0  # linear predictors beyond this size are as good as separated
 
@@ -99,28 +100,28 @@ def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = 
 
 
 def search_divisions(own: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `DIVISIONS` for one model: model, term, level, total and ctx (answers), value, low, high.
+    """Return the rows of `DIVISIONS` of a model: model, term, level, total, correct and ctx (answers), value, low, high.
 
     Term log10_N is the slope of `finished_slopes`, others are those of `finished_interactions`, at every tested level
     of the third load and without one (NaN).
     """
     levels = {"rho": own["ratio_pct"] / 100, "N": own["N"], "d": own["d"]}
     asked = [("log10_N", None), *((term, at) for term in THIRD for at in (None, *sorted(set(levels[THIRD[term]]))))]
-    model, counts = own["model"].iloc[0], own[["total", "ctx"]].sum()
+    model, counts = own["model"].iloc[0], own[_COUNTS].sum()
     rows = [(model, term, at, *counts, *_Division(own, term, at, exact=False).ends()) for term, at in asked]
-    return pd.DataFrame(rows, columns=["model", "term", "level", "total", "ctx", "value", "low", "high"])
+    return pd.DataFrame(rows, columns=["model", "term", "level", *_COUNTS, "value", "low", "high"])
 
 
 @cache
 def _read_divisions() -> dict[tuple, tuple[float, float, float]]:
     rows = pd.read_csv(DIVISIONS, float_precision="round_trip").itertuples(index=False)
-    return {(*one[:2], None if np.isnan(one.level) else one.level, *one[3:5]): tuple(one[5:]) for one in rows}
+    return {(*one[:2], None if np.isnan(one.level) else one.level, *one[3:6]): tuple(one[6:]) for one in rows}
 
 
 def _ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> tuple[float, float, float]:
     """Return the value with overflows counted as failures, and the least and the largest without them."""
     own, exact = cells[(cells["model"] == model) & (cells["total"] > 0)], _counts_are_real(cells, model)
-    kept = None if exact else _read_divisions().get((model, term, level, *own[["total", "ctx"]].sum()))
+    kept = None if exact else _read_divisions().get((model, term, level, *own[_COUNTS].sum()))
     return kept or _Division(own, term, level, exact=exact).ends()
 
 
