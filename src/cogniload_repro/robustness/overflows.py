@@ -100,7 +100,7 @@ def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = 
 
 
 def search_divisions(own: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `DIVISIONS` of a model: model, term, level, total, correct and ctx (answers), value, low, high.
+    """Return a model's rows of `DIVISIONS`: model, term, level, total, correct and ctx (answers), value, low, high.
 
     Term log10_N is the slope of `finished_slopes`, others are those of `finished_interactions`, at every tested level
     of the third load and without one (NaN).
