@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow.compute import field
@@ -69,7 +70,8 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
         origins.append(f"Models that the build does not have: {describe_cells(committed)}")
     cells = pd.concat([own, others], ignore_index=True) if len(others) else own
     grid = cells[_GRID].drop_duplicates().sort_values(_GRID).reset_index(drop=True)
-    places, tables = pd.MultiIndex.from_frame(grid), _count_tables(own) | _count_tables(others)
+    places = pd.MultiIndex.from_frame(grid)
+    tables = _count_tables(own, places) | _count_tables(others, places)
     models = []
     for name, pen in pens(order_models(cells["model"])).items():
         rows = cells[cells["model"] == name]
@@ -80,7 +82,7 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
             "whole": (rows["total"] > 0).sum() == len(PAPER_GRID),
             "n": _whole(counts["total"]), "k": _whole(counts["correct"]),
             "ctx": _whole(counts["ctx"]) if known else None,
-            "tables": [_whole(table.reindex(places)) for table in tables[name]] if name in tables else None,
+            "tables": tables.get(name),
         })  # fmt: skip
     return {
         "origin": " ".join(f"{part}." for part in origins if part),
@@ -92,12 +94,15 @@ def workbench_data(build: str | Path | None = None) -> dict[str, Any]:
     }
 
 
-def _count_tables(cells: pd.DataFrame) -> dict[str, list[pd.Series]]:
-    """Return the correct answers of every reconstruction by configuration, for each reconstructed model."""
-    theirs = cells[cells["model"].isin(reconstructed_models(cells))]
-    counts, places = committed_counts(theirs), pd.MultiIndex.from_frame(theirs[_GRID])
-    groups = theirs.reset_index().groupby("model", observed=True).indices
-    return {model: [pd.Series(table[rows], places[rows]) for table in counts] for model, rows in groups.items()}
+def _count_tables(cells: pd.DataFrame, places: pd.MultiIndex) -> dict[str, list[list[int]]]:
+    """Return the correct answers of every reconstruction at each place, for each reconstructed model."""
+    theirs, found = cells[cells["model"].isin(reconstructed_models(cells))], {}
+    counts, at = committed_counts(theirs), places.get_indexer(pd.MultiIndex.from_frame(theirs[_GRID]))
+    for model, rows in theirs.reset_index().groupby("model", observed=True).indices.items():
+        tables = np.zeros((len(counts), len(places)), int)
+        tables[:, at[rows]] = np.nan_to_num(counts[:, rows])
+        found[str(model)] = tables.tolist()
+    return found
 
 
 def _whole(counts: pd.Series) -> list[int]:
