@@ -36,16 +36,16 @@ _DATA = {
     "explorer": ("cells", "puzzles"),
 }
 
-#: Imports what it needs, then builds a book when it is told to: jobs and arguments, as JSON on a line. Its input stays
-#: open as long as somebody waits: left alone it would go on in the next one's folder.
+#: Imports all but what runs notebooks or asks other hosts, then builds a book when it is told to: jobs and arguments,
+#: as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's folder.
 _BUILDER = """
 import functools, gc, json, os, sys, threading
-gc.set_threshold(50_000)
-import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
-if not (order := sys.stdin.readline()):
-    sys.exit()
+gc.disable()
+from sphinx.ext.autodoc.mock import mock
+with mock(["jupyter_cache", "jupyter_client", "nbclient", "requests", "urllib3"]):
+    import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
+jobs, *sys.argv[1:] = json.loads(sys.stdin.readline() or sys.exit())
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
-jobs, *sys.argv[1:] = json.loads(order)
 jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
 jupyter_book.cli.main.main()
 """
