@@ -42,8 +42,8 @@ _BUILDER = """
 import functools, gc, json, os, sys, threading
 gc.disable()
 from sphinx.ext.autodoc.mock import mock
-with mock(["jupyter_cache", "jupyter_client", "nbclient", "requests", "urllib3"]):
-    import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
+mock(["jupyter_cache", "jupyter_client", "nbclient", "requests", "urllib3"]).__enter__()
+import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
 jobs, *sys.argv[1:] = json.loads(sys.stdin.readline() or sys.exit())
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
 jupyter_book.sphinx.build_sphinx = functools.partial(jupyter_book.sphinx.build_sphinx, jobs=jobs)
