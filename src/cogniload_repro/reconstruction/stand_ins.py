@@ -5,11 +5,9 @@ to 10), are the paper's. Which puzzle of a cell went wrong, and the wording, are
 """
 
 import json
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Executor, as_completed
 from functools import cache, lru_cache
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +20,12 @@ from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, load_table
+from cogniload_repro.puzzles.draws import Mersenne
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
-from cogniload_repro.scoring.verdict import score_response
+from cogniload_repro.scoring.verdict import Question, find_bucket
 from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
 
 #: Bucket of the scorer for each error column of the cells table.
@@ -36,7 +35,6 @@ CORRECT_SHARES = {"correct_valid": 0.96, "correct_poi": 0.02, "correct_last_sent
 
 _KEYS = ["N", "ratio_pct", "d"]
 _CELL = len(_KEYS)
-_FACTS = ("poi", "gold", "domain", "category", "prompt_tokens", "response_tokens")
 _PUZZLE_COLUMNS = [*_KEYS, "name", "poi", "category", "gold", "domain"]
 
 _PROMPTS, _OUTPUTS = ["prompt_mean", "prompt_p90"], ["output_mean", "output_p90"]
@@ -52,23 +50,24 @@ _TEXTS = json.loads((RECONSTRUCTED / "wordings.json").read_text(encoding="utf-8"
 def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
     """Return stand-in responses of one model, which has its own random stream: the outputs' columns but stopped.
 
-    ``puzzles`` is the puzzles table with the length of each text in `characters`. A model answers the first puzzles of
-    each of its ``cells``, as many as its total.
+    ``puzzles`` is the puzzles table, domains as lists, with the length of each text in `characters`. A model answers
+    the first puzzles of each of its ``cells``, as many as its total.
     """
     rng = np.random.default_rng([seed, list(BY_NAME).index(model)])
     total = puzzles[_KEYS].merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"].fillna(0).to_numpy()
     answered = puzzles.groupby(_KEYS, sort=False).cumcount().to_numpy() < total
     rows = puzzles.loc[answered, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
-    rows["domain"] = rows["domain"].map(list)
     if len(rows) != cells["total"].sum():
         raise ValueError(
             f"the puzzles table holds {len(rows)} of the {cells['total'].sum()} puzzles of these cells; "
             "draw it again with `cogniload puzzles`"
         )
     rows["bucket"] = _assign_buckets(cells, rows, rng)
-    rows = rows.assign(model=model, **draw_tokens(model, rows, rng))
-    rows["response"] = _word_all(rows, random.Random(int(rng.integers(2**63))))
-    return rows[["model", "name", "response", "prompt_tokens", "response_tokens"]]
+    rows = rows.assign(**draw_tokens(model, rows, rng))
+    draws = Mersenne()
+    draws.seed(int(rng.integers(2**63)))
+    rows["response"] = _word_all(rows, draws)
+    return rows.assign(model=model)[["model", "name", "response", "prompt_tokens", "response_tokens"]]
 
 
 def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor) -> int:
@@ -78,6 +77,8 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     """
     puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
+    _read_puzzles.cache_clear()  # another table may have been here
+    _read_puzzles(puzzles_path), printed_tokens()  # forked processes share them
     paths = {model: partition_path(outputs_dir, model) for model in cells["model"].unique()}
     tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in paths]
     finished = tqdm(as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None)
@@ -97,8 +98,9 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
 
 @lru_cache(maxsize=1)
 def _read_puzzles(path: Path) -> pd.DataFrame:
-    """Read the puzzles once a process, and of their texts the lengths."""
-    return pd.read_parquet(path, columns=_PUZZLE_COLUMNS).assign(characters=list(map(len, read_texts(path))))
+    """Read the puzzles once, with lists and text as objects, which rows share, and of their texts the lengths."""
+    puzzles = pd.read_parquet(path, columns=_PUZZLE_COLUMNS).astype(dict.fromkeys(_PUZZLE_COLUMNS[_CELL:], object))
+    return puzzles.assign(domain=puzzles["domain"].map(list), characters=list(map(len, read_texts(path))))
 
 
 def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
@@ -111,18 +113,18 @@ def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Gene
     return buckets
 
 
-def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
+def _word_all(rows: pd.DataFrame, draws: Mersenne) -> list[str]:
     """Word all responses; a puzzle that cannot be worded into its bucket swaps buckets with another of its cell.
 
     The scorer finds the right value red in every sentence about Fred, for instance, and never calls one wrong.
     """
     rows = list(rows.itertuples(index=False))
-    responses = [_word(row, row.bucket, rng) for row in rows]
+    responses = [_word(row, row.bucket, draws) for row in rows]
     for stuck in [place for place, response in enumerate(responses) if response is None]:
         cell = rows[stuck][:_CELL]
         for other, row in enumerate(rows):
             if row[:_CELL] == cell and responses[other] is not None and row.bucket != "wrong_max_context":
-                swapped = _word(rows[stuck], row.bucket, rng), _word(row, rows[stuck].bucket, rng)
+                swapped = _word(rows[stuck], row.bucket, draws), _word(row, rows[stuck].bucket, draws)
                 if None not in swapped:
                     responses[stuck], responses[other] = swapped
                     rows[other] = row._replace(bucket=rows[stuck].bucket)
@@ -133,33 +135,42 @@ def _word_all(rows: pd.DataFrame, rng: random.Random) -> list[str]:
     return responses  # type: ignore[return-value]  # none is stuck any more
 
 
-def _word(row, bucket: str, rng: random.Random) -> str | None:
+def _word(row, bucket: str, draws: Mersenne) -> str | None:
     """Word a response that the scorer puts into a bucket (for a correct answer any correct one); None if none is."""
-    facts = {name: getattr(row, name) for name in _FACTS}
+    question = Question(row.poi, row.gold, row.domain, row.category)
+    tokens = {"prompt_tokens": row.prompt_tokens, "response_tokens": row.response_tokens}
     for wanted in dict.fromkeys((bucket, "correct_valid" if bucket.startswith("correct") else bucket)):
-        for response in _proposals(row, wanted, rng):
-            if score_response(response, **facts) == wanted:
+        for response in _proposals(row, wanted, draws):
+            if find_bucket(response, question, **tokens)[0] == wanted:
                 return response
     return None
 
 
-def _proposals(row, bucket: str, rng: random.Random) -> Iterator[str]:
+def _proposals(row, bucket: str, draws: Mersenne) -> Iterator[str]:
     """Propose responses: all values and wordings, from a random one on."""
     if bucket == "wrong_max_context":
-        yield rng.choice(_TEXTS["wordings"]["overflow"]) if row.overflows else ""
+        overflow = _TEXTS["wordings"]["overflow"]
+        yield overflow[draws.below(len(overflow))] if row.overflows else ""
         return
+    poi = row.poi
     values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening, phrases = rng.choice(_TEXTS["openings"]), PHRASES[row.category]
-    for value in _from_anywhere(values, rng):
-        for wording in _from_anywhere(_TEXTS["wordings"][_TEXTS["kinds"][bucket]], rng):
-            boxed, condition = f"\\boxed{{{value}}}", phrases.condition.format(value)
-            sentence, in_box = (f"{row.poi} {phrases.initial.format(said)}." for said in (value, boxed))
-            yield opening + wording.format(s=sentence, boxed=in_box, c=condition, p=row.poi, v=value)
+    opening = _TEXTS["openings"][draws.below(len(_TEXTS["openings"]))]
+    for value in _from_anywhere(values, draws):
+        initial, boxed, condition = _phrase(row.category, value)
+        for wording in _from_anywhere(_TEXTS["wordings"][_TEXTS["kinds"][bucket]], draws):
+            yield opening + wording.format(s=f"{poi} {initial}.", boxed=f"{poi} {boxed}.", c=condition, p=poi, v=value)
 
 
-def _from_anywhere(items: Sequence, rng: random.Random) -> Iterator:
-    start = rng.randrange(len(items))
-    return chain(items[start:], items[:start])
+@cache
+def _phrase(category: str, value: str) -> tuple[str, str, str]:
+    """Return how a value is said initially, the same with the value in a box, and as a condition."""
+    phrases = PHRASES[category]
+    return phrases.initial.format(value), phrases.initial.format(f"\\boxed{{{value}}}"), phrases.condition.format(value)
+
+
+def _from_anywhere(items: list, draws: Mersenne) -> list:
+    start = draws.below(len(items))
+    return items[start:] + items[:start]
 
 
 @cache
