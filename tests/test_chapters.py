@@ -151,7 +151,7 @@ def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_the
 
 
 @pytest.mark.parametrize("grid", ["N=20,200,1000 ratio=5,50,95 d=1,3", "N=250 ratio=50 d=5"])
-def test_an_own_model_on_other_levels_has_its_chapter(grid, tmp_path, monkeypatch):
+def test_an_own_model_on_other_levels_has_its_chapter(grid, one_process, tmp_path, monkeypatch):
     """Levels that the paper does not have, and a single one, stop nothing; what cannot be fitted is named."""
     rows = list(draw_rows(PuzzleSet(grid_cells(grid), 2, 5)))
     answers = [{"model": "mine", "name": row["name"], "response": f"So {row['poi']}: {row['gold']}."} for row in rows]

@@ -20,6 +20,7 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.statistics.cell_tables import source_note
 from cogniload_repro.storage import read_metadata, write_table
 
+pytestmark = pytest.mark.usefixtures("one_process")
 O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
 
 

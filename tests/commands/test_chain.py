@@ -60,7 +60,7 @@ def test_make_refuses_an_unknown_grid_and_names_in_small_letters(variable):
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory):
+def build(one_process, tmp_path_factory):
     """A build with real answers of two models to the same puzzles; the second is right where the first is, and more."""
     folder = tmp_path_factory.mktemp("compared")
     rng, rows = np.random.default_rng(3), []

@@ -81,7 +81,7 @@ def test_other_numbers_of_puzzles_are_not_compared():
         own.loc[place, ["total", "correct"]] = [total, min(own.loc[place, "correct"], total)]
     all_checks = compare(results_of(own)).query("table != 'prose'")
     for model in changes:
-        checks = all_checks.query("model == @model")
+        checks = all_checks[all_checks["model"] == model]
         touched = checks["table"].isin(["table2", "table3", "table6"])
         touched |= checks["condition"].isin(["d=5", "N=50", "N=50 d=5"])
         assert set(checks.loc[touched, "verdict"]) == {"not_computable"}

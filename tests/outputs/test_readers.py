@@ -109,12 +109,12 @@ def test_a_key_that_comes_twice_is_malformed(tmp_path):
 @pytest.mark.parametrize("ending", ["jsonl.gz", "csv.gz"])
 def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
     """A small file does not keep the reader busy for ever; the rows before the limit are read."""
-    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.0005")
-    path = write_packed(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 600_000)
+    monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.0001")
+    path = write_packed(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 120_000)
     *_, last = read_table(path, COLUMNS)
     assert (last.row, last.refusal[0]) == (0, "unreadable file")
     assert (
-        f"o.{ending} has more than 0.0005 GB; if that is right, set COGNILOAD_MAX_UNPACKED_GB to more"
+        f"o.{ending} has more than 0.0001 GB; if that is right, set COGNILOAD_MAX_UNPACKED_GB to more"
         in last.refusal[1]
     )
     monkeypatch.delenv("COGNILOAD_MAX_UNPACKED_GB")
