@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -137,90 +138,89 @@ def test_a_folder_is_made_by_one_make_at_a_time(checkout):
 
 def test_own_answers_and_what_is_given_for_one_call(checkout):
     """Sources are added for a call, refused ones change nothing, and a plain call goes back to params.yaml."""
-    build = checkout / "data/build-mini"
-    assert steps(said(make(checkout, "score"))) == ["download-outputs", "score"]
-    assert steps(said(make(checkout, "score"))) == []
+    build, run = checkout / "data/build-mini", partial(make, checkout)
+    assert steps(said(run("score"))) == ["download-outputs", "score"]
+    assert steps(said(run("score"))) == []
     paper = contents(build)
     source = write_answers(checkout / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
     given = f'ADD="{source.name}"'
-    told = said(make(checkout, "score", given))
+    told = said(run("score", given))
     assert "--only-added" in told
     assert "Outputs: theirs + #1, $$, My Model 7B" in told
     assert read_counts(checkout)["My Model 7B"] == 4
-    assert steps(said(make(checkout, "score", given))) == []
+    assert steps(said(run("score", given))) == []
 
     before = contents(build)
     bad = write_lines(checkout / "bad.jsonl", ["{"])
     for call in (f"ADD={bad.name}", f"SOURCE={bad.name}", "ADD=reconstructed"):
-        done = make(checkout, "score", call)
+        done = run("score", call)
         assert (done.returncode, "rejected rows: 1" in done.stderr or "reconstructed" in call) == (2, True), done.stderr
         assert {**contents(build), "rejected.parquet": b""} == {**before, "rejected.parquet": b""}
-        assert steps(said(make(checkout, "score", given))) == []
+        assert steps(said(run("score", given))) == []
 
     write_answers(source, "My Model 7B", "$$", "#1", right=False)
-    said(make(checkout, "score", given))
+    said(run("score", given))
     assert read_counts(checkout)["My Model 7B"] == 0
     (checkout / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
-    assert "no row that can be read" in make(checkout, "score").stderr
+    assert "no row that can be read" in run("score").stderr
     (checkout / "params.yaml").write_text("source: main.jsonl\n")
-    said(make(checkout, "score"))
+    said(run("score"))
     assert contents(build) == paper
 
 
-def test_the_book_follows_code_text_and_parameters(checkout):
-    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named."""
+def test_the_book_follows_what_it_is_made_of_and_a_kill_changes_nothing(checkout):
+    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named.
+
+    Make is killed with all that it started, in every rule: the next call ends as an undisturbed one does.
+    """
     source, made = checkout / "notebooks/page.ipynb", checkout / "data/build-mini/notebooks/page.ipynb"
     page = checkout / "data/build-mini/book/_build/html/notebooks/page.html"
-    assert steps(said(make(checkout, "reproduce")))[-1] == "render"
+    run = partial(make, checkout)
+    write_answers(checkout / "a.jsonl", "mine")
+    (checkout / "params.yaml").write_text("source: main.jsonl\nadd: [a.jsonl]\n")
+    assert steps(said(run("reproduce")))[-1] == "render"
     start = time.monotonic()
-    told = said(make(checkout, "reproduce"))
+    told = said(run("reproduce"))
     assert (steps(told), time.monotonic() - start < 2) == ([], True)
     assert told.endswith("The book: data/build-mini/book/_build/html/index.html\n")
-    committed, first, shown = source.read_text("utf-8"), made.read_bytes(), page.read_bytes()
+    build = checkout / "data/build-mini"
+    committed, first, whole = source.read_text("utf-8"), made.read_bytes(), contents(build)
 
     source.write_text(committed.replace("The page", "Another sentence"), "utf-8")
-    assert "page.ipynb  " not in said(make(checkout, "render"))
+    assert "page.ipynb  " not in said(run("render"))
     assert made.read_bytes() == first.replace(b"The page", b"Another sentence")
     assert b"Another sentence" in page.read_bytes()
     os.utime(checkout / "data/build-mini/fidelity.csv")  # what every notebook reads
-    assert "page.ipynb  " in said(make(checkout, "render"))
+    assert "page.ipynb  " in said(run("render"))
 
     source.write_text(committed, "utf-8")
-    told = said(make(checkout, "render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
+    told = said(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(told) == ["render"]
     assert all(b"correct ~ d + rho" in file.read_bytes() for file in (made, page))
     assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
 
     source.write_text(committed.replace("print(formula)", "raise ValueError('x' * 9000)"), "utf-8")
-    done = make(checkout, "render")
+    done = run("render")
     assert (done.returncode, "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in done.stderr) == (2, True)
     assert len(done.stderr) < 1500
     source.write_text(committed, "utf-8")
-    said(make(checkout, "render"))
-    assert sorted(path.name for path in made.parent.iterdir()) == [".made", "page.ipynb"]
-    assert (made.read_bytes(), page.read_bytes()) == (first, shown)
 
-
-def test_a_kill_in_any_rule_is_followed_by_the_same_bytes(checkout):
-    """Make is killed with all that it started, in every rule; the next call ends as an undisturbed one does."""
-    given, chance = f"ADD={write_answers(checkout / 'a.jsonl', 'mine').name}", random.Random(5)
-    build, page = checkout / "data/build-mini", "book/_build/html/index.html"
-    said(make(checkout, "reproduce", given))
-    whole = contents(build)
+    chance = random.Random(5)
     rules = {
-        "outputs/.made": "download-outputs", "cells.parquet": "score", "fidelity.csv": "fit", page: "render",
+        "book/_build/html/index.html": ("render", 2.5), "outputs/.made": ("download-outputs", 0.6),
+        "cells.parquet": ("score", 1.2), "fidelity.csv": ("fit", 2.2),
     }  # fmt: skip
-    for made, target in rules.items():
-        (build / made).unlink()
-        process = subprocess.Popen(command(target, given), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
+    for result, (target, seconds) in rules.items():
+        (build / result).unlink()
+        process = subprocess.Popen(command(target), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-        time.sleep(chance.uniform(0.5, 2.5))
+        time.sleep(chance.uniform(0.2, seconds))
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        while "is at work in" in (done := make(checkout, target, given)).stderr:
+        while "is at work in" in (done := run(target)).stderr:
             time.sleep(0.1)
         said(done)
-        assert contents(build) == whole, made
+        assert contents(build) == whole, result
 
 
 def test_clean_leaves_downloads_and_environments(tmp_path):
