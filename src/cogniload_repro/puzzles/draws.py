@@ -111,12 +111,12 @@ class Mersenne:
             pass
         return drawn
 
-    def sample(self, population: Sequence, count: int) -> list:
-        """Draw different elements, as `random.sample`."""
-        if len(population) > _LARGEST_POOL:
+    def sample(self, population: Sequence, count: int | None = None) -> list:
+        """Draw different elements, as `random.sample`; without a count, first from one to all (21) how many."""
+        if count and len(population) > _LARGEST_POOL:
             return self._rng.sample(population, count)
         bits, pool, drawn = self._bits, list(population), []
-        for n, width, last in _SAMPLE[len(pool)][count]:
+        for n, width, last in _SAMPLE[len(pool)][self.below(len(pool)) + 1 if count is None else count]:
             while (at := bits(width)) >= n:
                 pass
             drawn.append(pool[at])
@@ -159,8 +159,9 @@ class Elixir:
         """Draw the index of one of n elements, as ``Enum.random`` of a list."""
         return next(self._words) % n if n > 1 or self._draws_from_one else 0
 
-    def sample(self, population: Sequence, count: int) -> list:
+    def sample(self, population: Sequence, count: int | None = None) -> list:
         """Draw one or more different elements, as ``Enum.take_random``; all of them where there are fewer."""
+        count = self.between(1, len(population)) if count is None else count
         return [population[at] for at in self._take(self._words, len(population), count)]
 
     def shuffle(self, items: list) -> None:
@@ -190,17 +191,16 @@ def draw_moves(
     Lists of values are replaced, never changed, so that moves can keep them. Nobody can become equal to the person
     of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
     """
-    others, d = [person for person in range(len(states)) if person != poi], len(sizes)
-    n_others, free, indices = len(others), [free_values(size) for size in sizes], range(d)
-    share, between, below, sample, shuffle = draws.share, draws.between, draws.below, draws.sample, draws.shuffle
+    others = [person for person in range(len(states)) if person != poi]
+    n_others, free, indices = len(others), [free_values(size) for size in sizes], _INDICES[: len(sizes)]
+    share, below, sample, shuffle = draws.share, draws.below, draws.sample, draws.shuffle
     moves: list[tuple] = []
     left, failures, poi_before = N, 0, states[poi]
     while left:
         person, kept = poi, None
         if share() > needles_left / left:
             person, kept = others[below(n_others)], poi_before
-        conditions = sample(indices, between(1, d))
-        updates = sample(indices, between(1, d))
+        conditions, updates = sample(indices), sample(indices)
         before = states[person]
         after = before[:]
         for category in updates:

@@ -25,7 +25,7 @@ from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
-from cogniload_repro.scoring.verdict import Question, find_bucket
+from cogniload_repro.scoring.verdict import PSEUDOCODE, Question, find_bucket
 from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
 
 #: Bucket of the scorer for each error column of the cells table.
@@ -77,7 +77,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     """
     puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
-    _read_puzzles.cache_clear()  # another table may have been here
+    _read_puzzles.cache_clear()
     _read_puzzles(puzzles_path), printed_tokens()  # forked processes share them
     paths = {model: partition_path(outputs_dir, model) for model in cells["model"].unique()}
     tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in paths]
@@ -138,10 +138,9 @@ def _word_all(rows: pd.DataFrame, draws: Mersenne) -> list[str]:
 def _word(row, bucket: str, draws: Mersenne) -> str | None:
     """Word a response that the scorer puts into a bucket (for a correct answer any correct one); None if none is."""
     question = Question(row.poi, row.gold, row.domain, row.category)
-    tokens = {"prompt_tokens": row.prompt_tokens, "response_tokens": row.response_tokens}
     for wanted in dict.fromkeys((bucket, "correct_valid" if bucket.startswith("correct") else bucket)):
         for response in _proposals(row, wanted, draws):
-            if find_bucket(response, question, **tokens)[0] == wanted:
+            if find_bucket(response, question, PSEUDOCODE, row.prompt_tokens, row.response_tokens)[0] == wanted:
                 return response
     return None
 
@@ -149,23 +148,14 @@ def _word(row, bucket: str, draws: Mersenne) -> str | None:
 def _proposals(row, bucket: str, draws: Mersenne) -> Iterator[str]:
     """Propose responses: all values and wordings, from a random one on."""
     if bucket == "wrong_max_context":
-        overflow = _TEXTS["wordings"]["overflow"]
-        yield overflow[draws.below(len(overflow))] if row.overflows else ""
+        yield _from_anywhere(_TEXTS["wordings"]["overflow"], draws)[0] if row.overflows else ""
         return
-    poi = row.poi
     values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening = _TEXTS["openings"][draws.below(len(_TEXTS["openings"]))]
+    opening, poi, phrases = _from_anywhere(_TEXTS["openings"], draws)[0], row.poi, PHRASES[row.category]
     for value in _from_anywhere(values, draws):
-        initial, boxed, condition = _phrase(row.category, value)
+        plain, boxed = (f"{poi} {phrases.initial.format(said)}." for said in (value, f"\\boxed{{{value}}}"))
         for wording in _from_anywhere(_TEXTS["wordings"][_TEXTS["kinds"][bucket]], draws):
-            yield opening + wording.format(s=f"{poi} {initial}.", boxed=f"{poi} {boxed}.", c=condition, p=poi, v=value)
-
-
-@cache
-def _phrase(category: str, value: str) -> tuple[str, str, str]:
-    """Return how a value is said initially, the same with the value in a box, and as a condition."""
-    phrases = PHRASES[category]
-    return phrases.initial.format(value), phrases.initial.format(f"\\boxed{{{value}}}"), phrases.condition.format(value)
+            yield opening + wording.format(s=plain, boxed=boxed, c=phrases.condition.format(value), p=poi, v=value)
 
 
 def _from_anywhere(items: list, draws: Mersenne) -> list:

@@ -59,18 +59,16 @@ def find_windows(
     if qualifiers is None:
         raise ValueError(f"unknown category {category!r}; the categories are: {', '.join(QUALIFIERS)}")
     text = response.rstrip("\n") if late_drop else response
-    if text.endswith(")"):
-        text = _drop_remark(text)
-    valid_poi_last, poi_last, last = _find_lines(text.rstrip("\n"), poi.lower(), qualifiers)
+    valid_poi_last, poi_last, last = _find_lines(_drop_remark(text).rstrip("\n"), poi.lower(), qualifiers)
     if cut_windows:
         valid_poi_last, poi_last = take_last_sentence(valid_poi_last), take_last_sentence(poi_last)
     return Windows(valid_poi_last, poi_last, take_last_sentence(last))
 
 
 def _drop_remark(text: str) -> str:
-    """Return a text that ends in a bracket without its last line if that begins with one."""
-    start = text.rfind("\n") + 1
-    return text[:start] if text.startswith("(", start) else text
+    """Return a text without its last line if that begins and ends with a bracket."""
+    start = text.rfind("\n") + 1 if text.endswith(")") else -1
+    return text[:start] if start >= 0 and text.startswith("(", start) else text
 
 
 def _find_lines(text: str, name: str, qualifiers: tuple[str, ...]) -> tuple[str, str, str]:
@@ -139,10 +137,7 @@ def has_alternative(sentence: str, domain: Sequence[str], gold: str, *, last_men
     enclosed = start >= 0 and _is_enclosed(start, sentence, domain, gold)
     if start >= 0 and not enclosed and not last_mention:
         return False
-    for value in domain:
-        if value != gold and is_mentioned(value.lower(), sentence):
-            break
-    else:
+    if not any(value != gold and is_mentioned(value.lower(), sentence) for value in domain):
         return False
     if enclosed or not last_mention:
         return True
@@ -167,11 +162,8 @@ def _is_enclosed(start: int, sentence: str, domain: Sequence[str], gold: str) ->
     """Return whether an alternative's last occurrence covers the gold one's, which starts there."""
     if "\n".join(domain).lower().count(gold.lower()) == domain.count(gold):
         return False  # no alternative contains the gold value: nearly always so, and told at once
-    for value in find_alternatives(domain, gold):
-        at = sentence.rfind(value)
-        if 0 <= at <= start and at + len(value) >= start + len(gold.lower()):
-            return True
-    return False
+    values, end = find_alternatives(domain, gold), start + len(gold.lower())
+    return any(0 <= (at := sentence.rfind(value)) <= start and at + len(value) >= end for value in values)
 
 
 def _last_start(values: Sequence[str], sentence: str) -> int:
