@@ -68,7 +68,15 @@ def _let_scripts_wait(app, pagename, templatename, context, doctree):
 
 
 def _index_words(app):
-    for words in (app.builder.indexer._mapping, app.builder.indexer._title_mapping):
+    """Drop words of no page; keep the index entries of pages that were not read again, which Sphinx forgets."""
+    indexer, old = app.builder.indexer, Path(app.outdir, "searchindex.js")
+    kept = json.loads(old.read_text(encoding="utf-8")[len("Search.setIndex(") : -1]) if old.is_file() else {}
+    read = {*indexer._index_entries}
+    for entry, places in kept.get("indexentries", {}).items():
+        for page, target, main in places:
+            if (name := kept["docnames"][page]) not in read:
+                indexer._index_entries.setdefault(name, []).append((entry, target, "main" if main else ""))
+    for words in (indexer._mapping, indexer._title_mapping):
         for word in [word for word, pages in words.items() if not pages]:
             del words[word]
     return []
