@@ -5,18 +5,9 @@ from typing import Any
 
 import click
 
+from cogniload_repro.commands import params
 from cogniload_repro.commands.outputs import read_sources
-from cogniload_repro.commands.params import (
-    BUILD,
-    JOBS,
-    STEPS,
-    describe_changes,
-    made_with,
-    read_parameters,
-    say,
-    takes,
-    write_parameters,
-)
+from cogniload_repro.commands.params import BUILD, JOBS, say, takes
 from cogniload_repro.files import locked
 
 
@@ -32,12 +23,12 @@ def render(again: bool, build: Path, jobs: int) -> None:
     from cogniload_repro.presentation import book
     from cogniload_repro.presentation.chapters import Run, run_notebooks, take_text
 
-    chapters, parameters = _list_chapters(build), read_parameters()
+    chapters, parameters = _list_chapters(build), params.read_parameters()
     folder, data, runs = build / "notebooks", build / "pages", []
     with locked(build), book.open_builder() as builder:
-        write_parameters(build, "notebooks", parameters)
+        params.write_parameters(build, "notebooks", parameters)
         given = {name: list(value) if isinstance(value, tuple) else value
-                 for name, value in parameters.changes(*STEPS["notebooks"]).items()}  # fmt: skip
+                 for name, value in parameters.changes(*params.STEPS["notebooks"]).items()}  # fmt: skip
         for chapter in chapters:
             own = {name: value for name, value in given.items() if name in chapter.takes}
             run = Run(chapter.source, folder / chapter.source.name, {"build": build.resolve(), **own})
@@ -50,7 +41,7 @@ def render(again: bool, build: Path, jobs: int) -> None:
         (folder / ".made").touch()  # make compares times
         absent = {*Path("notebooks").glob("*.ipynb")} - {chapter.source for chapter in chapters}
         pages = [f"notebooks/{source.stem}" for source in sorted(absent)]
-        book.stage_book(build, "book", leave_out=pages, notice=describe_changes(made_with(build)))
+        book.stage_book(build, "book", leave_out=pages, notice=params.describe_changes(params.made_with(build)))
         book.build_book(build, jobs, builder)
 
 
@@ -65,4 +56,4 @@ def _list_chapters(build: Path) -> list[Any]:
     from cogniload_repro.presentation.chapters import list_chapters
 
     others = {model for source in read_sources(build) for model in source["models"]} - set(NAMES)
-    return list_chapters("notebooks", whole_grid=made_with(build).grid == "paper", another_model=bool(others))
+    return list_chapters("notebooks", whole_grid=params.made_with(build).grid == "paper", another_model=bool(others))

@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cogniload_repro.commands.params import (
-    BUILD,
-    EXISTING_FILE,
-    FILE,
-    FROM_0,
-    JOBS,
-    REGRESSION,
-    Parameters,
-    read_parameters,
-    say,
-    takes,
-    write_parameters,
-)
+from cogniload_repro.commands import params
+from cogniload_repro.commands.params import BUILD, EXISTING_FILE, FILE, FROM_0, JOBS, REGRESSION, Parameters, say, takes
 from cogniload_repro.files import locked, write_whole
 
 if TYPE_CHECKING:
@@ -50,12 +39,12 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores, verdict
 
-    parameters = read_parameters()
+    parameters = params.read_parameters()
     place = scores.scores_folder(build, scorer := scorer or parameters.scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
         if place == build and (build / "outputs").is_dir():
-            write_parameters(build, "scores", parameters)
+            params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
             written = executor.submit(write_baselines, puzzles, puzzles.with_name("baselines.parquet"))

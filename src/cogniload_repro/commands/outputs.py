@@ -12,23 +12,8 @@ from urllib.parse import unquote
 import click
 from tqdm import tqdm
 
-from cogniload_repro.commands.params import (
-    BUILD,
-    FILE,
-    FROM_0,
-    FROM_1,
-    JOBS,
-    READ_AS,
-    RECONSTRUCTED,
-    Parameters,
-    check_source,
-    is_made_with,
-    label_of,
-    read_parameters,
-    say,
-    takes,
-    write_parameters,
-)
+from cogniload_repro.commands import params
+from cogniload_repro.commands.params import BUILD, FILE, FROM_0, FROM_1, JOBS, READ_AS, RECONSTRUCTED, say, takes
 from cogniload_repro.files import locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
@@ -56,19 +41,19 @@ def download_outputs(
     build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    parameters = read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
+    parameters = params.read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
     main = build / _MAIN
     with locked(build):
-        if not (only_added and is_made_with(main, "outputs", parameters)):
+        if not (only_added and params.is_made_with(main, "outputs", parameters)):
             with _staged(build) as stage:
                 _gather(stage, [parameters.source], parameters, build, jobs, **read_as)
-                write_parameters(stage, "outputs", parameters)
+                params.write_parameters(stage, "outputs", parameters)
                 shutil.rmtree(main, ignore_errors=True)
                 stage.rename(main)
         with _staged(build) as stage:
             shutil.copytree(main, stage, copy_function=os.link, dirs_exist_ok=True)
             _gather(stage, parameters.add, parameters, build, jobs)
-            write_parameters(stage, "added", parameters)
+            params.write_parameters(stage, "added", parameters)
             _take_places(stage, build)
         (build / "outputs" / ".made").touch()
     brought = {one["source"]: one["models"] for one in read_sources(build)}
@@ -101,7 +86,7 @@ def _staged(build: Path) -> Iterator[Path]:
 
 
 def _gather(
-    stage: Path, sources: Sequence[str], parameters: Parameters, build: Path, jobs: int, **read_as: Any
+    stage: Path, sources: Sequence[str], parameters: params.Parameters, build: Path, jobs: int, **read_as: Any
 ) -> None:
     """Add what sources give to the outputs in a folder, and which models each has brought."""
     import pyarrow as pa
@@ -121,11 +106,13 @@ def _gather(
         if source == RECONSTRUCTED and not held:
             _reconstruct(stage, parameters.grid, jobs)
         else:
-            check_source(source)
+            params.check_source(source)
             local = open_source(source, build / "downloads")
             settings |= import_outputs(local, stage, validate=accept, **read_as).settings
             tables.append(pq.read_table(stage / "rejected.parquet"))
-        held.append({"source": label_of(source), "models": sorted(_models(stage) - before), "settings": settings})
+        held.append(
+            {"source": params.label_of(source), "models": sorted(_models(stage) - before), "settings": settings}
+        )
     if len(tables) > 1:
         write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
     write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")

@@ -20,18 +20,7 @@ from cogniload_repro.schemas import OUTPUTS, SCORES
 from cogniload_repro.scoring import verdict as scoring
 from cogniload_repro.scoring import windows as extraction
 from cogniload_repro.scoring.cells import SUMMARIES, lean_table, summarise
-from cogniload_repro.scoring.verdict import (
-    ANSWER_ONLY,
-    CORRECT_BUCKETS,
-    PSEUDOCODE,
-    Question,
-    ScorerRules,
-    Verdict,
-    find_bucket,
-    find_scorer,
-    find_verdict,
-    is_unsure,
-)
+from cogniload_repro.scoring.verdict import ANSWER_ONLY, CORRECT_BUCKETS, Question, ScorerRules, Verdict, is_unsure
 from cogniload_repro.storage import UNFINISHED, open_parquet, read_metadata, remove_parts, table_writer
 
 #: Longest window kept in the scores, characters; a longer one is cut around its answer.
@@ -65,7 +54,7 @@ def score_dataset(
     puzzles_path: str | Path,
     scores_dir: str | Path,
     executor: Executor | None = None,
-    rules: ScorerRules = PSEUDOCODE,
+    rules: ScorerRules = scoring.PSEUDOCODE,
 ) -> list[Path]:
     """Score every file of a folder of outputs that is not scored yet; return all score files.
 
@@ -107,7 +96,7 @@ def score_dataset(
 
 def scores_folder(build: str | Path, name: str, chosen: str = "pseudocode") -> Path:
     """Return the folder for scores and cells of a scorer; those of others than the chosen one lie beside its."""
-    return Path(build) if find_scorer(name) == find_scorer(chosen) else Path(build) / "scorers" / name
+    return Path(build) if scoring.find_scorer(name) == scoring.find_scorer(chosen) else Path(build) / "scorers" / name
 
 
 def read_questions(puzzles_path: str | Path) -> dict[str, Asked]:
@@ -141,7 +130,12 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
 
 
 def _score(
-    outputs: Path, puzzles: Path, scores: Path, rules: ScorerRules, made_from: dict[str, str], groups: list[int] | None
+    outputs: Path,
+    puzzles: Path,
+    scores: Path,
+    rules: ScorerRules,
+    made_from: dict[str, str],
+    groups: list[int] | None,
 ) -> None:
     """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
     if made_from["code"] != _code_digest():
@@ -190,13 +184,14 @@ def _score_batch(batch: pa.RecordBatch, questions: Mapping[str, Asked], rules: S
     for response, model, name, prompt, spent, stopped in zip(responses, *columns, strict=True):
         cell, question = find_question(questions, model, name)
         try:
-            verdict = find_verdict(response, question, prompt, spent, rules)
+            verdict = scoring.find_verdict(response, question, prompt, spent, rules)
             answer, correct = endings.take_answer(response), verdict.bucket in CORRECT_BUCKETS
-            alone = correct and find_bucket(answer or "", question, ANSWER_ONLY, prompt, spent)[0] in CORRECT_BUCKETS
+            judged = scoring.find_bucket(answer or "", question, ANSWER_ONLY, prompt, spent)[0] if correct else ""
         except ValueError as error:
             raise ValueError(f"{model}, puzzle {name!r}: {error}") from None
         head = model, name, *cell, verdict.bucket, correct, prompt, spent
-        rows.append((*head, _clip(verdict), verdict.answer, stopped, answer is None, alone, is_unsure(answer or "")))
+        hints = answer is None, judged in CORRECT_BUCKETS, is_unsure(answer or "")
+        rows.append((*head, _clip(verdict), verdict.answer, stopped, *hints))
     return pa.RecordBatch.from_pydict(dict(zip(SCORES.names, zip(*rows, strict=True), strict=True)), SCORES)
 
 
