@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from cogniload_repro.grid import MINI_GRID
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation.page_data import (
-    describe_puzzle,
-    explorer_data,
-    judge_answer,
-    prepare_answers,
-    workbench_data,
-    write_json,
-)
+from cogniload_repro.presentation import page_data
 from cogniload_repro.puzzles.catalog import puzzle_row
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.schemas import PUZZLES
@@ -35,7 +28,7 @@ _VALUES = st.recursive(
 @given(_VALUES)
 def test_json_comes_back_and_cannot_end_its_element(value):
     """Any value is read again as it was, and no letter of it can close a script, open a comment or end a line."""
-    text = write_json(value)
+    text = page_data.write_json(value)
     assert json.loads(text) == value
     assert not set(text) & set("<>&`\u2028\u2029\n")
 
@@ -46,7 +39,7 @@ def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
     own = cells[cells["model"].isin(["QwQ-32B", "o3-2025-04-16"])].drop(columns="log10_N")
     own = own.replace({"model": {"o3-2025-04-16": "</script>mine"}})
     write_table(tmp_path / "cells.parquet", own, {"provenance": "imported"})
-    data = workbench_data(tmp_path)
+    data = page_data.workbench_data(tmp_path)
     assert [model["name"] for model in data["models"]] == [*NAMES, "</script>mine"]
     assert sum(data["models"][-1]["k"]) == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
     for model in data["models"]:
@@ -72,14 +65,14 @@ def build(tmp_path_factory):
 
 def test_a_few_puzzles_of_each_cell(build):
     """Two of each cell as far as they can be read."""
-    assert len(explorer_data(build)["puzzles"]) == 2 * len(MINI_GRID) - 1
+    assert len(page_data.explorer_data(build)["puzzles"]) == 2 * len(MINI_GRID) - 1
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])
 def test_a_puzzle_in_numbers_replays_to_its_solution(d):
     """Replayed from the letters alone, as the page does, every statement and the end are as in the package."""
     puzzle = draw_puzzle(50, d, 25, 123_456)
-    told = describe_puzzle(puzzle)
+    told = page_data.describe_puzzle(puzzle)
     rows, needles = [list(row) for row in told["start"]], 0
     for move in told["moves"]:
         conditions, updates = ([(int(a, 36), int(b, 36)) for a, b in re.findall("(.)(.)", side)]
@@ -100,8 +93,8 @@ def test_prepared_answers_are_judged_by_the_scorer():
     asked = {"poi": puzzle.poi, "gold": puzzle.solution, "category": puzzle.category}
     asked["domain"] = puzzle.domains[puzzle.category]
     found = {}
-    for text, more in prepare_answers(puzzle, asked):
-        judged = judge_answer(text, asked, **more)
+    for text, more in page_data.prepare_answers(puzzle, asked):
+        judged = page_data.judge_answer(text, asked, **more)
         tokens = {name: value for name, value in more.items() if name != "title"}
         assert judged["bucket"] == score_response(text, **asked, **tokens)
         for place, values in judged["windows"]:

@@ -10,6 +10,7 @@ import statsmodels.api as sm
 
 from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.published import correct_by
+from cogniload_repro.reconstruction import feasible
 from cogniload_repro.reconstruction.constraints import (
     Constraints,
     constrain,
@@ -17,26 +18,13 @@ from cogniload_repro.reconstruction.constraints import (
     level_sums,
     prose_windows,
 )
-from cogniload_repro.reconstruction.feasible import (
-    COUNT,
-    PANELS,
-    Departures,
-    estimate_misfit,
-    find_bounds,
-    find_departures,
-    load_bounds,
-    mean_cells,
-    possible_range,
-    prediction_band,
-    write_tables,
-)
 from cogniload_repro.reconstruction.reconstruct import find_typical, load_counts
 from cogniload_repro.reconstruction.sufficient import predict, printed_windows, recovered_from
 from cogniload_repro.statistics.cell_tables import accuracy_by
 from cogniload_repro.statistics.design import GRID, X
 from cogniload_repro.statistics.reconstructions import load_tables
 
-CELLS, TABLES, BOUNDS = load_counts(), load_tables(), load_bounds()
+CELLS, TABLES, BOUNDS = load_counts(), load_tables(), feasible.load_bounds()
 
 
 def drawn(model):
@@ -47,11 +35,11 @@ def drawn(model):
 def test_the_file_holds_different_tables_of_every_model():
     """Every model has its 140 cells in grid order and different tables; the one in use has the median lack of fit."""
     assert TABLES["model"].drop_duplicates().tolist() == list(NAMES)
-    assert list(TABLES.columns[4:]) == [f"r{number}" for number in range(COUNT + 1)]
+    assert list(TABLES.columns[4:]) == [f"r{number}" for number in range(feasible.COUNT + 1)]
     for name, own in TABLES.groupby("model"):
         assert (own[["N", "d", "ratio_pct"]].to_numpy() == GRID[["N", "d", "ratio_pct"]].to_numpy()).all()
         tables, used = own.iloc[:, 4:].to_numpy().T, CELLS[CELLS["model"] == name]
-        assert len(np.unique(tables, axis=0)) == COUNT + 1
+        assert len(np.unique(tables, axis=0)) == feasible.COUNT + 1
         total = used["total"].to_numpy()
         deviances = [lack_of_fit(table, total) for table in tables]
         # the windows of the printed digits leave the likelihood of the fit, not its order among the tables, some room
@@ -87,7 +75,7 @@ def test_tables_are_made_again(tmp_path):
     """A table is drawn again from its stream alone, and written as it is committed."""
     model = BY_NAME["QwQ-32B"]
     with ThreadPoolExecutor(1) as executor:
-        written = pd.read_csv(write_tables(executor, tmp_path / "tables.csv", [model], 1))
+        written = pd.read_csv(feasible.write_tables(executor, tmp_path / "tables.csv", [model], 1))
     committed = load_tables().query("model == @model.name").reset_index(drop=True)
     pd.testing.assert_frame_equal(written, committed[written.columns], check_dtype=False)
     assert written.columns[-1] == "r1"
@@ -96,17 +84,17 @@ def test_tables_are_made_again(tmp_path):
 def test_bands_hold_the_points_and_vanish_where_tables_4_and_5_print():
     """By d and by N all tables agree; by rho they do not, and the committed accuracies lie in nearly all bands."""
     for dimension in ("d", "N"):
-        band = prediction_band(CELLS, "model", dimension)
+        band = feasible.prediction_band(CELLS, "model", dimension)
         assert (band["lowest"] == band["highest"]).all()
         assert len(band) == 22 * CELLS[dimension].nunique()
-    band = prediction_band(CELLS, "model", "ratio_pct").merge(accuracy_by(CELLS, "model", "ratio_pct"))
+    band = feasible.prediction_band(CELLS, "model", "ratio_pct").merge(accuracy_by(CELLS, "model", "ratio_pct"))
     assert band["accuracy"].between(band["lowest"], band["highest"]).mean() > 0.9
     assert (band["lowest"] < band["highest"]).mean() > 0.9
 
 
 def test_mean_cells_are_the_mean_of_the_drawn_tables():
     """Reconstructed models have the mean, other counts stay, and sums that are printed do not change."""
-    mean = mean_cells(CELLS)
+    mean = feasible.mean_cells(CELLS)
     for name in NAMES[:3]:
         assert mean.loc[mean["model"] == name, "correct"].to_numpy() == pytest.approx(drawn(name).mean(axis=0))
     pd.testing.assert_frame_equal(mean.drop(columns="correct"), CELLS.drop(columns="correct"))
@@ -114,16 +102,16 @@ def test_mean_cells_are_the_mean_of_the_drawn_tables():
         sums = (frame.groupby(["model", key])["correct"].sum() for frame in (mean, CELLS))
         pd.testing.assert_series_equal(*sums, check_dtype=False, check_exact=False, rtol=1e-12)
     stranger = CELLS[CELLS["model"] == NAMES[0]].assign(model="own")
-    both = mean_cells(pd.concat([CELLS, stranger]).sample(frac=1, random_state=1))
+    both = feasible.mean_cells(pd.concat([CELLS, stranger]).sample(frac=1, random_state=1))
     own = both[both["model"] == "own"].sort_index()
     assert own["correct"].tolist() == stranger["correct"].tolist()
-    assert mean_cells(stranger) is stranger
+    assert feasible.mean_cells(stranger) is stranger
 
 
 @pytest.fixture(scope="module")
 def departures():
     """What the prose states along rho."""
-    return find_departures()
+    return feasible.find_departures()
 
 
 def simulated(misfit, models=300, seed=0):
@@ -133,14 +121,14 @@ def simulated(misfit, models=300, seed=0):
     found = []
     for _ in range(models):
         gap = rng.multivariate_normal(np.zeros(2), chance) + one @ rng.normal(0, misfit, 3)
-        found.append(Departures("any", (5, 95), 0.5 + gap, np.full(2, 0.5), chance, one))
+        found.append(feasible.Departures("any", (5, 95), 0.5 + gap, np.full(2, 0.5), chance, one))
     return found
 
 
 @pytest.mark.parametrize("misfit", [0.0, 0.1, 0.3])
 def test_a_known_misfit_is_found(misfit):
     """The estimate is near, and its interval holds, the misfit that departures were made with."""
-    found = estimate_misfit(simulated(misfit))
+    found = feasible.estimate_misfit(simulated(misfit))
     assert found.value == pytest.approx(misfit, abs=0.03)
     assert found.low <= misfit <= found.high
     assert (found.low > 0) == (misfit > 0)
@@ -162,7 +150,7 @@ def test_chance_is_that_of_answers_given_the_sums(departures):
 
 def test_every_point_has_its_bounds():
     """All points of Figures 1, 3, 4 and 6 along rho, each once, with a lower and an upper bound."""
-    levels = sum(len(levels) for levels in PANELS.values())
+    levels = sum(len(levels) for levels in feasible.PANELS.values())
     assert len(BOUNDS) == 22 * 7 * levels
     assert not BOUNDS.duplicated(["model", "load", "level", "ratio_pct"]).any()
     assert (BOUNDS["least"] <= BOUNDS["most"]).all()
@@ -173,7 +161,7 @@ def test_no_reconstruction_lies_outside():
     """Every committed table lies between the bounds of every point; for gpt-5 they allow more than any table has."""
     tables = load_tables().merge(CELLS[["model", "N", "d", "ratio_pct", "total"]])
     drawn = [name for name in tables if name.startswith("r") and name[1:].isdigit()]
-    for load, levels in PANELS.items():
+    for load, levels in feasible.PANELS.items():
         for level in levels:
             kept = tables if not load else tables[tables[load] == level]
             sums = kept.groupby(["model", "ratio_pct"])[[*drawn, "total"]].sum()
@@ -189,9 +177,9 @@ def test_no_reconstruction_lies_outside():
 def test_bounds_are_made_again():
     """The programmes give a model's committed rows."""
     name = "o4-mini-2025-04-16"
-    (made,) = find_bounds(CELLS[CELLS["model"] == name])
+    (made,) = feasible.find_bounds(CELLS[CELLS["model"] == name])
     recovered, first = recovered_from(CELLS, name), (GRID["ratio_pct"] == made["ratio_pct"][0]).to_numpy()
-    low, high = possible_range(constrain(recovered, recovered.T), first)
+    low, high = feasible.possible_range(constrain(recovered, recovered.T), first)
     assert made["least"][0] <= low + 1e-9 <= high - 1e-9 <= made["most"][0]  # rounded outwards
     committed = BOUNDS[BOUNDS["model"] == name].reset_index(drop=True)
     np.testing.assert_allclose(made[["least", "most"]], committed[["least", "most"]], atol=1.5e-4)
@@ -220,7 +208,7 @@ def test_no_table_lies_outside_the_range(seed):
     """The range of a group's share holds every table, and is not much wider than they are."""
     constraints, tables = small_problem(seed)
     members = np.isin(range(9), [0, 4])
-    low, high = possible_range(constraints, members)
+    low, high = feasible.possible_range(constraints, members)
     shares = tables[:, members].sum(axis=1) / 28
     assert low - 1e-9 <= shares.min() <= low + 0.15
     assert high - 0.15 <= shares.max() <= high + 1e-9

@@ -8,25 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cogniload_repro.models import BY_NAME, MODELS
-from cogniload_repro.reconstruction.sufficient import (
-    OPEN_COLUMNS,
-    PRINTED,
-    RULES,
-    centre_step,
-    compare_codings,
-    compare_table2,
-    derive_all,
-    derive_each,
-    deviations,
-    exact_statistics,
-    lattice_step,
-    least_deviation,
-    needle_shares,
-    on_lattice,
-    predict,
-    printed_windows,
-    recover,
-)
+from cogniload_repro.reconstruction import sufficient
 from cogniload_repro.statistics.design import GRID, QUADRATIC, X, grid_means, many_points
 from cogniload_repro.statistics.likelihood import maximise
 
@@ -44,13 +26,13 @@ def test_derivatives_are_finite_differences(n, seed):
     """Every derivative of every printed number agrees with a central difference."""
     n = np.full(len(GRID), float(n))
     T = X.T @ draw(n.astype(int), seed)
-    values, jacobian = predict(n, T)
-    assert values.shape == (len(PRINTED),)
-    assert jacobian.shape == (len(PRINTED), len(OPEN_COLUMNS))
-    for place, column in enumerate(OPEN_COLUMNS):
+    values, jacobian = sufficient.predict(n, T)
+    assert values.shape == (len(sufficient.PRINTED),)
+    assert jacobian.shape == (len(sufficient.PRINTED), len(sufficient.OPEN_COLUMNS))
+    for place, column in enumerate(sufficient.OPEN_COLUMNS):
         step = np.zeros(9)
         step[column] = 1e-7 * abs(T[column])
-        slope = (predict(n, T + step)[0] - predict(n, T - step)[0]) / (2 * step[column])
+        slope = (sufficient.predict(n, T + step)[0] - sufficient.predict(n, T - step)[0]) / (2 * step[column])
         assert (np.abs(jacobian[:, place] - slope) < 1e-5 * np.abs(jacobian).max(axis=1)).all()
 
 
@@ -58,18 +40,18 @@ def test_derivatives_are_finite_differences(n, seed):
 def test_recovered_statistics_print_what_is_printed(name):
     """The recovered statistics give Tables 3 and 6, and 500 T_rho is a whole number."""
     model = BY_NAME[name]
-    recovered = recover(model)
+    recovered = sufficient.recover(model)
     assert recovered.max_deviation <= 1
-    values, widths = printed_windows(name)
-    predicted, _ = predict(recovered.n, recovered.T)
+    values, widths = sufficient.printed_windows(name)
+    predicted, _ = sufficient.predict(recovered.n, recovered.T)
     assert np.abs((predicted - values) / widths).max() <= 1
     assert 500 * recovered.T[3] == pytest.approx(round(500 * recovered.T[3]), abs=1e-9)
-    np.testing.assert_allclose(recovered.T[:3], exact_statistics(name))
+    np.testing.assert_allclose(recovered.T[:3], sufficient.exact_statistics(name))
     assert len(recovered.missing_ratios) == len(model.missing)
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
     beta, _ = maximise(X[:, QUADRATIC], recovered.n, recovered.T[list(QUADRATIC)])
     points = {point: at[0] for point, at in many_points(beta[None], grid_means(GRID)).items()}
-    misfit = max(deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values())
+    misfit = max(sufficient.deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values())
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
 
 
@@ -80,24 +62,24 @@ def test_the_centring_step_cannot_be_improved(seed):
     rng = np.random.default_rng(seed)
     residual, jacobian = rng.normal(size=9), rng.normal(size=(9, 4))
     assume(np.linalg.cond(jacobian) < 1e3)
-    step = centre_step(residual, jacobian)
+    step = sufficient.centre_step(residual, jacobian)
     least = np.abs(residual + jacobian @ step).max()
     others = step + rng.normal(size=(200, 4)) * rng.choice([1e-3, 0.1, 1], size=(200, 1))
     assert least <= np.abs(residual + others @ jacobian.T).max(axis=1).min() + 1e-7
     assert least <= np.abs(residual).max() + 1e-9
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", sufficient.RULES)
 def test_shares_lie_on_the_lattice_and_on_none_coarser(rule):
     """Every share is a whole number of steps, and those numbers have no common divisor."""
-    steps = [share / lattice_step(rule) for share in needle_shares(rule)]
+    steps = [share / sufficient.lattice_step(rule) for share in sufficient.needle_shares(rule)]
     assert all(step.denominator == 1 for step in steps)
     assert np.gcd.reduce([int(step) for step in steps]) == 1
 
 
 def test_readings_of_rho():
     """The two rounding rules differ at exact halves alone; the nominal reading is the ratio itself."""
-    paper, port, nominal = (needle_shares(rule) for rule in RULES)
+    paper, port, nominal = (sufficient.needle_shares(rule) for rule in sufficient.RULES)
     for N, ratio, up, even, share in zip(GRID["N"], GRID["ratio_pct"], paper, port, nominal, strict=True):
         exact = Fraction(int(N) * int(ratio), 100)
         half = exact % 1 == Fraction(1, 2)
@@ -106,28 +88,28 @@ def test_readings_of_rho():
         assert share == Fraction(int(ratio), 100)
     assert paper != port
     with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are half-up, half-even, nominal"):
-        needle_shares("up")
+        sufficient.needle_shares("up")
 
 
 @pytest.fixture(scope="module")
 def rows():
     """What the tables imply of Table 2."""
-    return derive_all("half-up")
+    return sufficient.derive_all("half-up")
 
 
 def test_one_row_disagrees_and_no_other(rows):
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
     assert len(rows) == 22
-    assert all(map(on_lattice, rows))
+    assert all(map(sufficient.on_lattice, rows))
     assert [one.model.name for one in rows if one.max_deviation > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
-    assert [one.model.name for one in rows if least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
-    one = derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little
-    assert 1 < least_deviation(one) <= one.max_deviation < least_deviation(one) + 0.2
+    assert [one.model.name for one in rows if sufficient.least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
+    one = sufficient.derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little
+    assert 1 < sufficient.least_deviation(one) <= one.max_deviation < sufficient.least_deviation(one) + 0.2
 
 
 def test_every_star_follows(rows):
     """The derived standard errors give all the stars that Table 2 prints, and 21 rows to the digit."""
-    test = compare_table2(rows)
+    test = sufficient.compare_table2(rows)
     coefficients = test[test["se"].notna()]
     assert len(coefficients) == 110
     assert coefficients["stars"].tolist() == coefficients["printed_stars"].tolist()
@@ -138,7 +120,9 @@ def test_every_star_follows(rows):
 @pytest.mark.slow
 def test_the_data_used_halves_up():
     """One coding gives every complete model a possible sum; the others about as many as chance would."""
-    codings = compare_codings([one for rule in RULES for one in derive_all(rule)]).set_index("rule")
+    codings = sufficient.compare_codings(
+        [one for rule in sufficient.RULES for one in sufficient.derive_all(rule)]
+    ).set_index("rule")
     assert codings["step"].to_dict() == {"half-up": "1/500", "half-even": "1/500", "nominal": "1/20"}
     assert codings.loc["half-up", "possible"] == codings.loc["half-up", "complete"] == 19
     for rule in ("half-even", "nominal"):

@@ -10,16 +10,7 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.published import load_conclusions, load_contradictions
-from cogniload_repro.robustness.conclusions import (
-    DEFINITION,
-    DEPENDS,
-    LEADERS,
-    RULES,
-    VERDICTS,
-    Analyses,
-    analyse,
-    judge_conclusions,
-)
+from cogniload_repro.robustness import conclusions
 from cogniload_repro.robustness.verdicts import NOT_SUPPORTED, PARTLY, SUPPORTED, UNKNOWN
 from cogniload_repro.statistics.cell_tables import load_cells
 
@@ -29,32 +20,32 @@ CELLS = load_cells()
 @cache
 def analyses():
     """The analyses of the reconstruction."""
-    return analyse(CELLS)
+    return conclusions.analyse(CELLS)
 
 
 @cache
 def judged():
     """The conclusions of the reconstruction, by their rule."""
-    return judge_conclusions(analyses()).set_index("rule")
+    return conclusions.judge_conclusions(analyses()).set_index("rule")
 
 
 def verdict(rule, **changed):
     """The verdict of one rule, with some of the analyses replaced."""
-    found = Analyses(CELLS)
+    found = conclusions.Analyses(CELLS)
     names = "intervals troughs ecl50_pairs loads slopes dispersion heterogeneity tests"
     for name in names.split():
         setattr(found, name, changed.get(name, getattr(analyses(), name)))
-    return RULES[rule](found)[0]
+    return conclusions.RULES[rule](found)[0]
 
 
 def test_every_conclusion_is_judged_by_its_rule():
     """Each statement of the file has one rule and every rule a statement; findings have all their numbers."""
     table = judged()
-    assert set(table.index) == set(RULES)
-    assert set(table["verdict"]) == set(VERDICTS)
+    assert set(table.index) == set(conclusions.RULES)
+    assert set(table["verdict"]) == set(conclusions.VERDICTS)
     assert set(table["kind"]) == {"each", "most", "interaction", "absence", "definition"}
     assert set(table["evidence"]) == {"identified", "bounded", "published"}
-    assert (table["verdict"] == DEFINITION).tolist() == (table["kind"] == "definition").tolist()
+    assert (table["verdict"] == conclusions.DEFINITION).tolist() == (table["kind"] == "definition").tolist()
     assert table["statement"].is_unique
     assert not table["finding"].str.contains(r"\bnan\b|\binf\b|[{}]").any()
 
@@ -83,7 +74,7 @@ def test_contradictions_in_main_results_are_verdicts():
 def test_the_verdicts_of_the_audits():
     """Verdicts and numbers that independent audits recomputed."""
     expected = {"slopes": SUPPORTED, "classes": PARTLY, "narrow_range": SUPPORTED, "trough": SUPPORTED,
-                "d_by_n_leaders": DEPENDS, "d_by_rho_leaders": NOT_SUPPORTED, "d_by_rho": PARTLY,
+                "d_by_n_leaders": conclusions.DEPENDS, "d_by_rho_leaders": NOT_SUPPORTED, "d_by_rho": PARTLY,
                 "larger_models": PARTLY, "steepest": SUPPORTED, "overflows": NOT_SUPPORTED,
                 "appendix_a": NOT_SUPPORTED, "u_shape": SUPPORTED, "budget": NOT_SUPPORTED}  # fmt: skip
     assert judged().loc[list(expected), "verdict"].to_dict() == expected
@@ -99,8 +90,8 @@ def test_the_verdicts_of_the_audits():
 def test_conclusions_are_about_all_models_of_the_paper_and_no_other():
     """A reader's model, as bad as can be, moves no number; without one of the paper's nothing is concluded."""
     flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", correct=lambda rows: rows["total"] // 2)
-    pd.testing.assert_frame_equal(analyse(pd.concat([flat, CELLS])).cells, CELLS)
-    without = judge_conclusions(analyse(CELLS[CELLS["model"] != LEADERS[1]]))
+    pd.testing.assert_frame_equal(conclusions.analyse(pd.concat([flat, CELLS])).cells, CELLS)
+    without = conclusions.judge_conclusions(conclusions.analyse(CELLS[CELLS["model"] != conclusions.LEADERS[1]]))
     assert set(without["verdict"]) == {UNKNOWN}
     assert set(without["finding"]) == {"A finite fit is missing: o3-2025-04-16."}
 
@@ -119,13 +110,13 @@ def test_a_statement_about_most_models_is_a_sign_test():
 
 @pytest.mark.parametrize(
     ("rule", "term", "level", "expected"),
-    [("d_by_n_leaders", "dN", 0.5, DEPENDS), ("d_by_rho_leaders", "drho", 100, NOT_SUPPORTED)],
+    [("d_by_n_leaders", "dN", 0.5, conclusions.DEPENDS), ("d_by_rho_leaders", "drho", 100, NOT_SUPPORTED)],
 )
 def test_absence_is_refuted_by_one_detection_that_overflows_cannot_explain(rule, term, level, expected):
     """Silent at every tested level the null is supported; one detection of gpt-5 is enough if it survives."""
     slopes = analyses().slopes
     assert verdict(rule, slopes=slopes.assign(p_holm=0.5)) == SUPPORTED
-    one = (slopes["term"] == term) & (slopes["model"] == LEADERS[0]) & (slopes["level"] == level)
+    one = (slopes["term"] == term) & (slopes["model"] == conclusions.LEADERS[0]) & (slopes["level"] == level)
     assert verdict(rule, slopes=slopes.assign(p_holm=np.where(one, 0.01, 0.5))) == expected
     at_origin = ~slopes["tested"] & (slopes["term"] == term)
     assert verdict(rule, slopes=slopes.assign(p_holm=np.where(at_origin, 0.01, 0.5))) == SUPPORTED
@@ -142,8 +133,8 @@ def test_an_interaction_is_judged_at_the_tested_levels_after_holm():
 def test_one_pair_in_the_wrong_order_counts():
     """A lower class's model ahead, or not significantly behind, is an overlap; a leader behind it does not lead."""
     pairs = analyses().ecl50_pairs
-    one = (pairs["first"] == LEADERS[1]) & (pairs["second"] == "Qwen3-8B")
-    beside = (pairs["first"] == LEADERS[0]) & (pairs["second"] == "gemini-2.5-flash")
+    one = (pairs["first"] == conclusions.LEADERS[1]) & (pairs["second"] == "Qwen3-8B")
+    beside = (pairs["first"] == conclusions.LEADERS[0]) & (pairs["second"] == "gemini-2.5-flash")
     turned = pairs.mask(one, pairs.rename(columns={"first": "second", "second": "first"}))
     assert verdict("classes", ecl50_pairs=turned) == NOT_SUPPORTED
     assert (verdict("leaders"), verdict("leaders", ecl50_pairs=turned)) == (SUPPORTED, PARTLY)

@@ -114,7 +114,7 @@ def search_divisions(own: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _read_divisions() -> dict[tuple, tuple[float, float, float]]:
-    rows = pd.read_csv(DIVISIONS, float_precision="round_trip").itertuples(index=False)
+    rows = pd.read_csv(DIVISIONS).itertuples(index=False)
     return {(*one[:2], None if np.isnan(one.level) else one.level, *one[3:6]): tuple(one[6:]) for one in rows}
 
 
