@@ -77,7 +77,7 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     """
     puzzles_path, outputs_dir = Path(puzzles_path), Path(outputs_dir)
     remove_parts(outputs_dir)
-    _read_puzzles.cache_clear()
+    _read_puzzles.cache_clear()  # another table may have been at this path
     _read_puzzles(puzzles_path), printed_tokens()  # forked processes share them
     paths = {model: partition_path(outputs_dir, model) for model in cells["model"].unique()}
     tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in paths]

@@ -130,12 +130,7 @@ def find_question(questions: Mapping[str, Asked], model: str, name: str) -> Aske
 
 
 def _score(
-    outputs: Path,
-    puzzles: Path,
-    scores: Path,
-    rules: ScorerRules,
-    made_from: dict[str, str],
-    groups: list[int] | None,
+    outputs: Path, puzzles: Path, scores: Path, rules: ScorerRules, made_from: dict[str, str], groups: list[int] | None
 ) -> None:
     """Score some row groups of a file, or all (None); what is made of the first says what the outputs were."""
     if made_from["code"] != _code_digest():
