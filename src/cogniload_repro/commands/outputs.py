@@ -123,8 +123,7 @@ def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     from cogniload_repro.grid import grid_cells
     from cogniload_repro.puzzles.ids import PuzzleSet
     from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
-    from cogniload_repro.reconstruction.reconstruct import cells_in
-    from cogniload_repro.reconstruction.stand_ins import write_stand_ins
+    from cogniload_repro.reconstruction.stand_ins import cells_in, write_stand_ins
 
     cells = cells_in(grid_cells(grid))  # refuses those that the paper lacks
     puzzles = PuzzleSet(grid_cells(grid), scheme="default")

@@ -1,4 +1,4 @@
-"""Accuracies, regressions and their comparison as lines of text for a terminal."""
+"""Accuracies, regressions and their comparison as lines of text for a terminal; scoring imports no regressions."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,6 @@ import pandas as pd
 
 from cogniload_repro.formats import format_known, format_name
 from cogniload_repro.models import NAMES
-from cogniload_repro.presentation.tables import format_frame
-from cogniload_repro.statistics.cell_tables import accuracy_by
-from cogniload_repro.statistics.regression import QUADRATIC
 
 _MODELS_SHOWN = 40
 _POINTS = {"ecl50": ".1f", "nt50": ".3f", "id50": ".2f"}
@@ -29,6 +26,8 @@ def print_scores(endings: pd.DataFrame) -> str:
 
 def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
     """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`fits.glm_table`)."""
+    from cogniload_repro.statistics.cell_tables import accuracy_by
+
     pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
     said = {}
     for row in glm.itertuples():
@@ -74,6 +73,9 @@ def print_fits(fits: pd.DataFrame) -> str:
 
 def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit") -> str:
     """Return `fits.compare_fits` against the paper as text: how many models gain, then a line per model."""
+    from cogniload_repro.presentation.tables import format_frame
+    from cogniload_repro.statistics.regression import QUADRATIC
+
     gain, loss = ((sign * compared["daic"] > 2).sum() for sign in (-1, 1))
     lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit"]
     medians = "" if compared["identified"].all() else ", by the median of our samples where it is not identified"

@@ -16,18 +16,17 @@ from scipy.stats import norm
 
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import RECONSTRUCTED, write_whole
-from cogniload_repro.grid import Cell
 from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
 from cogniload_repro.reconstruction.counts import draw_counts
+from cogniload_repro.reconstruction.stand_ins import DRAW_SEED
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 
-#: The committed table, and its seed.
+#: The committed table.
 CELLS = RECONSTRUCTED / "cells.csv"
-DRAW_SEED = 2026
 #: The columns of the committed table, whose rows are in the order of models and grid.
 COLUMNS = ["model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", *ERRORS]
 
@@ -66,16 +65,6 @@ def write_csv(path: str | Path, frames: Iterable[pd.DataFrame]) -> Path:
 def load_counts() -> pd.DataFrame:
     """Return the reconstructed cells of all 22 models, 3,080 rows with the columns of `COLUMNS`."""
     return pd.read_csv(CELLS)
-
-
-def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
-    """Return the reconstructed cells of a grid, which has no cell that the paper does not have."""
-    cells = load_counts()
-    keys = pd.MultiIndex.from_frame(cells[["N", "ratio_pct", "d"]].astype({"ratio_pct": float}))
-    wanted = pd.MultiIndex.from_tuples([(cell.N, float(cell.ratio_pct), cell.d) for cell in grid])
-    if len(foreign := wanted.difference(keys)):
-        raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
-    return cells[keys.isin(wanted)].reset_index(drop=True)
 
 
 def assemble_cells(recovered: Recovered, correct: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:

@@ -5,7 +5,7 @@ to 10), are the paper's. Which puzzle of a cell went wrong, and the wording, are
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, as_completed
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,16 +18,18 @@ from tqdm import tqdm
 from cogniload_repro import __version__
 from cogniload_repro.endings import CONTEXT_TOKENS, RESERVED_TOKENS
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.puzzles.draws import Mersenne
 from cogniload_repro.puzzles.ontology import PHRASES
-from cogniload_repro.reconstruction.reconstruct import DRAW_SEED
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
 from cogniload_repro.scoring.verdict import PSEUDOCODE, Question, find_bucket
 from cogniload_repro.storage import partition_path, read_texts, remove_parts, write_table
 
+#: Seed of all that is drawn here and in `reconstruct`.
+DRAW_SEED = 2026
 #: Bucket of the scorer for each error column of the cells table.
 _WRONG = {column: bucket for bucket, column in BUCKET_COLUMNS.items() if column in ERRORS}
 #: Shares of the three kinds of correct answers; the paper does not print them.
@@ -45,6 +47,16 @@ _ODD_ERRORS, _ROUNDING = 2.0, 0.5
 #: Openings; the kind of wording of each bucket; wordings by kind. {s}: a sentence with person, property and value; {v}:
 #: the value; {c}: property and value; {p}: the person; {boxed}: the sentence with the value in a box.
 _TEXTS = json.loads((RECONSTRUCTED / "wordings.json").read_text(encoding="utf-8"))
+
+
+def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
+    """Return the reconstructed cells of a grid, which has no cell that the paper does not have."""
+    cells = pd.read_csv(RECONSTRUCTED / "cells.csv")
+    keys = pd.MultiIndex.from_frame(cells[["N", "ratio_pct", "d"]].astype({"ratio_pct": float}))
+    wanted = pd.MultiIndex.from_tuples([(cell.N, float(cell.ratio_pct), cell.d) for cell in grid])
+    if len(foreign := wanted.difference(keys)):
+        raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
+    return cells[keys.isin(wanted)].reset_index(drop=True)
 
 
 def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
