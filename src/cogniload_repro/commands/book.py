@@ -35,7 +35,7 @@ def render(again: bool, build: Path, jobs: int) -> None:
             if again or not take_text(run):
                 runs.append(run)
         if again or not data.is_dir():
-            runs.append(Run(Path("book"), data, {"build": build}, by="cogniload_repro.presentation.book:write_data"))
+            runs.insert(0, Run(Path("book"), data, {"build": build}, by="cogniload_repro.presentation.book:write_data"))
         for run, seconds in run_notebooks(runs, jobs):
             say(f"  {run.source.name:28} {seconds:5.1f} s")
         (folder / ".made").touch()  # make compares times

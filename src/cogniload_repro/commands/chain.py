@@ -98,7 +98,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
         from cogniload_repro.executors import open_executor
         from cogniload_repro.fidelity.prompts import compare_prompts, load_prompt_counts
 
-        with open_executor(1) as executor:  # beside the regressions
+        with open_executor(2) as executor:  # beside the other regressions
             prompts = executor.submit(compare_prompts, load_prompt_counts())
             _fit_paper(build, executor)
             _compare(build, prompts.result())
