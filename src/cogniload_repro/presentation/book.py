@@ -36,13 +36,15 @@ _DATA = {
     "explorer": ("cells", "puzzles"),
 }
 
-#: Imports all but what runs notebooks or asks other hosts, then builds a book when it is told to: jobs and arguments,
-#: as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's folder.
+#: Imports all but what runs notebooks, asks other hosts or computes, then builds a book when it is told to: jobs and
+#: arguments, as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's
+#: folder. The page of functions reads their signatures and docstrings alone.
 _BUILDER = """
 import functools, gc, json, os, sys, threading
 gc.disable()
-from sphinx.ext.autodoc.mock import mock
-mock(["jupyter_cache", "jupyter_client", "nbclient", "requests", "urllib3"]).__enter__()
+from sphinx.ext.autodoc.mock import MockFinder
+unused = "formulaic jupyter_cache jupyter_client matplotlib nbclient requests scipy seaborn statsmodels urllib3"
+sys.meta_path.insert(0, MockFinder(unused.split()))
 import jupyter_book.cli.main, jupyter_book.sphinx, myst_nb.sphinx_ext, sphinx_book_theme, sphinxcontrib.bibtex
 jobs, *sys.argv[1:] = json.loads(sys.stdin.readline() or sys.exit())
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()

@@ -18,7 +18,8 @@ from cogniload_repro.models import BY_NAME
 WIDTH_IN = 7.2
 _DPI = 200
 _STRIP_IN = 0.24  # height of the line on the evidence
-STYLE = library["seaborn-v0_8-whitegrid"] | {
+STYLE = {
+    **library["seaborn-v0_8-whitegrid"],
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9.0,
     "axes.labelsize": 9.5,

@@ -41,7 +41,7 @@ def read_formula(formula: str) -> SimpleFormula:
     return parsed
 
 
-def _find_silent(node: Token | ASTNode) -> str:
+def _find_silent(node: "Token | ASTNode") -> str:
     """Return what would be fitted as something else than a formula says, or ""."""
     if not isinstance(node, ASTNode):
         return ""
@@ -61,7 +61,7 @@ def _find_silent(node: Token | ASTNode) -> str:
     return ""
 
 
-def _summands(node: Token | ASTNode) -> set[str]:
+def _summands(node: "Token | ASTNode") -> set[str]:
     """Return the terms that stand in a sum as they are, not in a product."""
     if not isinstance(node, ASTNode):
         return {str(node)}

@@ -63,7 +63,7 @@ class Fit:
     status: str
     family: str
     eta: np.ndarray
-    spec: formulaic.ModelSpec | None
+    spec: "formulaic.ModelSpec | None"
 
     @property
     def aic(self) -> float:
@@ -193,7 +193,7 @@ def _off_maximum(results: GLMResultsWrapper) -> float:
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec | None, str]:
+def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
     """Return a formula's columns, how they are built, and a status if a covariate is not known in every row."""
     if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
         return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
