@@ -20,14 +20,10 @@ from cogniload_repro.published import TOKEN_TABLES, load_table
 COUNTS = DATA / "prompt_tokens.parquet"
 TOKENIZERS = DATA / "tokenizers.json"
 _RESAMPLES, _SEED = 500, 42
-
-
 #: Flag of printed numbers that are off their own family's and are left out of estimates, though compared.
 ODD = "odd"
-
 #: Departures up to so many standard errors are chance.
 LARGEST_Z = 3
-
 _ROUNDING = 1 / 12  # variance of a printed whole number about the true one
 _KEYS = ["model", "quantity"]
 

@@ -95,11 +95,6 @@ class Puzzle:
         return len(self.domains)
 
     @property
-    def hays(self) -> int:
-        """Number of statements that leave the person of interest alone."""
-        return self.N - self.needles
-
-    @property
     def rho(self) -> float:
         """Actual share of needles, a fraction."""
         return self.needles / self.N

@@ -176,16 +176,17 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
     models = set() if one_table == reconstructions.GIVEN else set(reconstructions.reconstructed_models(cells))
-    rows = []
-    for model, group in cells.groupby("model", sort=False, observed=True):
+    tables, rows = reconstructions.committed_counts(cells) if models else np.empty((0, len(cells))), []
+    for model, places in cells.groupby("model", sort=False, observed=True).indices.items():
+        group = cells.iloc[places]
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
         identified = model not in models or not complete or regression.is_identified(covered, formula, family)
         if identified or one_table is not None:
             fits = [regression.fit_glm(group, formula, family)]
         else:
-            counts, total = reconstructions.committed_counts(covered), covered["total"].to_numpy(float)
-            fits = regression.fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)
+            counts, total = tables[:, places[group["total"] > 0]], covered["total"].to_numpy(float)
+            fits = [*regression.fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)]
         for number, one in enumerate(fits, start=1):
             whole = *(getattr(one, name) for name in _OF_MODEL), identified
             coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)

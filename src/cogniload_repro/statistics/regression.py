@@ -43,7 +43,7 @@ FIXED_COLUMNS = np.column_stack(
 ).astype(float)
 
 #: Fits that this process has made, by formula, family and counts: chapters and their verdicts ask for many again.
-_FITS: dict[tuple, "Fit"] = {}
+_FITS: dict[tuple, tuple["Fit", ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -129,22 +129,24 @@ def glm(
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
     """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1), once for equal counts."""
-    used = (name for name in (*COVARIATES, *FACTORS, "total", "correct") if name in cells)
-    key = formula, family, *((name, freeze(cells, name)) for name in used)
+    key = _name_fit(cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float))
     if key not in _FITS:
         design, spec, k, n, status, results = _fit_one(cells, formula, family)
-        if results is None:
-            return _describe(design, spec, family, k, n, np.full(design.shape[1], np.nan), status)
-        fit = _describe(design, spec, family, k, n, results.params.to_numpy(), status)
-        covariance = results.cov_params().to_numpy()
-        _FITS[key] = replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
-    return _FITS[key]
+        beta = np.full(design.shape[1], np.nan) if results is None else results.params.to_numpy()
+        fit = _describe(design, spec, family, k, n, beta, status)
+        if results is not None:
+            covariance = results.cov_params().to_numpy()
+            fit = replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
+        _FITS[key] = (fit,)
+    return _FITS[key][0]
 
 
 def fit_tables(
     cells: pd.DataFrame, correct: np.ndarray, total: np.ndarray, formula: str, family: str = "logit"
-) -> list[Fit]:
+) -> tuple[Fit, ...]:
     """Fit one regression to many tables of counts (tables, rows) of the same cells, all with answers, at once."""
+    if (key := _name_fit(cells, formula, family, total, correct)) in _FITS:
+        return _FITS[key]
     design, spec, unknown = _lay_design(cells, formula)
     x = design.to_numpy()
     statuses = np.array([unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object)
@@ -155,7 +157,15 @@ def fit_tables(
         betas[exists] = maximise_link(x, total[exists], correct[exists], family, _LINKS[family]())
     statuses[exists & np.isnan(betas).any(axis=1)] = "not converged"
     rows = zip(correct, total, betas, statuses, strict=True)
-    return [_describe(design, spec, family, *row) for row in rows]
+    _FITS[key] = tuple(_describe(design, spec, family, *row) for row in rows)
+    return _FITS[key]
+
+
+def _name_fit(cells: pd.DataFrame, formula: str, family: str, *counts: np.ndarray) -> tuple:
+    """Return the key of `_FITS`: everything that fits of these counts depend on."""
+    used = (name for name in (*COVARIATES, *FACTORS) if name in cells)
+    covariates = tuple((name, freeze(cells, name)) for name in used)
+    return formula, family, covariates, *((one.shape, one.tobytes()) for one in counts)
 
 
 def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
@@ -227,15 +237,21 @@ def check_family(family: str) -> None:
 
 
 def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
-    """Say whether a finite maximum-likelihood fit exists.
+    """Say whether a finite maximum-likelihood fit exists."""
+    return _find_obstacle(x.tobytes(), np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0)).tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _find_obstacle(design: bytes, pattern: bytes) -> str:
+    """Say it of a design and of whether all answers at each row are right (1), wrong (-1) or neither (0).
 
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
     <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
     """
-    if len(x) == 0 or np.linalg.matrix_rank(x) < x.shape[1]:
+    sure, x = np.frombuffer(pattern), np.frombuffer(design)
+    if not len(sure) or np.linalg.matrix_rank(x := x.reshape(len(sure), -1)) < x.shape[1]:
         return "not identified"
     x = x / np.abs(x).max(axis=0)
-    sure = np.where(k == n, 1.0, np.where(k == 0, -1.0, 0.0))
     one_sided, mixed = x[sure != 0] * sure[sure != 0, None], x[sure == 0]
     if len(mixed) and np.linalg.matrix_rank(mixed) == x.shape[1]:  # no such direction
         return "ok"
