@@ -182,7 +182,7 @@ format: $(ENV)  ## ruff, in place
 
 test: lint  ## lint, smoke, unit and property tests, the book in a browser
 	@$(MAKE) --no-print-directory smoke
-	@"$(PY)" -m pytest -n $(JOBS) -m "not slow"
+	@"$(PY)" -m pytest -n $(JOBS) --dist loadfile -m "not slow"
 
 test-slow: $(LAB_ENV) $(EVALUATE_ENV)  ## the tests that take longest: the whole reconstruction made again, every page, servers
 	@"$(PY)" -m pytest -n $(JOBS) -m slow

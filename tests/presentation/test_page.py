@@ -88,8 +88,9 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
     assert page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
 
 
-def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build):
+def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
     """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
+    monkeypatch.setattr("cogniload_repro.presentation.page.glue", lambda *_, **__: None)  # would leave IPython behind
     row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")
     whole = build(cells)
     assert whole.complete
