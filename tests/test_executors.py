@@ -42,6 +42,7 @@ def score(folder, scores, executor):
     return {path.name: path.read_bytes() for path in (folder / scores).iterdir()}
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path):
     """Six models on two workers of Dask, one killed at work: nothing is lost; an end of the scheduler is explained."""
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`: pip install distributed")
