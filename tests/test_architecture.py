@@ -110,6 +110,7 @@ def test_every_rule_of_the_chain_looks_at_the_modules_that_its_command_uses(impo
                 waiting |= imports[name]
         assert sorted(needed - looked) == [], target
     assert "src/cogniload_repro/statistics/regression.py" not in rules["outputs/.made"].split()
+    assert "data/reconstructed/wordings.json" in rules["outputs/.made"].split()
 
 
 def count_lines() -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The chain as make runs it: what has changed is made again and nothing else; what is given holds for one call."""
 
 import os
-import random
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +19,7 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 
 ROOT = Path(__file__).parents[1]
 PUZZLES = [draw_puzzle(20, d, 10, number) for d in (1, 5) for number in (7, 8)]
+STEPS = ["download-outputs", "score", "fit", "render"]
 GIVEN = ("SOURCE", "ADD", "MAX_REJECTED", "SCORER", "FORMULA", "FAMILY", "MODELS")
 
 
@@ -36,6 +37,25 @@ def write_answers(path, *models, right=True):
 def checkout(tmp_path):
     """A checkout in which make finds the package, and has nothing built; its name is not easy."""
     return make_checkout(tmp_path / "a b é'c")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A checkout in which all is made, with an added source, and a copy of it."""
+    folder = make_checkout(tmp_path_factory.mktemp("made") / "a b é'c")
+    (folder / "main.jsonl").rename(folder.parent / "main.jsonl")  # a copy would be another source
+    write_answers(folder.parent / "a.jsonl", "mine")
+    (folder / "params.yaml").write_text("source: ../main.jsonl\nadd: [../a.jsonl]\n")
+    assert steps(said(make(folder, "reproduce"))) == STEPS
+    return folder, shutil.copytree(folder, folder.with_name("copy"), symlinks=True)
+
+
+@pytest.fixture
+def made(whole):
+    """The same for every test, at the same place, which its parameters name."""
+    folder, copy = whole
+    shutil.rmtree(folder)
+    return shutil.copytree(copy, folder, symlinks=True)
 
 
 def make_checkout(folder):
@@ -168,59 +188,55 @@ def test_own_answers_and_what_is_given_for_one_call(checkout):
     assert contents(build) == paper
 
 
-def test_the_book_follows_what_it_is_made_of_and_a_kill_changes_nothing(checkout):
-    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named.
-
-    Make is killed with all that it started, in every rule: the next call ends as an undisturbed one does.
-    """
-    source, made = checkout / "notebooks/page.ipynb", checkout / "data/build-mini/notebooks/page.ipynb"
-    page = checkout / "data/build-mini/book/_build/html/notebooks/page.html"
-    run = partial(make, checkout)
-    write_answers(checkout / "a.jsonl", "mine")
-    (checkout / "params.yaml").write_text("source: main.jsonl\nadd: [a.jsonl]\n")
-    assert steps(said(run("reproduce")))[-1] == "render"
+def test_the_book_follows_its_notebooks_and_what_is_given(made):
+    """Changed text is taken over, changed code is run, a formula holds for one call; a failing cell is named."""
+    source, done = made / "notebooks/page.ipynb", made / "data/build-mini/notebooks/page.ipynb"
+    page = made / "data/build-mini/book/_build/html/notebooks/page.html"
+    run = partial(make, made)
     start = time.monotonic()
     told = said(run("reproduce"))
     assert (steps(told), time.monotonic() - start < 2) == ([], True)
     assert told.endswith("The book: data/build-mini/book/_build/html/index.html\n")
-    build = checkout / "data/build-mini"
-    committed, first, whole = source.read_text("utf-8"), made.read_bytes(), contents(build)
+    committed, first = source.read_text("utf-8"), done.read_bytes()
 
     source.write_text(committed.replace("The page", "Another sentence"), "utf-8")
     assert "page.ipynb  " not in said(run("render"))
-    assert made.read_bytes() == first.replace(b"The page", b"Another sentence")
+    assert done.read_bytes() == first.replace(b"The page", b"Another sentence")
     assert b"Another sentence" in page.read_bytes()
-    os.utime(checkout / "data/build-mini/fidelity.csv")  # what every notebook reads
-    assert "page.ipynb  " in said(run("render"))
 
-    source.write_text(committed, "utf-8")
     told = said(run("render", "FORMULA=correct ~ d + rho", "MODELS=theirs"))
     assert steps(told) == ["render"]
-    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (made, page))
+    assert all(b"correct ~ d + rho" in file.read_bytes() for file in (done, page))
     assert "formula: correct ~ d + rho" in page.read_text("utf-8")  # the notice at the top
 
     source.write_text(committed.replace("print(formula)", "raise ValueError('x' * 9000)"), "utf-8")
-    done = run("render")
-    assert (done.returncode, "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in done.stderr) == (2, True)
-    assert len(done.stderr) < 1500
-    source.write_text(committed, "utf-8")
+    failed = run("render")
+    assert (failed.returncode, "page.ipynb, cell 3 of 3 failed: ValueError: xxx" in failed.stderr) == (2, True)
+    assert len(failed.stderr) < 1500
+    os.utime(made / "data/build-mini/fidelity.csv")  # what every notebook reads
+    assert "render --all" in re.sub(r" --\w+ \S+", "", said(run("-n", "data/build-mini/book/_build/html/index.html")))
 
-    chance = random.Random(5)
-    rules = {
-        "book/_build/html/index.html": ("render", 2.5), "outputs/.made": ("download-outputs", 0.6),
-        "cells.parquet": ("score", 1.2), "fidelity.csv": ("fit", 2.2),
-    }  # fmt: skip
-    for result, (target, seconds) in rules.items():
-        (build / result).unlink()
-        process = subprocess.Popen(command(target), cwd=checkout, env=environment(), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-        time.sleep(chance.uniform(0.2, seconds))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        while "is at work in" in (done := run(target)).stderr:
-            time.sleep(0.1)
-        said(done)
-        assert contents(build) == whole, result
+
+@pytest.mark.parametrize(
+    ("step", "result", "seconds"),
+    [("render", "book/_build/html/index.html", 1.5),
+     pytest.param("download-outputs", "outputs/.made", 0.4, marks=pytest.mark.slow),
+     pytest.param("score", "cells.parquet", 0.6, marks=pytest.mark.slow),
+     pytest.param("fit", "fidelity.csv", 1.4, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_kill_changes_nothing(step, result, seconds, made):
+    """Make is killed with all that it started: the next call ends as an undisturbed one does."""
+    before = contents(made / "data/build-mini")
+    (made / "data/build-mini" / result).unlink()
+    process = subprocess.Popen(command(step), cwd=made, env=environment(), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    while "is at work in" in (done := make(made, step)).stderr:
+        time.sleep(0.1)
+    said(done)
+    assert contents(made / "data/build-mini") == before
 
 
 def test_clean_leaves_downloads_and_environments(tmp_path):
