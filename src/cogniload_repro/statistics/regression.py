@@ -121,7 +121,7 @@ def glm(
     if len(names := own["model"].unique()) != 1:
         known = ", ".join(map(str, cells["model"].unique()))
         raise ValueError(f"name one model of the cells; they have {known}")
-    *_, status, results = _fit_one(own, formula, family)
+    *_, status, results = _fit_one(own, formula, family, named=True)
     if results is None:
         raise ValueError(f"{names[0]}: {status}; {formula!r} has no finite fit to these cells")
     return results
@@ -132,11 +132,10 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
     key = _name_fit(cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float))
     if key not in _FITS:
         design, spec, k, n, status, results = _fit_one(cells, formula, family)
-        beta = np.full(design.shape[1], np.nan) if results is None else results.params.to_numpy()
+        beta = np.full(design.shape[1], np.nan) if results is None else results.params
         fit = _describe(design, spec, family, k, n, beta, status)
         if results is not None:
-            covariance = results.cov_params().to_numpy()
-            fit = replace(fit, se=results.bse.to_numpy(), p=results.pvalues.to_numpy(), covariance=covariance)
+            fit = replace(fit, se=results.bse, p=results.pvalues, covariance=results.cov_params())
         _FITS[key] = (fit,)
     return _FITS[key][0]
 
@@ -168,8 +167,8 @@ def _name_fit(cells: pd.DataFrame, formula: str, family: str, *counts: np.ndarra
     return formula, family, covariates, *((one.shape, one.tobytes()) for one in counts)
 
 
-def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
-    """Return design, how it was built, correct answers and answers of the rows that have some, status and results."""
+def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = False) -> tuple:
+    """Return design, spec, correct answers and answers of rows with some, status and results (``named``, or arrays)."""
     check_family(family)
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
     if (impossible := ~((k >= 0) & (k <= n))).any():
@@ -181,14 +180,16 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str) -> tuple:
         return design, spec, k, n, status, None
     with warnings.catch_warnings():  # what statsmodels warns of is a status here
         warnings.simplefilter("ignore")
-        model = GLM(np.column_stack([k, n - k]), design, family=Binomial(_LINKS[family]()))
+        x = design if named else design.to_numpy()
+        model = GLM(np.column_stack([k, n - k]), x, family=Binomial(_LINKS[family]()))
         model.spec = spec
         precise = {"maxiter": 100, "tol_criterion": "params", "atol": 1e-12, "rtol": 1e-11}
         results = model.fit(**precise)
-        if not _off_maximum(results) < 1e-16:  # scoring may circle around it
+        if not (off := _off_maximum(results)) < 1e-16:  # scoring may circle around it
             newton = model.fit(method="newton", start_params=results.params, maxiter=200, disp=0)
             results = model.fit(start_params=newton.params, maxiter=1)
-        if not _off_maximum(results) < 1e-12:
+            off = _off_maximum(results)
+        if not off < 1e-12:
             return design, spec, k, n, "not converged", None
         if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
             return design, spec, k, n, "not identified", None
