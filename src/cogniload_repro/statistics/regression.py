@@ -135,7 +135,8 @@ def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit"
         beta = np.full(design.shape[1], np.nan) if results is None else results.params
         fit = _describe(design, spec, family, k, n, beta, status)
         if results is not None:
-            fit = replace(fit, se=results.bse, p=results.pvalues, covariance=results.cov_params())
+            covariance = results.cov_params().T  # symmetric; laid out as statsmodels' frames: the same last digits
+            fit = replace(fit, se=results.bse, p=results.pvalues, covariance=covariance)
         _FITS[key] = (fit,)
     return _FITS[key][0]
 
