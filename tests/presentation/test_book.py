@@ -103,11 +103,14 @@ def _read_html(build):
 
 @pytest.mark.slow
 def test_a_changed_page_gives_the_same_book_as_a_build_from_nothing(sources, build):
-    """Pages written again alone are those of a whole build, with pictures, search words, and titles on other pages."""
+    """Pages written again alone are those of a whole build: pictures, search words, titles on other pages, entries."""
     shutil.copytree(_BOOK / "_ext", sources / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
     config = _CONFIG + "sphinx: {local_extensions: {offline: _ext}}\n"
     (sources / "_config.yml").write_text(config, encoding="utf-8")
-    for title, word in (("Page", "first"), ("Page", "second"), ("Renamed", "third")):
+    (sources / "notes.md").write_text("# Notes\n\n```{index} an entry of a page that stays\n```\n", encoding="utf-8")
+    with (sources / "_toc.yml").open("a", encoding="utf-8") as toc:
+        toc.write("  - file: notes\n")
+    for title, word in (("Page", "first"), ("Renamed", "second"), ("Renamed", "third")):
         text = f"The {word} words.\n\n![A picture](../figures/f.svg)\n\n{{doc}}`/intro`"
         parts = {"title": f"# {title}", "text": text}
         cells = [nbformat.v4.new_markdown_cell(source, id=name) for name, source in parts.items()]
