@@ -17,9 +17,7 @@ PRINTED = [
     *(("table3", f"beta_{term}", formats.format_beta) for term in ("dN", "drho", "Nrho", "dNrho")),
     *(("table3", f"p_{term}", formats.format_p) for term in ("dN", "drho", "Nrho", "dNrho")),
     *(("table4", column, formats.format_count) for column in ("samples", "acc_pct", "ctx")),
-    ("table6", "p_lr", formats.format_p_lr),
-    ("table6", "aic_linear", formats.format_aic),
-    ("table6", "aic_quadratic", formats.format_aic),
+    *(("table6", column, formats.format_thousandths) for column in ("p_lr", "aic_linear", "aic_quadratic")),
 ]  # fmt: skip
 
 
@@ -50,7 +48,7 @@ def test_special_numbers():
     assert formats.format_tokens(None, None, math.nan, None) == "--"
 
 
-@pytest.mark.parametrize("form", [formats.format_beta, formats.format_aic, formats.stars])
+@pytest.mark.parametrize("form", [formats.format_beta, formats.format_thousandths, formats.stars])
 def test_wrong_numbers_are_refused(form):
     """A failed fit shows its status instead."""
     with pytest.raises(ValueError, match="status"):
@@ -60,7 +58,7 @@ def test_wrong_numbers_are_refused(form):
 @given(st.floats(-1e5, 1e5), st.floats(1e-300, 1))
 def test_printing_twice_changes_nothing(number, p):
     """A printed number, read back, prints the same, and lies within half a unit of its last digit."""
-    for form, unit in ((formats.format_beta, 0.01), (formats.format_point, 0.01), (formats.format_aic, 0.001)):
+    for form, unit in ((formats.format_beta, 0.01), (formats.format_point, 0.01), (formats.format_thousandths, 0.001)):
         shown = form(number)
         assert form(float(shown)) == shown
         assert abs(float(shown) - number) <= unit / 2 + 1e-9

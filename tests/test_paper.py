@@ -79,8 +79,8 @@ def recomputed(cells):
             p = chi2.sf(2 * (loglik - dropped), 1)
             table3[model] |= {f"beta_{pair}": formats.format_beta(full.params[place])}
             table3[model] |= {f"p_{pair}": formats.format_p(p), f"p_{pair}_stars": formats.stars(p)}
-        table6[model] = {"p_lr": formats.format_p_lr(chi2.sf(aic_linear - aic + 2, 1))}
-        table6[model] |= {"aic_linear": formats.format_aic(aic_linear), "aic_quadratic": formats.format_aic(aic)}
+        numbers = {"p_lr": chi2.sf(aic_linear - aic + 2, 1), "aic_linear": aic_linear, "aic_quadratic": aic}
+        table6[model] = {name: formats.format_thousandths(number) for name, number in numbers.items()}
     return {"table2": table2, "table3": table3, "table6": table6}
 
 

@@ -61,14 +61,9 @@ def format_p(p: float) -> str:
     return f"{_finite(p):.3g}"
 
 
-def format_p_lr(p: float) -> str:
-    """Return a p-value with three decimals (Table 6)."""
-    return f"{_finite(p):.3f}"
-
-
-def format_aic(aic: float) -> str:
-    """Return an AIC with three decimals (Table 6)."""
-    return f"{_finite(aic):.3f}"
+def format_thousandths(number: float) -> str:
+    """Return a p-value or an AIC with three decimals (Table 6)."""
+    return f"{_finite(number):.3f}"
 
 
 def format_count(count: float) -> str:

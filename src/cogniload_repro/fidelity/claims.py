@@ -63,7 +63,7 @@ SHARES = {"most": (Fraction(1, 2), False), "nearly all": (Fraction(9, 10), True)
 
 #: How quantities, or all that begin so, are printed.
 _FORMS: dict[str, Callable[[float], str]] = {
-    "p_lr": formats.format_p_lr,
+    "p_lr": formats.format_thousandths,
     "ecl50": formats.format_ecl50,
     "p": formats.format_p,
     "beta": formats.format_beta,

@@ -52,7 +52,7 @@ _TABLE3 = {
     for term in PRODUCTS
     for kind, form in (("beta", formats.format_beta), ("p", formats.format_p))
 }
-_TABLE6 = {"p_lr": formats.format_p_lr, "aic_linear": formats.format_aic, "aic_quadratic": formats.format_aic}
+_TABLE6 = dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), formats.format_thousandths)
 
 
 def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFrame:

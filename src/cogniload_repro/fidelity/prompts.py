@@ -51,12 +51,18 @@ def prompt_statistics(counts: pd.DataFrame, tokenizer: str, per_cell: int | None
         strata = [lengths[places] for places in group.groupby("ratio_pct").indices.values()]
         sizes = [per_cell or len(stratum) for stratum in strata]
         variances = [stratum.var(ddof=1) if len(stratum) > 1 else np.nan for stratum in strata]
-        rng = np.random.default_rng(_SEED)
-        drawn = [rng.choice(stratum, (_RESAMPLES, size)) for stratum, size in zip(strata, sizes, strict=True)]
+        drawn = np.concatenate(strata)[_resample(tuple(map(len, strata)), tuple(sizes))]
         se_mean = np.sqrt(np.dot(variances, sizes)) / sum(sizes)
-        se_p90 = np.quantile(np.concatenate(drawn, axis=1), 0.9, axis=1).std(ddof=1)
+        se_p90 = np.quantile(drawn, 0.9, axis=1).std(ddof=1)
         rows.append((N, d, len(lengths), lengths.mean(), np.quantile(lengths, 0.9), se_mean, se_p90))
     return pd.DataFrame(rows, columns=["N", "d", "total", "mean", "p90", "se_mean", "se_p90"])
+
+
+@cache
+def _resample(lengths: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
+    """Return places in strata of these lengths, one after the other, shape (resamples, sum of sizes)."""
+    rng, parts = np.random.default_rng(_SEED), zip(lengths, np.cumsum(lengths), sizes, strict=True)
+    return np.concatenate([rng.integers(end - length, end, (_RESAMPLES, size)) for length, end, size in parts], axis=1)
 
 
 def compare_prompts(counts: pd.DataFrame) -> pd.DataFrame:

@@ -10,16 +10,15 @@ import pandas as pd
 from cogniload_repro.files import ICLR2026, for_spreadsheet, write_whole
 from cogniload_repro.formats import (
     NONE,
-    format_aic,
     format_beta,
     format_count,
     format_ecl50,
     format_name,
     format_number,
     format_p,
-    format_p_lr,
     format_point,
     format_range,
+    format_thousandths,
     format_tokens,
     stars,
 )
@@ -186,7 +185,7 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
 def table6(aic: pd.DataFrame) -> Table:
     """Return Table 6 from `schemas.AIC`: AIC without and with the quadratic term; bold where p < 0.05, as printed."""
-    frame = _print_rows(aic, {"p_lr": format_p_lr, "aic_linear": format_aic, "aic_quadratic": format_aic}, {})
+    frame = _print_rows(aic, dict.fromkeys(("p_lr", "aic_linear", "aic_quadratic"), format_thousandths), {})
     bold = pd.DataFrame(False, index=frame.index, columns=frame.columns)
     gain = (aic["status"] == "ok").to_numpy() & (aic["p_lr"] < STARRED).to_numpy()
     bold.loc[gain, ["p_lr", "aic_quadratic"]] = True
