@@ -156,22 +156,20 @@ def test_a_folder_is_made_by_one_make_at_a_time(checkout):
     assert (done.returncode, "is at work in" in done.stderr) == (2, True), done.stderr
 
 
-def test_own_answers_and_what_is_given_for_one_call(checkout):
+def test_own_answers_and_what_is_given_for_one_call(made):
     """Sources are added for a call, refused ones change nothing, and a plain call goes back to params.yaml."""
-    build, run = checkout / "data/build-mini", partial(make, checkout)
-    assert steps(said(run("score"))) == ["download-outputs", "score"]
-    assert steps(said(run("score"))) == []
+    build, run, committed = made / "data/build-mini", partial(make, made), (made / "params.yaml").read_text("utf-8")
     paper = contents(build)
-    source = write_answers(checkout / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
+    source = write_answers(made / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
     given = f'ADD="{source.name}"'
     told = said(run("score", given))
     assert "--only-added" in told
     assert "Outputs: theirs + #1, $$, My Model 7B" in told
-    assert read_counts(checkout)["My Model 7B"] == 4
+    assert read_counts(made)["My Model 7B"] == 4
     assert steps(said(run("score", given))) == []
 
     before = contents(build)
-    bad = write_lines(checkout / "bad.jsonl", ["{"])
+    bad = write_lines(made / "bad.jsonl", ["{"])
     for call in (f"ADD={bad.name}", f"SOURCE={bad.name}", "ADD=reconstructed"):
         done = run("score", call)
         assert (done.returncode, "rejected rows: 1" in done.stderr or "reconstructed" in call) == (2, True), done.stderr
@@ -180,10 +178,10 @@ def test_own_answers_and_what_is_given_for_one_call(checkout):
 
     write_answers(source, "My Model 7B", "$$", "#1", right=False)
     said(run("score", given))
-    assert read_counts(checkout)["My Model 7B"] == 0
-    (checkout / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
+    assert read_counts(made)["My Model 7B"] == 0
+    (made / "params.yaml").write_text(f"source: {bad.name}\nmax_rejected: 1\n")
     assert "no row that can be read" in run("score").stderr
-    (checkout / "params.yaml").write_text("source: main.jsonl\n")
+    (made / "params.yaml").write_text(committed)
     said(run("score"))
     assert contents(build) == paper
 
