@@ -14,7 +14,6 @@ from cogniload_repro.puzzles.ids import PuzzleSet
 from cogniload_repro.puzzles.sets import describe_set, draw_rows, write_parquet
 from cogniload_repro.reconstruction.reconstruct import assemble_cells
 from cogniload_repro.reconstruction.sufficient import recovered_from
-from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 from cogniload_repro.storage import write_table
 
@@ -31,7 +30,6 @@ def glued(chapter, number, tmp_path, monkeypatch):
     build.mkdir()
     cells = pd.concat(frames, ignore_index=True)
     write_table(build / "cells.parquet", cells, {"provenance": "reconstructed"})
-    interactions_table(cells).to_parquet(build / "interactions.parquet")
     checks = pd.DataFrame({"table": [], "verdict": [], "kind": [], "quantity": []})
     checks.to_parquet(build / "fidelity.parquet")
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")  # for what answerers without reasoning score

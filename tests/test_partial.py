@@ -20,7 +20,6 @@ from cogniload_repro.published import load_table
 from cogniload_repro.puzzles.baselines import write_baselines
 from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.statistics.cell_tables import source_note
-from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.storage import read_metadata, write_table
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -162,7 +161,6 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
     write_baselines(tmp_path / "puzzles.parquet", tmp_path / "baselines.parquet")
     write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
-    interactions_table(cells).to_parquet(tmp_path / "interactions.parquet")
     pd.DataFrame(columns=list(COLUMNS), dtype=str).to_parquet(tmp_path / "fidelity.parquet")
     chapters = [name for name in CHAPTERS + DEARER if name != "09_tokens"]
     texts = said(tmp_path, chapters, monkeypatch)
