@@ -142,7 +142,7 @@ render: $(ENV)  ## notebooks and book
 # what the rules look at: modules of the folders that a step uses, committed data, pages
 SRC := src/cogniload_repro
 modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
-PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv $(foreach name,cells.csv wordings.json,data/reconstructed/$(name)))
+PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
 	data/published/submission2025/* data/specifications.csv data/tokenizers.json data/prompt_tokens.parquet)
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
@@ -150,7 +150,7 @@ PARAMS := $(BUILD)/params
 
 # the paper's part is kept where only the added sources have changed
 $(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(PARAMS)/added.json $(call modules,puzzles outputs scoring) \
-		$(SRC)/reconstruction/stand_ins.py $(SRC)/commands/outputs.py $(PUBLISHED)
+		$(SRC)/reconstruction/stand_ins.py $(SRC)/commands/outputs.py $(PUBLISHED) data/reconstructed/wordings.json
 	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.json,$?),,--only-added)
 
 $(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)

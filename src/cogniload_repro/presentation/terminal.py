@@ -1,4 +1,4 @@
-"""Accuracies, regressions and their comparison as lines of text for a terminal; scoring imports no regressions."""
+"""Accuracies, regressions and their comparison as lines of text for a terminal."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ def print_scores(endings: pd.DataFrame) -> str:
 
 def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
     """Return accuracies with 90% Wilson intervals and the capacity points of Table 2 (`fits.glm_table`)."""
-    from cogniload_repro.statistics.cell_tables import accuracy_by
+    from cogniload_repro.statistics.cell_tables import accuracy_by  # here: the step `score` needs no regressions
 
     pooled, answers = accuracy_by(cells, "model").set_index("model"), cells.groupby("model")["total"].sum()
     said = {}

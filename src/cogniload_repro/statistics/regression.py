@@ -245,7 +245,7 @@ def _obstacle(x: np.ndarray, k: np.ndarray, n: np.ndarray) -> str:
 
 @lru_cache(maxsize=1024)
 def _find_obstacle(design: bytes, pattern: bytes) -> str:
-    """Say it of a design and of whether all answers at each row are right (1), wrong (-1) or neither (0).
+    """Decide it from the design and a pattern: at each row all answers are right (1), all wrong (-1) or neither (0).
 
     Separation is decided by a linear programme: a direction b with x'b >= 0 wherever all answers are right,
     <= 0 wherever all are wrong and 0 elsewhere, other than b = 0, would raise the likelihood for ever.
