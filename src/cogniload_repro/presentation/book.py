@@ -38,7 +38,7 @@ _DATA = {
 
 #: Imports all but what runs notebooks, asks other hosts or computes, then builds a book when it is told to: jobs and
 #: arguments, as JSON on a line. Its input stays open as long as somebody waits, or it would go on in the next one's
-#: folder. The page of functions reads their signatures and docstrings alone.
+#: folder. Functions are documented by their signatures and docstrings, which takes none of what is left out.
 _BUILDER = """
 import functools, gc, json, os, sys, threading
 gc.disable()
