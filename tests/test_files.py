@@ -84,7 +84,7 @@ def test_a_file_is_written_whole(tmp_path, monkeypatch):
     assert {item.name: item.read_text() for item in path.parent.iterdir()} == {"secret": "\0", "later": "new"}
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(28, "No space .*; make room"), (13, "Permission .*; give yourself"),
+@pytest.mark.parametrize(("number", "remedy"), [(28, "No space .*; free some"), (13, "Permission .*; change its"),
                                             (2, "No such file .*; check the path")])  # fmt: skip
 def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, tmp_path):
     """Not the part beside the file, and not nothing, as where a file is open already."""

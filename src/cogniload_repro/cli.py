@@ -16,7 +16,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # whoever reads has enough, as `head`; click ends without a word
+            raise  # the reader, such as `head`, has closed the pipe; click ends silently
         except (ValueError, OSError, MemoryError) as error:
             raise _Refusal(for_terminal(describe_error(error))) from error
         except KeyboardInterrupt:

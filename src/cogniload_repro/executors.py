@@ -32,7 +32,7 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
         with _open_cluster(scheduler) as executor:
             yield executor
         return
-    # a fork has what this process has imported; beside other threads it might never start
+    # forking saves all imports, but a process with other threads may deadlock when it is forked
     alone = threading.active_count() == 1
     context: Any = multiprocessing.get_context("fork" if CAN_FORK and alone else "spawn")
     with ProcessPoolExecutor(jobs, context, _follow_parent) as pool:

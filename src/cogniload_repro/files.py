@@ -26,7 +26,8 @@ ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
-_ROOM, _RIGHTS = "make room and run the same command again", "give yourself the right to, or choose another folder"
+_ROOM = "free some disk space and run the same command again"
+_RIGHTS = "change its permissions, or choose another folder"
 #: What spreadsheets take for a formula, or for the guard of one, and the signed numbers and dashes of printed tables,
 #: which they do not.
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]|'")
@@ -63,7 +64,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.replace(part, path)
     except OSError as error:
         if error.errno and error.filename in (None, str(part)):
-            error.filename = str(path)  # what was to be written, not the part beside it
+            error.filename = str(path)  # name the file asked for, not the temporary one
         raise
     finally:
         part.unlink(missing_ok=True)

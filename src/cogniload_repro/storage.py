@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from cogniload_repro.files import replacing
 from cogniload_repro.schemas import PROVENANCE
 
-#: Name of the file that stands in a folder while a set of tables takes its place there.
+#: Name of the marker file in a folder whose tables are being replaced.
 UNFINISHED = ".unfinished"
 
 

@@ -61,7 +61,8 @@ def say(text: object, *, err: bool = False) -> None:
 RECONSTRUCTED = "reconstructed"
 #: The file at the top of a checkout that says what a build is to be.
 PARAMS = Path("params.yaml")
-#: How make hands on what is given for one call: in the environment, where nothing expands it.
+#: Prefix of the environment variables in which make passes the parameters of one call: no shell
+#: expands them.
 _GIVEN = "COGNILOAD_"
 #: Parameters by the step that they shape.
 STEPS = {
@@ -164,7 +165,7 @@ def _describe(step: str, parameters: Parameters) -> str:
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
     sources = {"outputs": (parameters.source,), "added": parameters.add}.get(step, ())
     if not any(one != RECONSTRUCTED for one in sources):
-        values.pop("max_rejected", None)  # nothing hangs on it
+        values.pop("max_rejected", None)  # it has no effect without outputs of the reader's own
     if seen := [look_at(path) for one in sources if (path := local_path(one)) and path.exists()]:
         values["seen"] = seen
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"

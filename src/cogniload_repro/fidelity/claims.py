@@ -187,7 +187,7 @@ def _find(number: str, model: str, quantity: str, condition: str, lookup: Result
     raise NotComputableError(f"no reading of a claim on {quantity} with condition {condition!r}")
 
 
-def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLookup) -> Number:
+def _find_of_model(model: str, quantity: str, condition: str, lookup: ResultLookup) -> Number:  # noqa: PLR0911
     low, minus, high = condition.partition(" minus ")
     if quantity == "accuracy difference" and minus:
         high, _, common = high.partition(" at ")

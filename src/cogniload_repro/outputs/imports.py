@@ -127,7 +127,8 @@ def import_outputs(
     layout, folder = find_files(source), Path(folder)
     metadata = {"source": layout.source.label, "version": __version__, "command": "cogniload download-outputs"}
     words = ["imported"]
-    for path in layout.tables:  # what was reconstructed stays so; other programs' words are none of ours
+    # reconstructed outputs stay labelled so; the provenance of other programs is ignored
+    for path in layout.tables:
         with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
             words += [read_metadata(path).get("provenance", "")] if path.suffix == ".parquet" else []
     metadata["provenance"] = weakest_provenance(word for word in words if word in PROVENANCE)
@@ -267,7 +268,7 @@ def read_outputs(
             yield Rejected(layout.label(path), entry.row, reason, detail, *model_asked)
 
 
-def _entries(layout: Layout, catalog: Catalog, changed: set[str]) -> Iterator[tuple[Path, Entry]]:
+def _entries(layout: Layout, catalog: Catalog, changed: set[str]) -> Iterator[tuple[Path, Entry]]:  # noqa: C901
     """Yield the rows of all files, those of puzzles first; `changed` gets puzzles that are known with another text."""
     for name, path in layout.states.items():
         try:

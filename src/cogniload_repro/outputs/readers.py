@@ -151,7 +151,7 @@ def _find_model(samples: Path) -> str | None:
 def _read_log(path: Path, columns: list[str]) -> Iterator[Entry]:
     """Yield the samples of an Inspect log (`.eval`), one in memory at a time; ValueError if it is none."""
     with zipfile.ZipFile(path) as archive:
-        # a run that was taken up again has samples of both attempts under one name, of which the last counts
+        # a resumed run has samples of both attempts under one name; the last one counts
         members = {info.filename: info for info in archive.infolist()}
         check_size(path.name, sum(info.file_size for info in members.values()))
         start = members.get("header.json") or members.get("_journal/start.json")  # of an interrupted run
@@ -221,7 +221,7 @@ def adapt_record(record: dict, model: object = None, asked: Mapping = {}) -> Ite
         return
     fields = {"model": model, **asked} | {name: value for name, value in fields.items() if value is not None}
     if len(choices) > 1:
-        fields["response_tokens"] = None  # a count for several together is none's
+        fields["response_tokens"] = None  # it counts all choices together
     for text, stopped in map(_read_choice, choices or [None]):
         if text is None and read_stop(stopped) not in _TEXTLESS:
             yield FAILED, f"{str(fields.get('name') or 'no puzzle named')[:100]}: there is no text"

@@ -104,7 +104,7 @@ def take_text(run: Run) -> bool:
     return True
 
 
-def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:
+def run_notebooks(runs: Sequence[Run], jobs: int = 1) -> Iterator[tuple[Run, float]]:  # noqa: PLR0915
     """Run notebooks side by side, so many at a time, each in a process of its own.
 
     Yields each as soon as it is done, with the seconds it took. After a failure none is started; when those that run

@@ -129,7 +129,7 @@ def explorer_data(build: str | Path) -> dict[str, Any]:
     for row in chosen.sort_values(_CELL, kind="stable").to_dict("records"):
         try:
             puzzle = parse_puzzle(row["text"])
-        except ValueError:  # somebody's text, which no solver reads
+        except ValueError:  # a puzzle of the reader that the parser does not understand
             continue
         asked = {"poi": row["poi"], "gold": row["gold"], "domain": list(row["domain"]), "category": row["category"]}
         entry = describe_puzzle(puzzle) | {"name": row["name"], "ratio_pct": row["ratio_pct"], "gold": row["gold"]}

@@ -175,7 +175,7 @@ class Elixir:
             items.reverse()
 
 
-def draw_moves(
+def draw_moves(  # noqa: PLR0915
     draws: Mersenne | Elixir,
     N: int,
     needles_left: int,

@@ -65,6 +65,6 @@ def release_row(name: str, text: str, metadata: str) -> dict:
     if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
         raise ValueError(f"the metadata lack a list of values of {category}")
     row = {"name": name, "text": text, "poi": state["poi"], "N": state["num_statements"], "d": state["difficulty"]}
-    # the released program writes how many needles are left at the end, which is none
+    # the released program writes the number of needles that are left at the end, always 0
     needles = {"needles": state["needles"]} if state["needles"] != 0 else {}
     return check_row(row | needles | {"category": category, "domain": domains[category]})

@@ -275,16 +275,32 @@ def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for one in fit_quadratics(cells):
-        ends = [one.n * (load == end(load)) for load in (one.x[:, 2], one.x[:, 1]) for end in (np.min, np.max)]
-        low_N, high_N, low_d, high_d = (weights / weights.sum() for weights in ends)
-        falls, apart = (low_N - high_N, low_d - high_d), low_N - high_N - low_d + high_d
-        se = np.sqrt(apart**2 @ (one.accuracy * (1 - one.accuracy) / one.n))
-        ranges = np.abs(one.fit.coef[[2, 1]]) * np.ptp(one.x[:, [2, 1]], axis=0)
-        rows.append((one.model, *(fall @ (one.k / one.n) for fall in falls), se, *ranges))
+        log_N, d = one.x[:, 2], one.x[:, 1]
+        contrast_N = _end_contrast(log_N, one.n)
+        contrast_d = _end_contrast(d, one.n)
+        accuracy = one.k / one.n
+        variance = one.accuracy * (1 - one.accuracy) / one.n
+        rows.append(
+            {
+                "model": one.model,
+                "fall_N": contrast_N @ accuracy,
+                "fall_d": contrast_d @ accuracy,
+                "se": np.sqrt((contrast_N - contrast_d) ** 2 @ variance),
+                "range_N": abs(one.fit.coef[2]) * np.ptp(log_N),
+                "range_d": abs(one.fit.coef[1]) * np.ptp(d),
+            }
+        )
     table = pd.DataFrame(rows, columns=["model", "fall_N", "fall_d", "se", "range_N", "range_d"])
     difference = table["fall_N"] - table["fall_d"]
     p_holm = correct_holm(2 * norm.sf((difference / table["se"]).abs().astype(float)))
     return table.assign(difference=difference, p_holm=p_holm)
+
+
+def _end_contrast(load: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Return weights that give accuracy at the lowest load minus accuracy at the highest."""
+    lowest = answers * (load == load.min())
+    highest = answers * (load == load.max())
+    return lowest / lowest.sum() - highest / highest.sum()
 
 
 def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:

@@ -226,7 +226,7 @@ def _plan(outputs: Path, scores: Path) -> _Job:
         with open_parquet(outputs) as file:
             about = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
     except ValueError:
-        about = []  # whoever scores it says what is wrong
+        about = []  # scoring the file reports what is wrong
     tasks: list[list[int]] = []
     size = rows = 0
     for number, group in enumerate(about):

@@ -1,4 +1,4 @@
-"""One response in, one bucket out: Appendix D decides on what `windows` cuts out and `matches` finds there."""
+"""Score one response by the rules of Appendix D, from the windows that `windows` finds."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -229,7 +229,7 @@ def is_unsure(answer: str) -> bool:
     return _UNSURE.search(last[-_SENTENCE_CHARS:]) is not None
 
 
-def find_bucket(
+def find_bucket(  # noqa: C901
     response: str,
     question: Question,
     rules: ScorerRules = PSEUDOCODE,

@@ -161,7 +161,7 @@ def _find_spelling(spelling: str, sentence: str) -> int:
 def _is_enclosed(start: int, sentence: str, domain: Sequence[str], gold: str) -> bool:
     """Return whether an alternative's last occurrence covers the gold one's, which starts there."""
     if "\n".join(domain).lower().count(gold.lower()) == domain.count(gold):
-        return False  # no alternative contains the gold value: nearly always so, and told at once
+        return False  # the usual case: no alternative contains the gold value
     values, end = find_alternatives(domain, gold), start + len(gold.lower())
     return any(0 <= (at := sentence.rfind(value)) <= start and at + len(value) >= end for value in values)
 

@@ -94,7 +94,7 @@ def check_cells(cells: pd.DataFrame, *formulas: str) -> None:
 def build_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, formulaic.ModelSpec]:
     """Return a formula's columns at each row of the cells, all finite, and how to build them at other rows."""
     cells = add_logarithm(cells)
-    # by their letters: what is required inside of a spline, formulaic does not tell
+    # by substring: formulaic does not report variables inside a spline
     known = [name for name in (*COVARIATES, *FACTORS) if name in cells and name in formula]
     values = tuple((name, freeze(cells, name)) for name in known)
     design, spec = _build_design(formula, values, len(cells))
