@@ -13,7 +13,7 @@ PAGE = "\n".join("".join(cell["source"]) for cell in CELLS if cell["cell_type"] 
 LISTED = [name for line in re.findall(r"^: ([^(]*)\(", PAGE, re.MULTILINE) for name in re.findall(r"`([^`]+)`", line)]
 TABLES = (
     *(schemas.PUZZLES.names, schemas.OUTPUTS.names, schemas.REJECTED.names, schemas.SCORES.names, schemas.FIDELITY),
-    *(list(table.columns) for table in schemas.FRAMES.values()),
+    *(table.names for table in schemas.FRAMES.values()),
 )
 COLUMNS = {name for table in TABLES for name in table}
 
