@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from cogniload_repro.companions.perturbations import PERTURBATIONS, find_perturbation, perturb, prepare
-from cogniload_repro.puzzles.readers import read_puzzles
+from cogniload_repro.puzzles.sets import read_puzzles
 
 #: The condition of a text that is prepared like perturbed ones and asked as it is.
 BASELINE = "baseline"

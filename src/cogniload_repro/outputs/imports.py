@@ -31,7 +31,7 @@ from cogniload_repro.puzzles.catalog import (
     read_catalog,
 )
 from cogniload_repro.puzzles.draws import PORT, Edition
-from cogniload_repro.puzzles.readers import release_row
+from cogniload_repro.puzzles.sets import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
 from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
 from cogniload_repro.storage import part_writer, partition_path, read_metadata, weakest_provenance, write_table

@@ -23,7 +23,7 @@ import pooch
 
 from cogniload_repro.files import without_secrets
 from cogniload_repro.puzzles.catalog import parse_name
-from cogniload_repro.puzzles.readers import STATE, name_state
+from cogniload_repro.puzzles.sets import STATE, name_state
 from cogniload_repro.records import UNREADABLE, Refusal, check_size, open_stream
 
 #: Why a file is not read; it does not count against the rejected rows that a reader accepts.

@@ -21,7 +21,7 @@ from cogniload_repro.files import RECONSTRUCTED
 from cogniload_repro.grid import Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, load_table
-from cogniload_repro.puzzles.draws import Mersenne
+from cogniload_repro.puzzles.mersenne import Mersenne
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.schemas import OUTPUTS
 from cogniload_repro.scoring.cells import BUCKET_COLUMNS
