@@ -40,6 +40,11 @@ EVIDENCE = {
         "Identified from the published tables; reconstructed, not raw outputs",
     ),
     "bounded": ("warning", "bounded", "Bounds that the published tables set; no raw outputs"),
+    "searched": (
+        "warning",
+        "searched",
+        "Range found by a search over tables that agree with the paper; no proved bound",
+    ),
     "not identified": (
         "danger",
         "not identified",
