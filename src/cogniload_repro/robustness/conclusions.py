@@ -370,8 +370,8 @@ def _appendix_a(a: Analyses) -> _Found:
     facts = {"models": a.cells["model"].nunique()}
     for load in ("d", "N"):
         for arm in ARMS:
-            facts[f"{load}_{arm}_longer"] = longer[load, arm].sum() or "no"
-            facts[f"{load}_{arm}_shorter"] = shorter[load, arm].sum() or "no"
+            facts[f"{load}_{arm}_longer"] = longer[load, arm].sum() or "none"
+            facts[f"{load}_{arm}_shorter"] = shorter[load, arm].sum() or "none"
     return all_parts(**parts).word, facts
 
 
