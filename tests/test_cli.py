@@ -36,7 +36,9 @@ def assert_refused(arguments, *words: str) -> None:
 )
 def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
     """It names the value or the remedy, and nothing but the lock is in the build."""
-    assert_refused([*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words)
+    assert_refused(
+        [*arguments, *([] if arguments[0] == "reconstruct" else ["--build", tmp_path])], *words
+    )
     assert {file.name for file in tmp_path.iterdir()} <= {".lock"}
 
 
@@ -57,7 +59,16 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
     assert "QwQ-32B: not identified" in said
-    kept = ["--formula", "correct ~ d", "--family", "cloglog", "--model", "QwQ-32B", "--out", fitted / "mine.csv"]
+    kept = [
+        "--formula",
+        "correct ~ d",
+        "--family",
+        "cloglog",
+        "--model",
+        "QwQ-32B",
+        "--out",
+        fitted / "mine.csv",
+    ]
     assert "gemini" not in run(*fit, *kept).stdout
     columns = pd.read_csv(fitted / "mine.csv")[["model", "term", "family"]].to_numpy().tolist()
     assert columns == [["QwQ-32B", "Intercept", "cloglog"], ["QwQ-32B", "d", "cloglog"]]

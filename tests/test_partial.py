@@ -28,7 +28,12 @@ O3, SMALL = "o3-2025-04-16", "Qwen3-1.7B"
 
 def points(N, d, ratio_pct):
     """N, d, needles of these levels, on the paper's grid or off it."""
-    return [(length, level, max(1, round(length * pct / 100))) for length in N for level in d for pct in ratio_pct]
+    return [
+        (length, level, max(1, round(length * pct / 100)))
+        for length in N
+        for level in d
+        for pct in ratio_pct
+    ]
 
 
 def answers(model, cells, puzzles, *, right=lambda d: 0.5):
@@ -37,7 +42,11 @@ def answers(model, cells, puzzles, *, right=lambda d: 0.5):
     for N, d, needles in cells:
         for puzzle_id in range(100_000, 100_000 + puzzles):
             puzzle = draw_puzzle(N, d, needles, puzzle_id)
-            text = f"The final value is {puzzle.solution}" if rng.random() < right(d) else "I do not know."
+            text = (
+                f"The final value is {puzzle.solution}"
+                if rng.random() < right(d)
+                else "I do not know."
+            )
             yield {"model": model, "name": puzzle.name, "response": text}
 
 
@@ -66,7 +75,9 @@ def build_from(folder, *options):
 def compared(build):
     """The tables of models with a printed number that was compared with one from these outputs."""
     checks = pd.read_parquet(build / "fidelity.parquet").query("verdict != 'not_computable'")
-    return set(checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"])  # prompts are the default set's
+    return set(
+        checks.loc[~checks["quantity"].str.startswith("prompt_"), "table"]
+    )  # prompts are the default set's
 
 
 def test_one_own_model_on_two_cells(tmp_path):
@@ -81,7 +92,9 @@ def test_one_own_model_on_two_cells(tmp_path):
     fits = cl.fit(results.cells)
     shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
     assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
-    assert source_note(results.cells, results.provenance) == "Partial grid: 2 of the paper's 140 cells"
+    assert (
+        source_note(results.cells, results.provenance) == "Partial grid: 2 of the paper's 140 cells"
+    )
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 
 
@@ -117,7 +130,9 @@ def said(build, chapters, monkeypatch):
     for name in chapters:
         for kind in ("verdicts", "state"):
             made = getattr(Page, kind)
-            keep = lambda *given, made=made, name=name: texts[name].append(made(*given)) or texts[name][-1]  # noqa: E731
+            keep = lambda *given, made=made, name=name: (
+                texts[name].append(made(*given)) or texts[name][-1]
+            )  # noqa: E731
             monkeypatch.setattr(Page, kind, keep)
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()
@@ -127,20 +142,30 @@ def said(build, chapters, monkeypatch):
 @pytest.mark.parametrize("name", [*CHAPTERS, "06_interactions", "09_tokens"])
 def test_the_mini_grids_book_judges_nothing(name):
     """In the executed notebooks of `make smoke`, lead and verdicts are a sentence on what the build covers."""
-    executed = test_chapters._NOTEBOOKS[0].parents[1] / "data/build-mini/notebooks" / f"{name}.ipynb"
+    executed = (
+        test_chapters._NOTEBOOKS[0].parents[1] / "data/build-mini/notebooks" / f"{name}.ipynb"
+    )
     if not executed.exists():
         pytest.skip("no book of the mini-grid: run `make smoke` first")
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-    texts = ["".join(text) for data in shown for kind, text in data.items() if kind.endswith("text/markdown")]
-    assert sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
+    texts = [
+        "".join(text)
+        for data in shown
+        for kind, text in data.items()
+        if kind.endswith("text/markdown")
+    ]
+    assert (
+        sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
+    )
     assert not [text for text in texts if text.startswith("| Claim |")]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("what", "chapters"), [(what, CHAPTERS + DEARER * (what in ("whole grid", "one level"))) for what in OWN]
+    ("what", "chapters"),
+    [(what, CHAPTERS + DEARER * (what in ("whole grid", "one level"))) for what in OWN],
 )
 def test_nothing_is_judged_without_the_papers_models(what, chapters, tmp_path, monkeypatch):
     """Every verdict and lead becomes a sentence on what the build covers, whatever its models do on whatever levels."""
@@ -167,5 +192,9 @@ def test_verdicts_follow_the_outputs(tmp_path, monkeypatch):
     assert "| gpt-5 and o3 lead with an ECL50 of >300 | not supported |" in texts["05_glm"]
     assert "| supported | 7 |" not in texts["10_conclusions"]
     for title in ("Three classes", "No d × N in gpt-5 and o3", "Below the token budget"):
-        assert title in next(line for line in texts["10_conclusions"].split("\n") if line.startswith("| not supported"))
+        assert title in next(
+            line
+            for line in texts["10_conclusions"].split("\n")
+            if line.startswith("| not supported")
+        )
     assert all("| supported |" in texts[name] for name in ("04_accuracy", "07_aic", "08_errors"))

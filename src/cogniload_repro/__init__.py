@@ -45,7 +45,9 @@ __all__ = ["__version__", *_PUBLIC]
 def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for (PEP 562)."""
     if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(_PUBLIC)}"
+        )
     module, _, attribute = _PUBLIC[name].partition(":")
     found = import_module(f"{__name__}.{module}")
     found = getattr(found, attribute) if attribute else found

@@ -18,7 +18,9 @@ def run(*arguments):
 @pytest.mark.parametrize(("name", "code"), [("8_2_4_770487_red", 0), ("nothing of ours", 1)])
 def test_check_tells_programs_whether_there_is_anything(tmp_path, name, code):
     """A source of which no row can be used ends with 1."""
-    source = write_lines(tmp_path / "answers.jsonl", [{"model": "mine", "name": name, "response": "?"}])
+    source = write_lines(
+        tmp_path / "answers.jsonl", [{"model": "mine", "name": name, "response": "?"}]
+    )
     assert run("check", source, "--build", tmp_path / "build")[0] == code
 
 
@@ -51,4 +53,8 @@ def test_a_stop_by_hand_is_one_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr(puzzle_sets, "write_set", stop)
     code, said, errors = run("puzzles", *SMALL, "--out", tmp_path)
-    assert (code, said, errors.strip().splitlines()[-1].startswith("Error: interrupted;")) == (130, "", True)
+    assert (code, said, errors.strip().splitlines()[-1].startswith("Error: interrupted;")) == (
+        130,
+        "",
+        True,
+    )

@@ -19,7 +19,9 @@ HIDDEN = {"parameters", "remove-cell", "remove-input", "hide-input", "hide-cell"
 
 
 def _write(path, *code, tags=("parameters",)):
-    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)]
+    cells = [
+        nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)
+    ]
     cells[0].metadata["tags"] = list(tags)
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), path)
     return path
@@ -42,13 +44,22 @@ def test_parameters_reach_the_cells_and_the_page(tmp_path):
     assert executed.cells[1].metadata["tags"] == ["injected-parameters", "hide-input"]
     assert "n = 7\n" in executed.cells[1].source
     assert executed.cells[0].source == defaults
-    assert [cell.id for cell in executed.cells] == ["cell-0", "injected-parameters", "cell-1", "cell-2"]
-    assert not re.search(rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8"))
+    assert [cell.id for cell in executed.cells] == [
+        "cell-0",
+        "injected-parameters",
+        "cell-1",
+        "cell-2",
+    ]
+    assert not re.search(
+        rf"{tmp_path}|papermill|iopub|start_time|duration", target.read_text(encoding="utf-8")
+    )
     runs = [Run(source, tmp_path / f"run{n}" / "page.ipynb", parameters | {"n": n}) for n in (7, 8)]
     assert {run.parameters["n"] for run, _ in run_notebooks(runs, 2)} == {7, 8}
     assert runs[0].target.read_bytes() == target.read_bytes() != runs[1].target.read_bytes()
     assert b"text/html" in target.read_bytes()
-    assert "remove-cell" in run_notebook(source, tmp_path / "plain.ipynb", {"build": tmp_path}).read_text("utf-8")
+    assert "remove-cell" in run_notebook(
+        source, tmp_path / "plain.ipynb", {"build": tmp_path}
+    ).read_text("utf-8")
 
 
 def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
@@ -61,7 +72,9 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
     target.parent.mkdir()
     target.write_text("earlier", encoding="utf-8")
     runs = [Run(source, target, {"n": 5}), Run(later, target.with_name("later.ipynb"))]
-    with pytest.raises(ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"):
+    with pytest.raises(
+        ValueError, match=r"page\.ipynb, cell 3 of 3 failed: ZeroDivisionError: division by zero"
+    ):
         list(run_notebooks(runs, 1))
     assert not runs[1].target.exists()
     assert target.read_text(encoding="utf-8") == "earlier"
@@ -73,7 +86,9 @@ def test_a_failing_cell_is_named_and_nothing_replaced(tmp_path):
 
 def test_a_process_that_dies_is_one_sentence(tmp_path):
     """A notebook whose process is killed ends the run with its name, and without a traceback."""
-    source = _write(tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    source = _write(
+        tmp_path / "page.ipynb", "n = 1", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
     with pytest.raises(ValueError, match=r"page\.ipynb: its process ended"):
         list(run_notebooks([Run(source, tmp_path / "out.ipynb")]))
     assert not (tmp_path / "out.ipynb").exists()
@@ -84,7 +99,10 @@ def test_a_process_that_dies_is_one_sentence(tmp_path):
     [
         (None, "page.ipynb is not a readable notebook"),
         ("{", "not a readable notebook"),
-        (json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}), "has 0 cells tagged"),
+        (
+            json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}),
+            "has 0 cells tagged",
+        ),
         ("a notebook", r"page\.ipynb has no parameter formulae; its .* sets: formula"),
     ],
     ids=["absent", "not JSON", "no parameters cell", "misspelt parameter"],

@@ -35,7 +35,12 @@ def build(tmp_path):
     [
         (CELLS, "reconstructed", "identified", "identified"),
         (CELLS, "reconstructed", "not identified", "not identified"),
-        (CELLS[CELLS["N"] == 20], "reconstructed", "identified", "one reconstruction, partial grid"),
+        (
+            CELLS[CELLS["N"] == 20],
+            "reconstructed",
+            "identified",
+            "one reconstruction, partial grid",
+        ),
         (CELLS, "imported", "identified", "scored outputs"),
         (CELLS, "imported", "published", "published"),
         (CELLS, "reconstructed", "", None),
@@ -53,7 +58,9 @@ def test_a_figure_states_the_evidence_and_no_name_ends_its_script(build):
     page, heights, data = build(), [], {"models": [{"name": "</script><b>`mine`"}]}
     for evidence in ("", "identified"):
         figure = Figure(figsize=(4, 3), dpi=100)
-        shown = page.figure(figure, "f", caption="C.", alt="a", evidence=evidence, data=data).markdown
+        shown = page.figure(
+            figure, "f", caption="C.", alt="a", evidence=evidence, data=data
+        ).markdown
         heights.append(plt.imread(page.build / "figures" / "f.png").shape[0])
     assert heights[1] > heights[0]
     assert any(text.get_gid() == "source" for text in figure.texts)
@@ -84,13 +91,19 @@ def test_tables_escape_cells_and_set_numbers_to_the_right():
     assert head.startswith("| $d$ of \\* | Coefficient |")
     assert rule == "| :-- | --: | --: | --: | :-- | --: |"
     assert [row.split(" | ")[0] for row in rows[:2]] == ["| a\\|b", "| \\<b\\>"]
-    assert "| --: | --: |" in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
-    assert page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
+    assert (
+        "| --: | --: |" in page.table(pd.DataFrame([[1, 2]], columns=["p", "p"]), **PLAIN).markdown
+    )
+    assert (
+        page.table(pd.DataFrame(), **PLAIN, empty="none_ here").markdown == "(t)=\n\nNone\\_ here"
+    )
 
 
 def test_statements_on_the_paper_need_its_models_on_the_whole_grid(build, monkeypatch):
     """A build of the 22 models states; without one cell it says what it covers, and no verdict word."""
-    monkeypatch.setattr("cogniload_repro.presentation.page.glue", lambda *_, **__: None)  # would leave IPython behind
+    monkeypatch.setattr(
+        "cogniload_repro.presentation.page.glue", lambda *_, **__: None
+    )  # would leave IPython behind
     row, cells = ("claim", each([True])), cl.load_cells().drop(columns="log10_N")
     whole = build(cells)
     assert whole.complete

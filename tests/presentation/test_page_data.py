@@ -19,7 +19,11 @@ from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
@@ -41,7 +45,10 @@ def test_a_build_of_own_models_stands_beside_the_papers(tmp_path):
     write_table(tmp_path / "cells.parquet", own, {"provenance": "imported"})
     data = page_data.workbench_data(tmp_path)
     assert [model["name"] for model in data["models"]] == [*NAMES, "</script>mine"]
-    assert sum(data["models"][-1]["k"]) == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
+    assert (
+        sum(data["models"][-1]["k"])
+        == cells.loc[cells["model"] == "o3-2025-04-16", "correct"].sum()
+    )
     for model in data["models"]:
         if model["name"] in ("QwQ-32B", "</script>mine"):
             assert model["tables"] is None
@@ -57,7 +64,11 @@ def build(tmp_path_factory):
     drawn = [draw_puzzle(c.N, c.d, c.needles, 100_000 + one) for c in MINI_GRID for one in range(3)]
     rows = [puzzle_row(puzzle) for puzzle in drawn]
     rows[0]["text"] = "no puzzle"
-    write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, schema=PUZZLES), {"provenance": "imported"})
+    write_table(
+        folder / "puzzles.parquet",
+        pa.Table.from_pylist(rows, schema=PUZZLES),
+        {"provenance": "imported"},
+    )
     cells = load_cells(models=["QwQ-32B"]).drop(columns="log10_N")
     write_table(folder / "cells.parquet", cells, {"provenance": "imported"})
     return folder
@@ -101,6 +112,11 @@ def test_prepared_answers_are_judged_by_the_scorer():
             window = place if isinstance(place, str) else judged["text"].lower()[slice(*place)]
             assert all(value in window for value in values)
         found[judged["title"]] = judged["bucket"]
-    assert found["correct"] == found["unsure after correct reasoning"] == found["bold"] == "correct_valid"
+    assert (
+        found["correct"]
+        == found["unsure after correct reasoning"]
+        == found["bold"]
+        == "correct_valid"
+    )
     assert found["wrong"] == "wrong_logic"
     assert len(set(found.values()) & set(BUCKETS)) >= 5

@@ -41,7 +41,11 @@ def measured(rows):
 @pytest.fixture(scope="module")
 def few():
     """Ten puzzles a cell of the ends of the paper's grid, where most and fewest answers overflow."""
-    return measured(draw_rows(PuzzleSet(grid_cells("N=20,250 ratio=5,10,25,50,75,90,95 d=1,10"), 10, scheme="spawn")))
+    return measured(
+        draw_rows(
+            PuzzleSet(grid_cells("N=20,250 ratio=5,10,25,50,75,90,95 d=1,10"), 10, scheme="spawn")
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,8 @@ def score(outputs, puzzles):
     rows = outputs.merge(puzzles, on="name", validate="one_to_one")
     fields = ("poi", "gold", "domain", "category", "prompt_tokens", "response_tokens")
     buckets = [
-        score_response(row["response"], **{field: row[field] for field in fields}) for row in rows.to_dict("records")
+        score_response(row["response"], **{field: row[field] for field in fields})
+        for row in rows.to_dict("records")
     ]
     return rows.assign(bucket=buckets)
 
@@ -69,7 +74,9 @@ def score(outputs, puzzles):
 def recount(scored):
     """Scores counted by cell, in the columns of the cells table."""
     column = scored["bucket"].map(BUCKET_COLUMNS)
-    counted = scored[KEYS].assign(total=1, **{name: (column == name).astype("int64") for name in COUNTS[1:]})
+    counted = scored[KEYS].assign(
+        total=1, **{name: (column == name).astype("int64") for name in COUNTS[1:]}
+    )
     return counted.groupby(KEYS)[COUNTS].sum()
 
 
@@ -100,12 +107,17 @@ def test_tokens_are_the_printed_ones(case):
     grouped = scored.groupby(["N", "d"])
     printed = printed_tokens().loc[model]
     for kind, column in (("prompt", "prompt_tokens"), ("output", "response_tokens")):
-        for statistic, found in (("mean", grouped[column].mean()), ("p90", grouped[column].quantile(0.9))):
+        for statistic, found in (
+            ("mean", grouped[column].mean()),
+            ("p90", grouped[column].quantile(0.9)),
+        ):
             expected = printed[f"{kind}_{statistic}"].reindex(found.index).dropna()
             assert len(expected) > 0
             assert (found[expected.index] - expected).abs().max() <= 0.5
     for _, own in grouped:  # a longer text has at least as many tokens
-        assert own.sort_values(["characters", "prompt_tokens"])["prompt_tokens"].is_monotonic_increasing
+        assert own.sort_values(["characters", "prompt_tokens"])[
+            "prompt_tokens"
+        ].is_monotonic_increasing
 
 
 def test_only_context_failures_overflow_or_are_empty(case):
@@ -142,7 +154,9 @@ def test_a_bucket_that_a_puzzle_cannot_have_goes_to_another(order, seed):
 def test_a_cell_that_cannot_have_its_buckets_is_refused():
     """With two such puzzles the cell is named and nothing is returned."""
     puzzles, cells = pair(FRED, FRED, correct=1, valid_logic=1)
-    with pytest.raises(ValueError, match=r"no puzzle of the cell of [ab] can be worded as wrong_logic"):
+    with pytest.raises(
+        ValueError, match=r"no puzzle of the cell of [ab] can be worded as wrong_logic"
+    ):
         stand_in_outputs("QwQ-32B", cells, puzzles)
 
 
@@ -192,7 +206,10 @@ STATISTICS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 
 def test_stand_ins_are_what_the_family_prints():
     """Models whose prompts are equal wherever both are clean have equal prompts; a p90 that is the family's stays."""
-    used, printed = printed_tokens()[STATISTICS[:2]], load_table("tokens").set_index(["model", "N", "d"])
+    used, printed = (
+        printed_tokens()[STATISTICS[:2]],
+        load_table("tokens").set_index(["model", "N", "d"]),
+    )
     family = [f"gpt-5-{size}2025-08-07" for size in ("", "mini-", "nano-")]
     for name in family[1:]:
         pd.testing.assert_frame_equal(used.loc[name], used.loc[family[0]])
@@ -218,7 +235,9 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
     """Whatever the number of answers and of context failures, no other answer overflows and all counts are possible."""
     rng = np.random.default_rng(seed)
     late = rng.random(size) < share
-    rows = pd.DataFrame({"N": N, "d": d, "bucket": np.where(late, "wrong_max_context", "wrong_other")})
+    rows = pd.DataFrame(
+        {"N": N, "d": d, "bucket": np.where(late, "wrong_max_context", "wrong_other")}
+    )
     rows["characters"] = rng.integers(N * 5, N * 40, size)
     tokens = draw_tokens(model, rows, rng)
     total = tokens["prompt_tokens"] + tokens["response_tokens"] + RESERVED_TOKENS
@@ -226,5 +245,7 @@ def test_the_bucket_is_never_contradicted(model, N, d, size, share, seed):
     assert not (tokens["overflows"] & ~late).any()
     assert (tokens["prompt_tokens"] >= 1).all()
     assert (tokens["response_tokens"] >= 1).all()
-    printed_most = load_table("tokens")["output_p90"].max()  # beyond the budget: the paper prints such percentiles
+    printed_most = load_table("tokens")[
+        "output_p90"
+    ].max()  # beyond the budget: the paper prints such percentiles
     assert (tokens["response_tokens"] <= max(CONTEXT_TOKENS, printed_most)).all()

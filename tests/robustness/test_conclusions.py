@@ -45,23 +45,38 @@ def test_every_conclusion_is_judged_by_its_rule():
     assert set(table["verdict"]) == set(conclusions.VERDICTS)
     assert set(table["kind"]) == {"each", "most", "interaction", "absence", "definition"}
     assert set(table["evidence"]) == {"identified", "bounded", "published"}
-    assert (table["verdict"] == conclusions.DEFINITION).tolist() == (table["kind"] == "definition").tolist()
+    assert (table["verdict"] == conclusions.DEFINITION).tolist() == (
+        table["kind"] == "definition"
+    ).tolist()
     assert table["statement"].is_unique
     assert not table["finding"].str.contains(r"\bnan\b|\binf\b|[{}]").any()
 
 
-@pytest.mark.skipif("COGNILOAD_PAPER" not in os.environ, reason="needs the paper's text: COGNILOAD_PAPER=FILE")
+@pytest.mark.skipif(
+    "COGNILOAD_PAPER" not in os.environ, reason="needs the paper's text: COGNILOAD_PAPER=FILE"
+)
 def test_statements_and_passages_are_the_papers_words():
     """What stands in quotation marks is in the paper, but for spaces and the marks of mathematics."""
 
     def plain(text):
-        for sign, macro in zip("×ρβ≈∈", (r"\times", r"\rho", r"\beta", r"\approx", r"\in "), strict=True):
+        for sign, macro in zip(
+            "×ρβ≈∈", (r"\times", r"\rho", r"\beta", r"\approx", r"\in "), strict=True
+        ):
             text = text.replace(macro, sign)
         return re.sub(r"[\s$*{}|\\]", "", text)
 
-    paper, contradictions = plain(Path(os.environ["COGNILOAD_PAPER"]).read_text("utf-8")), load_contradictions()
-    quoted = [*load_conclusions()["statement"], *contradictions["passage_1"], *contradictions["passage_2"]]
-    assert [text for text in quoted if plain(text) not in paper and not re.search(r"\d \d", text)] == []
+    paper, contradictions = (
+        plain(Path(os.environ["COGNILOAD_PAPER"]).read_text("utf-8")),
+        load_contradictions(),
+    )
+    quoted = [
+        *load_conclusions()["statement"],
+        *contradictions["passage_1"],
+        *contradictions["passage_2"],
+    ]
+    assert [
+        text for text in quoted if plain(text) not in paper and not re.search(r"\d \d", text)
+    ] == []
 
 
 def test_contradictions_in_main_results_are_verdicts():
@@ -84,14 +99,20 @@ def test_the_verdicts_of_the_audits():
              "u_shape": ["in 17 of 22", "14 and 16"], "d_by_n_leaders": ["p = 0.015", "p = 0.0051"],
              "appendix_a": ["in 19 of 22", "in 21", "0.14 and 0.04 at d = 10"]}  # fmt: skip
     finding = judged()["finding"]
-    assert [(rule, word) for rule, all_ in words.items() for word in all_ if word not in finding[rule]] == []
+    assert [
+        (rule, word) for rule, all_ in words.items() for word in all_ if word not in finding[rule]
+    ] == []
 
 
 def test_conclusions_are_about_all_models_of_the_paper_and_no_other():
     """A reader's model, as bad as can be, moves no number; without one of the paper's nothing is concluded."""
-    flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(model="mine", correct=lambda rows: rows["total"] // 2)
+    flat = CELLS[CELLS["model"] == "QwQ-32B"].assign(
+        model="mine", correct=lambda rows: rows["total"] // 2
+    )
     pd.testing.assert_frame_equal(conclusions.analyse(pd.concat([flat, CELLS])).cells, CELLS)
-    without = conclusions.judge_conclusions(conclusions.analyse(CELLS[CELLS["model"] != conclusions.LEADERS[1]]))
+    without = conclusions.judge_conclusions(
+        conclusions.analyse(CELLS[CELLS["model"] != conclusions.LEADERS[1]])
+    )
     assert set(without["verdict"]) == {UNKNOWN}
     assert set(without["finding"]) == {"A finite fit is missing: o3-2025-04-16."}
 
@@ -105,18 +126,30 @@ def test_a_statement_about_most_models_is_a_sign_test():
         (signs, 0.001, PARTLY),
         (0.3, 0.5, PARTLY),
     ):
-        assert verdict("dominant_load", loads=analyses().loads.assign(difference=difference, p_holm=p)) == expected
+        assert (
+            verdict("dominant_load", loads=analyses().loads.assign(difference=difference, p_holm=p))
+            == expected
+        )
 
 
 @pytest.mark.parametrize(
     ("rule", "term", "level", "expected"),
-    [("d_by_n_leaders", "dN", 0.5, conclusions.DEPENDS), ("d_by_rho_leaders", "drho", 100, NOT_SUPPORTED)],
+    [
+        ("d_by_n_leaders", "dN", 0.5, conclusions.DEPENDS),
+        ("d_by_rho_leaders", "drho", 100, NOT_SUPPORTED),
+    ],
 )
-def test_absence_is_refuted_by_one_detection_that_overflows_cannot_explain(rule, term, level, expected):
+def test_absence_is_refuted_by_one_detection_that_overflows_cannot_explain(
+    rule, term, level, expected
+):
     """Silent at every tested level the null is supported; one detection of gpt-5 is enough if it survives."""
     slopes = analyses().slopes
     assert verdict(rule, slopes=slopes.assign(p_holm=0.5)) == SUPPORTED
-    one = (slopes["term"] == term) & (slopes["model"] == conclusions.LEADERS[0]) & (slopes["level"] == level)
+    one = (
+        (slopes["term"] == term)
+        & (slopes["model"] == conclusions.LEADERS[0])
+        & (slopes["level"] == level)
+    )
     assert verdict(rule, slopes=slopes.assign(p_holm=np.where(one, 0.01, 0.5))) == expected
     at_origin = ~slopes["tested"] & (slopes["term"] == term)
     assert verdict(rule, slopes=slopes.assign(p_holm=np.where(at_origin, 0.01, 0.5))) == SUPPORTED
@@ -138,5 +171,11 @@ def test_one_pair_in_the_wrong_order_counts():
     turned = pairs.mask(one, pairs.rename(columns={"first": "second", "second": "first"}))
     assert verdict("classes", ecl50_pairs=turned) == NOT_SUPPORTED
     assert (verdict("leaders"), verdict("leaders", ecl50_pairs=turned)) == (SUPPORTED, PARTLY)
-    assert verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(one, 0.3))) == NOT_SUPPORTED
-    assert verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(beside, 0.3))) == PARTLY
+    assert (
+        verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(one, 0.3)))
+        == NOT_SUPPORTED
+    )
+    assert (
+        verdict("classes", ecl50_pairs=pairs.assign(p_holm=pairs["p_holm"].mask(beside, 0.3)))
+        == PARTLY
+    )

@@ -9,7 +9,13 @@ from formulaic import model_matrix
 
 from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
-from cogniload_repro.robustness.interactions import TERMS, arms_of_the_u, count_slopes, interaction_tests, simple_slopes
+from cogniload_repro.robustness.interactions import (
+    TERMS,
+    arms_of_the_u,
+    count_slopes,
+    interaction_tests,
+    simple_slopes,
+)
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.fits import interactions_table
 from cogniload_repro.statistics.regression import INTERACTIONS, fit_glm, glm
@@ -31,11 +37,15 @@ def test_products_are_those_of_table_3():
     assert set(tests["term"]) == set(TERMS)
     for row in tests.itertuples():
         assert format_beta(row.beta_paper) == printed.loc[row.model, f"beta_{row.term}"]
-        assert float(format_p(row.p_paper)) == pytest.approx(float(printed.loc[row.model, f"p_{row.term}"]), rel=1e-2)
+        assert float(format_p(row.p_paper)) == pytest.approx(
+            float(printed.loc[row.model, f"p_{row.term}"]), rel=1e-2
+        )
     assert (tests["holm_paper"] >= tests["p_paper"]).all()
 
 
-@pytest.mark.parametrize(("term", "load", "level"), [("dN", "rho", 0.75), ("drho", "N", 250), ("Nrho", "d", 7)])
+@pytest.mark.parametrize(
+    ("term", "load", "level"), [("dN", "rho", 0.75), ("drho", "N", 250), ("Nrho", "d", 7)]
+)
 def test_simple_slopes_are_coefficients_of_moved_covariates(term, load, level):
     """The interaction at a level is the coefficient after measuring the third load from there."""
     own = FEW[FEW["model"] == "QwQ-32B"]
@@ -84,7 +94,8 @@ def test_arms_are_those_of_the_fitted_curve():
     results = glm(own, "QwQ-32B", INTERACTIONS)
     rho = np.linspace(0.05, 0.95, 181)
     grid = pd.DataFrame(
-        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho], columns=["d", "log10_N", "rho"]
+        [(float(d), np.log10(N), r) for N in own["N"].unique() for r in rho],
+        columns=["d", "log10_N", "rho"],
     )
     design = model_matrix(INTERACTIONS.partition("~")[2], grid)[list(results.params.index)]
     curve = np.asarray(results.predict(design)).reshape(-1, len(rho)).mean(axis=0)

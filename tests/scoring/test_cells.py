@@ -10,7 +10,19 @@ from cogniload_repro.scoring.cells import BUCKET_COLUMNS, count_cells, count_end
 from cogniload_repro.scoring.verdict import BUCKETS
 from cogniload_repro.storage import read_metadata, write_table
 
-COLUMNS = ["model", "N", "d", "ratio_pct", "needles", "rho", "total", "correct", "ctx", "valid_logic", "poi_logic"]
+COLUMNS = [
+    "model",
+    "N",
+    "d",
+    "ratio_pct",
+    "needles",
+    "rho",
+    "total",
+    "correct",
+    "ctx",
+    "valid_logic",
+    "poi_logic",
+]
 COLUMNS += ["last_logic", "other"]
 TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 
@@ -18,9 +30,15 @@ TOKENS = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
 def scores_frame(model, buckets, N=20, tokens=None):
     """One score a bucket, all in one cell; tokens are the response tokens."""
     size = len(buckets)
-    frame = pd.DataFrame({"model": [model] * size, "name": "x", "N": N, "d": 1, "ratio_pct": 5.0, "rho": 1 / 20})
-    frame = frame.assign(bucket=buckets, correct=False, prompt_tokens=700, response_tokens=tokens or [None] * size)
-    frame[["prompt_tokens", "response_tokens"]] = frame[["prompt_tokens", "response_tokens"]].astype("Int64")
+    frame = pd.DataFrame(
+        {"model": [model] * size, "name": "x", "N": N, "d": 1, "ratio_pct": 5.0, "rho": 1 / 20}
+    )
+    frame = frame.assign(
+        bucket=buckets, correct=False, prompt_tokens=700, response_tokens=tokens or [None] * size
+    )
+    frame[["prompt_tokens", "response_tokens"]] = frame[
+        ["prompt_tokens", "response_tokens"]
+    ].astype("Int64")
     notes = {"stopped": None, "unclosed_trace": False, "answer_correct": False, "unsure": False}
     return frame.assign(window="", answer="", **notes)[SCORES.names]
 
@@ -69,6 +87,8 @@ def test_the_written_table_carries_the_weakest_provenance(tmp_path):
     cells = write_cells(tmp_path / "scores", tmp_path / "cells.parquet")
     with pytest.raises(ValueError, match="holds no scores"):
         write_cells(tmp_path / "none", tmp_path / "cells.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "cells.parquet"), cells, check_dtype=False
+    )
     stated = {"provenance": "reconstructed", "scorer": "r", "source": "imported; reconstructed"}
     assert read_metadata(tmp_path / "cells.parquet") == stated

@@ -22,7 +22,9 @@ from cogniload_repro.statistics.cell_tables import (
 from cogniload_repro.storage import write_table
 
 PROVISIONAL = provisional_cells()
-FEW = load_cells(models="QwQ-32B").head(6)[["model", "N", "d", "ratio_pct", "rho", "total", "correct"]]
+FEW = load_cells(models="QwQ-32B").head(6)[
+    ["model", "N", "d", "ratio_pct", "rho", "total", "correct"]
+]
 
 
 def test_cells_come_from_the_committed_table_or_a_build(tmp_path):
@@ -40,7 +42,10 @@ def test_cells_come_from_the_committed_table_or_a_build(tmp_path):
 
 def test_some_models_can_be_asked_for():
     """By name or by the short name of figures; a model that the cells do not have is named, with those they have."""
-    assert load_cells(models=["QwQ-32B", "o3"])["model"].unique().tolist() == ["QwQ-32B", "o3-2025-04-16"]
+    assert load_cells(models=["QwQ-32B", "o3"])["model"].unique().tolist() == [
+        "QwQ-32B",
+        "o3-2025-04-16",
+    ]
     with pytest.raises(ValueError, match=r"no model gpt-6; they have: DeepSeek-R1-0528"):
         load_cells(models=["gpt-6", "QwQ-32B"])
 
@@ -48,10 +53,14 @@ def test_some_models_can_be_asked_for():
 def test_a_build_says_what_its_cells_are(tmp_path):
     """An empty build folder, none, and cells without their origin are answered with the remedy."""
     for build in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ValueError, match=r"cells\.parquet is missing; make it with `make score`"):
+        with pytest.raises(
+            ValueError, match=r"cells\.parquet is missing; make it with `make score`"
+        ):
             load_cells(build)
     FEW.to_parquet(tmp_path / "cells.parquet")
-    with pytest.raises(ValueError, match="does not say where its data come from; make it again with `make score`"):
+    with pytest.raises(
+        ValueError, match="does not say where its data come from; make it again with `make score`"
+    ):
         read_provenance(tmp_path)
 
 
@@ -62,7 +71,9 @@ def test_partial_grid_is_counted():
     )
     own = rename_model(mini_cells(), "QwQ-32B", "own")
     both = pd.concat([PROVISIONAL, own])
-    assert source_note(both, "reconstructed").startswith("The paper's models: reconstructed from its tables")
+    assert source_note(both, "reconstructed").startswith(
+        "The paper's models: reconstructed from its tables"
+    )
     assert source_note(both, "reconstructed").endswith("18 to 140 of the paper's 140 cells")
 
 
@@ -77,9 +88,13 @@ def one_cell_a_row(table, dimension):
 def test_errors_by_is_the_printed_table(name, dimension):
     """Every count and percentage of Tables 4 and 5 comes back from cells with the same counts."""
     printed = load_table(name)
-    counted = errors_by(one_cell_a_row(printed, dimension).sample(frac=1, random_state=1), dimension)
+    counted = errors_by(
+        one_cell_a_row(printed, dimension).sample(frac=1, random_state=1), dimension
+    )
     key = ["model", dimension]
-    pd.testing.assert_frame_equal(counted.set_index(key).sort_index(), printed.set_index(key).sort_index())
+    pd.testing.assert_frame_equal(
+        counted.set_index(key).sort_index(), printed.set_index(key).sort_index()
+    )
 
 
 @given(st.integers(1, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -107,7 +122,12 @@ def test_wilson_interval(count):
 
 def test_accuracy_by_keeps_order_and_drops_empty_cells():
     """Models come in printed order, then strangers by name; what has no puzzle has no accuracy."""
-    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [NAMES[0], NAMES[3], "alpha", "zeta"]
+    assert order_models(["zeta", NAMES[3], "alpha", NAMES[0], NAMES[3]]) == [
+        NAMES[0],
+        NAMES[3],
+        "alpha",
+        "zeta",
+    ]
     own = rename_model(PROVISIONAL, "QwQ-32B", "A-model")
     empty = rename_model(PROVISIONAL, "QwQ-32B", "nothing").assign(total=0, correct=0)
     table = accuracy_by(pd.concat([own, empty, PROVISIONAL[::-1]]), "model", "N")

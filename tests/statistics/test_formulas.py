@@ -60,7 +60,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    ("complaint", "formula"), [(complaint, formula) for complaint, formulas in REFUSED.items() for formula in formulas]
+    ("complaint", "formula"),
+    [(complaint, formula) for complaint, formulas in REFUSED.items() for formula in formulas],
 )
 def test_a_formula_that_would_be_another_or_none_is_refused(complaint, formula):
     """The complaint is one line, quotes the formula and says what kind of thing is wrong."""
@@ -74,7 +75,9 @@ def test_cells_are_checked_once_for_what_a_regression_needs():
     """Absent columns are named together; no rows, and rows without a model, are sentences."""
     cells = GRID.assign(model="a", total=10, correct=5)
     check_cells(cells, "correct ~ d * log10_N")
-    with pytest.raises(ValueError, match=r"no column model, correct, prompt_mean; they have N, d, ratio_pct"):
+    with pytest.raises(
+        ValueError, match=r"no column model, correct, prompt_mean; they have N, d, ratio_pct"
+    ):
         check_cells(cells.drop(columns=["model", "correct"]), "correct ~ d + np.log(prompt_mean)")
     with pytest.raises(ValueError, match="the cells have no rows"):
         check_cells(cells[:0], "correct ~ d")
@@ -87,7 +90,10 @@ def test_levels_of_factors_are_called_as_they_are_written():
     design, _ = build_design(GRID, "correct ~ C(d) + C(ratio_pct) + C(rho):N")
     assert {"C(d)[T.3]", "C(ratio_pct)[T.95]", "C(rho)[0.05]:N"} <= set(design)
     words = pd.concat([GRID, GRID.assign(perturbation="caesar")])
-    assert list(build_design(words, "correct ~ C(perturbation)")[0]) == ["Intercept", "C(perturbation)[T.caesar]"]
+    assert list(build_design(words, "correct ~ C(perturbation)")[0]) == [
+        "Intercept",
+        "C(perturbation)[T.caesar]",
+    ]
 
 
 def test_a_level_that_the_fit_does_not_know_is_no_other_level():

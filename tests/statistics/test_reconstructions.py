@@ -4,7 +4,12 @@ import pandas as pd
 import pytest
 
 import cogniload_repro as cl
-from cogniload_repro.statistics.reconstructions import SMOOTH, each_reconstruction, load_tables, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    SMOOTH,
+    each_reconstruction,
+    load_tables,
+    reconstructed_models,
+)
 
 MODELS = ["QwQ-32B", "gpt-5-2025-08-07", "o3-2025-04-16"]
 CELLS = cl.load_cells(models=MODELS)

@@ -13,7 +13,17 @@ import click
 from tqdm import tqdm
 
 from cogniload_repro.commands import params
-from cogniload_repro.commands.params import BUILD, FILE, FROM_0, FROM_1, JOBS, READ_AS, RECONSTRUCTED, say, takes
+from cogniload_repro.commands.params import (
+    BUILD,
+    FILE,
+    FROM_0,
+    FROM_1,
+    JOBS,
+    READ_AS,
+    RECONSTRUCTED,
+    say,
+    takes,
+)
 from cogniload_repro.files import locked, write_whole
 
 #: Folder of a build in which outputs are made before they take their places.
@@ -31,8 +41,15 @@ _SOURCES = "sources.json"
     help="`reconstructed`, or real outputs: a folder, a file, an archive, an https:// or hf:// address, "
     "with #sha256=... where the sum is known. By default what params.yaml says, or reconstructed.",
 )
-@click.option("--add", multiple=True, help="Another source, whose models stand beside those (may be repeated).")
-@click.option("--grid", help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.")
+@click.option(
+    "--add",
+    multiple=True,
+    help="Another source, whose models stand beside those (may be repeated).",
+)
+@click.option(
+    "--grid",
+    help="Cells to reconstruct: paper, mini, or 'N=20,50 ratio=5 d=1,3'; else that of params.yaml.",
+)
 @click.option("--max-rejected", type=FROM_0, help="Maximum number of rejected rows of a source.")
 @click.option("--only-added", is_flag=True, help="Keep the main source's outputs as they are.")
 @takes(*READ_AS, BUILD, JOBS)
@@ -41,7 +58,9 @@ def download_outputs(
     build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
-    parameters = params.read_parameters(source=source, add=add or None, max_rejected=max_rejected, grid=grid)
+    parameters = params.read_parameters(
+        source=source, add=add or None, max_rejected=max_rejected, grid=grid
+    )
     main = build / _MAIN
     with locked(build):
         if not (only_added and params.is_made_with(main, "outputs", parameters)):
@@ -57,7 +76,10 @@ def download_outputs(
             _take_places(stage, build)
         (build / "outputs" / ".made").touch()
     brought = {one["source"]: one["models"] for one in read_sources(build)}
-    counted = [f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own) for source, own in brought.items()]
+    counted = [
+        f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own)
+        for source, own in brought.items()
+    ]
     say(f"Outputs: {' + '.join(counted)}")
 
 
@@ -86,7 +108,12 @@ def _staged(build: Path) -> Iterator[Path]:
 
 
 def _gather(
-    stage: Path, sources: Sequence[str], parameters: params.Parameters, build: Path, jobs: int, **read_as: Any
+    stage: Path,
+    sources: Sequence[str],
+    parameters: params.Parameters,
+    build: Path,
+    jobs: int,
+    **read_as: Any,
 ) -> None:
     """Add what sources give to the outputs in a folder, and which models each has brought."""
     import pyarrow as pa
@@ -100,7 +127,10 @@ def _gather(
         say(report.summary())
         report.check(parameters.max_rejected)
 
-    held, tables = read_sources(stage), [pq.read_table(path) for path in stage.glob("rejected.parquet")]
+    held, tables = (
+        read_sources(stage),
+        [pq.read_table(path) for path in stage.glob("rejected.parquet")],
+    )
     for source in sources:
         before, settings = _models(stage), dict[str, Any]()
         if source == RECONSTRUCTED and not held:
@@ -111,10 +141,16 @@ def _gather(
             settings |= import_outputs(local, stage, validate=accept, **read_as).settings
             tables.append(pq.read_table(stage / "rejected.parquet"))
         held.append(
-            {"source": params.label_of(source), "models": sorted(_models(stage) - before), "settings": settings}
+            {
+                "source": params.label_of(source),
+                "models": sorted(_models(stage) - before),
+                "settings": settings,
+            }
         )
     if len(tables) > 1:
-        write_table(stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"})
+        write_table(
+            stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"}
+        )
     write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
 
 
@@ -128,7 +164,9 @@ def _reconstruct(stage: Path, grid: str, jobs: int) -> None:
     cells = cells_in(grid_cells(grid))  # refuses those that the paper lacks
     puzzles = PuzzleSet(grid_cells(grid), scheme="default")
     rows = tqdm(draw_rows(puzzles, jobs), "puzzles", total=len(puzzles), disable=None)
-    count = write_parquet(stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs"))
+    count = write_parquet(
+        stage / "puzzles.parquet", rows, describe_set(puzzles, "cogniload download-outputs")
+    )
     with open_executor(jobs) as executor:
         outputs = write_stand_ins(stage / "puzzles.parquet", cells, stage / "outputs", executor)
     say(f"{count:,} puzzles and {outputs:,} reconstructed responses")
@@ -176,7 +214,9 @@ def check(source: str, build: Path, **read_as: Any) -> None:
 
 
 @click.command()
-@click.option("--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default.")
+@click.option(
+    "--model", "models", multiple=True, help="Only this model (may be repeated); all 22 by default."
+)
 @click.option("--seed", type=FROM_0, help="Sample another table, with this random seed.")
 @click.option("--out", type=FILE, help="CSV file to write.")
 def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> None:
@@ -189,7 +229,9 @@ def reconstruct(models: tuple[str, ...], seed: int | None, out: Path | None) -> 
     from cogniload_repro.reconstruction import reconstruct as step
 
     if out is None and (models or seed is not None):
-        raise ValueError("--model and --seed make another table than the committed one; say where with --out")
+        raise ValueError(
+            "--model and --seed make another table than the committed one; say where with --out"
+        )
     chosen = [find_model(name) for name in models] or list(MODELS)
     frames = tqdm(step.reconstruct(chosen, seed), "models", total=len(chosen), disable=None)
     say(f"wrote {step.write_csv(out or step.CELLS, frames)}")

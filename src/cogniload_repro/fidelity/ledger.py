@@ -63,15 +63,21 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
-    tables = pd.DataFrame([_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS)
+    tables = pd.DataFrame(
+        [_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS
+    )
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
     others = each_reconstruction(results.cells) if results.provenance == "reconstructed" else ()
     claims = evaluate_claims(results, others=others)
-    claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
+    claims["condition"] = (
+        claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
+    )
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
-    return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
+    return _give_reasons(
+        pd.concat([tables, claims], ignore_index=True), set(results.cells["model"])
+    )
 
 
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +96,9 @@ def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
     both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")
     moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
-    return both.loc[moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]].reset_index(drop=True)
+    return both.loc[
+        moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]
+    ].reset_index(drop=True)
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
@@ -104,7 +112,9 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
 
 #: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it is printed, and the
 #: functions that recompute and print it.
-_Printed = tuple[str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]]
+_Printed = tuple[
+    str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]
+]
 
 
 def _judge(printed: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
@@ -141,10 +151,21 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
                 yield table, model, quantity, {}, kind, published, partial(find, quantity), form
                 if (stars := f"{quantity}_stars") in printed:
                     p, name = quantity.replace("beta_", "p_"), f"{quantity} stars"
-                    yield table, model, name, {}, kind, printed[stars], partial(find, p), formats.stars
+                    yield (
+                        table,
+                        model,
+                        name,
+                        {},
+                        kind,
+                        printed[stars],
+                        partial(find, p),
+                        formats.stars,
+                    )
 
 
-def _find_fit(fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str) -> float:
+def _find_fit(
+    fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str
+) -> float:
     """Return a number of a model's fit, NaN for a threshold that does not exist."""
     if (status := fits.loc[model, "status"]) != "ok":
         raise NotComputableError(f"no fit: {status}")
@@ -165,7 +186,16 @@ def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
             model, level = printed["model"], int(printed[key])
             for quantity in ("samples", "acc_pct", *ERRORS):
                 found = partial(find, model, quantity, key, level)
-                yield table, model, quantity, {key: level}, "input", printed[quantity], found, formats.format_count
+                yield (
+                    table,
+                    model,
+                    quantity,
+                    {key: level},
+                    "input",
+                    printed[quantity],
+                    found,
+                    formats.format_count,
+                )
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
@@ -175,11 +205,26 @@ def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
         model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
         for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
             if published := printed[quantity]:
-                kind = "input" if used[model, *levels.values()][quantity] == float(published) else "derived"
+                kind = (
+                    "input"
+                    if used[model, *levels.values()][quantity] == float(published)
+                    else "derived"
+                )
                 find = partial(lookup.tokens, model, quantity, **levels)
-                yield TOKEN_TABLES[levels["N"]], model, quantity, levels, kind, published, find, "{:.0f}".format
+                yield (
+                    TOKEN_TABLES[levels["N"]],
+                    model,
+                    quantity,
+                    levels,
+                    kind,
+                    published,
+                    find,
+                    "{:.0f}".format,
+                )
 
 
 def title(table: str) -> str:
     """Return the name of a table, or of the prose, as headings have it."""
-    return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
+    return (
+        f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
+    )

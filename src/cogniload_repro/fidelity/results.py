@@ -34,7 +34,9 @@ class Results:
     def of_paper(self) -> "Results":
         """Return the rows of the paper's models alone."""
         frames = {name: getattr(self, name) for name in FRAMES}
-        return replace(self, **{name: frame[frame["model"].isin(BY_NAME)] for name, frame in frames.items()})
+        return replace(
+            self, **{name: frame[frame["model"].isin(BY_NAME)] for name, frame in frames.items()}
+        )
 
 
 def load_results(build: str | Path) -> Results:
@@ -56,7 +58,9 @@ class ResultLookup:
 
     def __init__(self, results: Results):
         cells = results.cells[results.cells["total"] > 0]
-        inside = np.array([key in _CELLS for key in zip(*(cells[key] for key in _KEYS), strict=True)], dtype=bool)
+        inside = np.array(
+            [key in _CELLS for key in zip(*(cells[key] for key in _KEYS), strict=True)], dtype=bool
+        )
         self._cells, outside = cells[inside], cells[~inside]
         # conditions whose pooled tokens, and models whose fits, also hold cells that the paper does not have
         self._mixed = set(zip(outside["model"], outside["N"], outside["d"], strict=True))
@@ -65,7 +69,10 @@ class ResultLookup:
         self._fits = {
             (model, quantity): number
             for frame in (results.glm, results.interactions, results.aic)
-            for quantity, known in frame[frame["status"] == "ok"].set_index("model").select_dtypes("float").items()
+            for quantity, known in frame[frame["status"] == "ok"]
+            .set_index("model")
+            .select_dtypes("float")
+            .items()
             for model, number in known.items()
         }
         self._gaps: dict[str, set[Cell]] = {}
@@ -76,8 +83,12 @@ class ResultLookup:
         self.require(model, **levels)
         by = ("accuracy", *levels)
         if by not in self._sums:
-            sums = self._cells.groupby(["model", *levels], observed=True)[["correct", "total"]].sum()
-            self._sums[by] = {key: Fraction(int(k), int(n)) for key, k, n in sums.itertuples(name=None)}
+            sums = self._cells.groupby(["model", *levels], observed=True)[
+                ["correct", "total"]
+            ].sum()
+            self._sums[by] = {
+                key: Fraction(int(k), int(n)) for key, k, n in sums.itertuples(name=None)
+            }
         return self._sums[by][(model, *levels.values()) if levels else model]
 
     def count(self, model: str, column: str, key: str, level: int) -> int:
@@ -86,22 +97,31 @@ class ResultLookup:
         if column not in ("samples", *ERRORS):
             raise NotComputableError(f"no column {column} counts answers")
         if ("errors", key) not in self._sums:
-            self._sums["errors", key] = errors_by(self._cells, key).set_index(["model", key]).to_dict("index")
+            self._sums["errors", key] = (
+                errors_by(self._cells, key).set_index(["model", key]).to_dict("index")
+            )
         return int(self._sums["errors", key][model, level][column])
 
     def fit(self, model: str, quantity: str) -> float:
         """Return a number of Table 2, 3 or 6 by its column's name, such as p_dN."""
         self.require(model)
         if any(model == name for name, _, _ in self._mixed):
-            raise NotComputableError(f"the fits of {model} rest on cells that the paper does not have")
+            raise NotComputableError(
+                f"the fits of {model} rest on cells that the paper does not have"
+            )
         return _known(self._fits.get((model, quantity)), f"{quantity} of {model}")
 
     def tokens(self, model: str, quantity: str, N: int, d: int) -> float:
         """Return a mean or 90th percentile of prompt or output tokens (Tables 7 to 10)."""
         self.require(model, N=N, d=d)
         if (model, N, d) in self._mixed:
-            raise NotComputableError(f"the tokens of {model} at {N=}, {d=} rest on cells that the paper does not have")
-        return _known(self._tokens.get((model, N, d), {}).get(quantity), f"{quantity} of {model} at {N=}, {d=}")
+            raise NotComputableError(
+                f"the tokens of {model} at {N=}, {d=} rest on cells that the paper does not have"
+            )
+        return _known(
+            self._tokens.get((model, N, d), {}).get(quantity),
+            f"{quantity} of {model} at {N=}, {d=}",
+        )
 
     def puzzles(self, model: str) -> list[int]:
         """Return the number of puzzles in each of a model's 140 cells."""
@@ -120,7 +140,9 @@ class ResultLookup:
             self._gaps[model] = {  # which ratio lacks a puzzle is not printed
                 cell
                 for key, cell in _CELLS.items()
-                if not 0 <= usual - self._puzzles.get((model, *key), 0) <= missing.count((cell.d, cell.N))
+                if not 0
+                <= usual - self._puzzles.get((model, *key), 0)
+                <= missing.count((cell.d, cell.N))
             }
         if not self._gaps[model].isdisjoint(needed):
             raise NotComputableError("cells without the paper's number of puzzles")
@@ -129,7 +151,9 @@ class ResultLookup:
 @cache
 def cells_at(**levels: float) -> tuple[Cell, ...]:
     """Return the cells of the paper's grid at these levels of N, d and ratio_pct."""
-    return tuple(cell for cell in PAPER_GRID if all(getattr(cell, key) == at for key, at in levels.items()))
+    return tuple(
+        cell for cell in PAPER_GRID if all(getattr(cell, key) == at for key, at in levels.items())
+    )
 
 
 def _known(number: float | None, what: str) -> float:

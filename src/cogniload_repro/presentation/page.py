@@ -29,11 +29,27 @@ from cogniload_repro.statistics.cell_tables import coverage, describe_cells, loa
 EVIDENCE = {
     "": ("", "", ""),  # no data of models
     "published": ("success", "published", "Numbers published in the paper"),
-    "independent": ("success", "independent", "Numbers published in the paper, compared with puzzles drawn here"),
-    "identified": ("success", "identified", "Identified from the published tables; reconstructed, not raw outputs"),
+    "independent": (
+        "success",
+        "independent",
+        "Numbers published in the paper, compared with puzzles drawn here",
+    ),
+    "identified": (
+        "success",
+        "identified",
+        "Identified from the published tables; reconstructed, not raw outputs",
+    ),
     "bounded": ("warning", "bounded", "Bounds that the published tables set; no raw outputs"),
-    "not identified": ("danger", "not identified", "Not identified: over reconstructions, not raw outputs"),
-    "one reconstruction": ("danger", "one reconstruction, partial grid", "One reconstruction on a partial grid"),
+    "not identified": (
+        "danger",
+        "not identified",
+        "Not identified: over reconstructions, not raw outputs",
+    ),
+    "one reconstruction": (
+        "danger",
+        "one reconstruction, partial grid",
+        "One reconstruction on a partial grid",
+    ),
     "synthetic": ("danger", "synthetic", "Synthetic example, not a model's output"),
     "outputs": ("info", "scored outputs", "Scored model outputs"),
 }
@@ -113,7 +129,9 @@ class Page:
             return self.sentence(self.covers)
         lines = ["| Claim | Verdict | Evidence |", "|:--|:--|:--|"]
         for claim, verdict, *more in rows:
-            lines.append(f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |")
+            lines.append(
+                f"| {claim} | {verdict.word} | {'; '.join(filter(None, [verdict.evidence, *more]))} |"
+            )
         return Fragment("\n".join(lines), pd.DataFrame(rows).to_html(index=False))
 
     def state(self, key: str, text: str) -> Fragment:
@@ -153,20 +171,36 @@ class Page:
         return f"{{bdg-{color}}}`{words}`" if words else ""
 
     def figure(
-        self, figure: Any, name: str, *, caption: str, alt: str, evidence: str, data: Mapping[str, Any] | None = None
+        self,
+        figure: Any,
+        name: str,
+        *,
+        caption: str,
+        alt: str,
+        evidence: str,
+        data: Mapping[str, Any] | None = None,
     ) -> Fragment:
         """Save a figure, or seaborn's grid, as PNG and SVG; return it with badge, caption, description and downloads.
 
         ``alt`` says what it shows to readers who do not see it; from ``data`` the page draws a figure in its place.
         """
-        png, svg = save_figure(figure.figure, self.build / "figures" / name, EVIDENCE[self._evidence(evidence)][2])
+        png, svg = save_figure(
+            figure.figure, self.build / "figures" / name, EVIDENCE[self._evidence(evidence)][2]
+        )
         caption = f"{self.badge(evidence)} {caption}".strip()
-        parts = [markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt), _list_downloads(png, svg)]
+        parts = [
+            markdown.picture(f"../figures/{svg.name}", name, caption=caption, alt=alt),
+            _list_downloads(png, svg),
+        ]
         shown = html.escape(markdown.unescape(caption))
-        image = f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
+        image = (
+            f'<img src="{html.escape(os.path.relpath(svg))}" alt="{html.escape(alt)}" width="760">'
+        )
         if data:  # below the picture, where the page draws its interactive figure; its label as it stands in the page
             script = f'<script type="application/json">{write_json(data)}</script>'
-            place = f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
+            place = (
+                f'<div class="figure-answers" data-figure="{name.replace("_", "-")}">{script}</div>'
+            )
             parts.append(f"```{{raw}} html\n{place}\n```")
         return Fragment("\n\n".join(parts), f"{image}<p>{shown}</p>")
 
@@ -177,7 +211,8 @@ class Page:
         *,
         caption: str,
         evidence: str,
-        columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]] | None = None,
+        columns: Mapping[str | tuple[str, ...], tuple[str, Callable[..., str] | str | int]]
+        | None = None,
         csv: bool = False,
         empty: str = "Nothing to show.",
     ) -> Fragment:
@@ -189,12 +224,20 @@ class Page:
         """
         shown = frame if columns is None else format_frame(frame, columns)
         if len(shown.columns) > MAX_COLUMNS:
-            raise ValueError(f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True")
+            raise ValueError(
+                f"table {name} has {len(shown.columns)} columns; show {MAX_COLUMNS} and offer csv=True"
+            )
         if shown.empty:
             return self.sentence(empty, name)
         caption = f"{self.badge(evidence)} {caption}".strip()
-        texts = [shown.iloc[:, place].astype("str").str for place in range(shown.shape[1])]  # names may repeat
-        right = [name for name, text in zip(shown.columns, texts, strict=True) if text.fullmatch(_NUMBERS).all()]
+        texts = [
+            shown.iloc[:, place].astype("str").str for place in range(shown.shape[1])
+        ]  # names may repeat
+        right = [
+            name
+            for name, text in zip(shown.columns, texts, strict=True)
+            if text.fullmatch(_NUMBERS).all()
+        ]
         source = f"<p>{html.escape(markdown.unescape(caption))}</p>{shown.to_html(index=False)}"
         fragment = Fragment(markdown.table(shown, caption, name=name, right=right), source)
         return fragment + self.csv(frame, name, "the whole table") if csv else fragment
@@ -219,8 +262,13 @@ class Page:
         """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
         files = table.save(self.build / "tables", EVIDENCE[self._evidence(evidence)][2])
         known = re.fullmatch(r"table(\d+)", table.name)
-        caption = f"{self.badge(evidence)} {f'Table {known[1]}, recomputed.' if known else ''}".strip()
-        return Fragment(f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}", table.frame.to_html(index=False))
+        caption = (
+            f"{self.badge(evidence)} {f'Table {known[1]}, recomputed.' if known else ''}".strip()
+        )
+        return Fragment(
+            f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
+            table.frame.to_html(index=False),
+        )
 
     def csv(self, frame: pd.DataFrame, name: str, what: str) -> Fragment:
         """Save a frame as ``tables/NAME.csv`` of the build and return a link to it."""
@@ -245,7 +293,9 @@ class Page:
         """Return text from a puzzle or a model as it is: escaped, wrapped, never interpreted."""
         marks = markdown.fence(text, "`")
         block = f"**{markdown.escape(title)}**\n\n{marks}{{code-block}} text\n:class: untrusted\n\n{text}\n{marks}"
-        return Fragment(block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>")
+        return Fragment(
+            block, f"<p><strong>{html.escape(title)}</strong></p><pre>{html.escape(text)}</pre>"
+        )
 
     def fold(self, fragment: Fragment, title: str) -> Fragment:
         """Return a fragment that shows only its title, our text, until it is opened."""
@@ -267,5 +317,7 @@ class Page:
 
 def _list_downloads(*files: Path) -> str:
     """Return links to files of the build, named by their kind."""
-    links = [f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files]
+    links = [
+        f"{{download}}`{_KINDS[file.suffix]} <../{file.parent.name}/{file.name}>`" for file in files
+    ]
     return f":::{{div}} downloads\nDownload: {' · '.join(links)}\n:::"

@@ -43,7 +43,9 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     if kind == "jsonl":
         write_jsonl(Path(folder) / "puzzles.jsonl", rows)
     else:
-        write_parquet(Path(folder) / "puzzles.parquet", rows, describe_set(puzzles, "cogniload puzzles"))
+        write_parquet(
+            Path(folder) / "puzzles.parquet", rows, describe_set(puzzles, "cogniload puzzles")
+        )
     return len(puzzles)
 
 
@@ -128,6 +130,8 @@ def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs:
 
 def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict]:
     return [
-        puzzle_row(draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition), cell.ratio_pct)
+        puzzle_row(
+            draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition), cell.ratio_pct
+        )
         for cell, puzzle_id in requests
     ]

@@ -55,18 +55,27 @@ def cells_in(grid: Iterable[Cell]) -> pd.DataFrame:
     keys = pd.MultiIndex.from_frame(cells[["N", "ratio_pct", "d"]].astype({"ratio_pct": float}))
     wanted = pd.MultiIndex.from_tuples([(cell.N, float(cell.ratio_pct), cell.d) for cell in grid])
     if len(foreign := wanted.difference(keys)):
-        raise ValueError(f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed")
+        raise ValueError(
+            f"the paper has no cell (N, ratio_pct, d) = {foreign[0]}; only its cells can be reconstructed"
+        )
     return cells[keys.isin(wanted)].reset_index(drop=True)
 
 
-def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED) -> pd.DataFrame:
+def stand_in_outputs(
+    model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, seed: int = DRAW_SEED
+) -> pd.DataFrame:
     """Return stand-in responses of one model, which has its own random stream: the outputs' columns but stopped.
 
     ``puzzles`` is the puzzles table, domains as lists, with the length of each text in `characters`. A model answers
     the first puzzles of each of its ``cells``, as many as its total.
     """
     rng = np.random.default_rng([seed, list(BY_NAME).index(model)])
-    total = puzzles[_KEYS].merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"].fillna(0).to_numpy()
+    total = (
+        puzzles[_KEYS]
+        .merge(cells[[*_KEYS, "total"]], on=_KEYS, how="left")["total"]
+        .fillna(0)
+        .to_numpy()
+    )
     answered = puzzles.groupby(_KEYS, sort=False).cumcount().to_numpy() < total
     rows = puzzles.loc[answered, [*_PUZZLE_COLUMNS, "characters"]].reset_index(drop=True)
     if len(rows) != cells["total"].sum():
@@ -79,10 +88,14 @@ def stand_in_outputs(model: str, cells: pd.DataFrame, puzzles: pd.DataFrame, see
     draws = Mersenne()
     draws.seed(int(rng.integers(2**63)))
     rows["response"] = _word_all(rows, draws)
-    return rows.assign(model=model)[["model", "name", "response", "prompt_tokens", "response_tokens"]]
+    return rows.assign(model=model)[
+        ["model", "name", "response", "prompt_tokens", "response_tokens"]
+    ]
 
 
-def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor) -> int:
+def write_stand_ins(
+    puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: str | Path, executor: Executor
+) -> int:
     """Write stand-in responses of all models as outputs, one partition a model; return their number.
 
     Partitions of other models are removed in the end.
@@ -92,8 +105,13 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
     _read_puzzles.cache_clear()  # another table may have been at this path
     _read_puzzles(puzzles_path), printed_tokens()  # forked processes share them
     paths = {model: partition_path(outputs_dir, model) for model in cells["model"].unique()}
-    tasks = [executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m]) for m in paths]
-    finished = tqdm(as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None)
+    tasks = [
+        executor.submit(_write_model, m, cells[cells["model"] == m], puzzles_path, paths[m])
+        for m in paths
+    ]
+    finished = tqdm(
+        as_completed(tasks), "responses", total=len(tasks), unit=" models", disable=None
+    )
     count = sum(task.result() for task in finished)
     for stale in set(outputs_dir.glob("*.parquet")) - set(paths.values()):
         stale.unlink()
@@ -101,9 +119,15 @@ def write_stand_ins(puzzles_path: str | Path, cells: pd.DataFrame, outputs_dir: 
 
 
 def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path) -> int:
-    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(stopped=None)  # not in the paper
+    outputs = stand_in_outputs(model, cells, _read_puzzles(puzzles_path)).assign(
+        stopped=None
+    )  # not in the paper
     metadata = {"provenance": "reconstructed", "source": "worded from data/reconstructed/cells.csv"}
-    metadata |= {"seed": str(DRAW_SEED), "version": __version__, "command": "cogniload download-outputs"}
+    metadata |= {
+        "seed": str(DRAW_SEED),
+        "version": __version__,
+        "command": "cogniload download-outputs",
+    }
     write_table(path, pa.Table.from_pandas(outputs, OUTPUTS, preserve_index=False), metadata)
     return len(outputs)
 
@@ -111,16 +135,24 @@ def _write_model(model: str, cells: pd.DataFrame, puzzles_path: Path, path: Path
 @lru_cache(maxsize=1)
 def _read_puzzles(path: Path) -> pd.DataFrame:
     """Read the puzzles once, with lists and text as objects, which rows share, and of their texts the lengths."""
-    puzzles = pd.read_parquet(path, columns=_PUZZLE_COLUMNS).astype(dict.fromkeys(_PUZZLE_COLUMNS[_CELL:], object))
-    return puzzles.assign(domain=puzzles["domain"].map(list), characters=list(map(len, read_texts(path))))
+    puzzles = pd.read_parquet(path, columns=_PUZZLE_COLUMNS).astype(
+        dict.fromkeys(_PUZZLE_COLUMNS[_CELL:], object)
+    )
+    return puzzles.assign(
+        domain=puzzles["domain"].map(list), characters=list(map(len, read_texts(path)))
+    )
 
 
-def _assign_buckets(cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
+def _assign_buckets(
+    cells: pd.DataFrame, rows: pd.DataFrame, rng: np.random.Generator
+) -> np.ndarray:
     """Deal each cell's buckets out to its puzzles."""
     buckets, members = np.empty(len(rows), dtype=object), rows.groupby(_KEYS, sort=False).indices
     for cell in cells[cells["total"] > 0].to_dict("records"):
         split = rng.multinomial(cell["correct"], list(CORRECT_SHARES.values()))
-        dealt = np.repeat([*CORRECT_SHARES, *_WRONG.values()], [*split, *(cell[column] for column in _WRONG)])
+        dealt = np.repeat(
+            [*CORRECT_SHARES, *_WRONG.values()], [*split, *(cell[column] for column in _WRONG)]
+        )
         buckets[members[tuple(cell[key] for key in _KEYS)]] = rng.permutation(dealt)
     return buckets
 
@@ -135,24 +167,40 @@ def _word_all(rows: pd.DataFrame, draws: Mersenne) -> list[str]:
     for stuck in [place for place, response in enumerate(responses) if response is None]:
         cell = rows[stuck][:_CELL]
         for other, row in enumerate(rows):
-            if row[:_CELL] == cell and responses[other] is not None and row.bucket != "wrong_max_context":
-                swapped = _word(rows[stuck], row.bucket, draws), _word(row, rows[stuck].bucket, draws)
+            if (
+                row[:_CELL] == cell
+                and responses[other] is not None
+                and row.bucket != "wrong_max_context"
+            ):
+                swapped = (
+                    _word(rows[stuck], row.bucket, draws),
+                    _word(row, rows[stuck].bucket, draws),
+                )
                 if None not in swapped:
                     responses[stuck], responses[other] = swapped
                     rows[other] = row._replace(bucket=rows[stuck].bucket)
                     rows[stuck] = rows[stuck]._replace(bucket=row.bucket)
                     break
         else:
-            raise ValueError(f"no puzzle of the cell of {rows[stuck].name} can be worded as {rows[stuck].bucket}")
+            raise ValueError(
+                f"no puzzle of the cell of {rows[stuck].name} can be worded as {rows[stuck].bucket}"
+            )
     return responses  # type: ignore[return-value]  # none is stuck any more
 
 
 def _word(row, bucket: str, draws: Mersenne) -> str | None:
     """Word a response that the scorer puts into a bucket (for a correct answer any correct one); None if none is."""
     question = Question(row.poi, row.gold, row.domain, row.category)
-    for wanted in dict.fromkeys((bucket, "correct_valid" if bucket.startswith("correct") else bucket)):
+    for wanted in dict.fromkeys(
+        (bucket, "correct_valid" if bucket.startswith("correct") else bucket)
+    ):
         for response in _proposals(row, wanted, draws):
-            if find_bucket(response, question, PSEUDOCODE, row.prompt_tokens, row.response_tokens)[0] == wanted:
+            if (
+                find_bucket(response, question, PSEUDOCODE, row.prompt_tokens, row.response_tokens)[
+                    0
+                ]
+                == wanted
+            ):
                 return response
     return None
 
@@ -162,12 +210,22 @@ def _proposals(row, bucket: str, draws: Mersenne) -> Iterator[str]:
     if bucket == "wrong_max_context":
         yield _from_anywhere(_TEXTS["wordings"]["overflow"], draws)[0] if row.overflows else ""
         return
-    values = [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
-    opening, poi, phrases = _from_anywhere(_TEXTS["openings"], draws)[0], row.poi, PHRASES[row.category]
+    values = (
+        [row.gold] if bucket.startswith("correct") else [v for v in row.domain if v != row.gold]
+    )
+    opening, poi, phrases = (
+        _from_anywhere(_TEXTS["openings"], draws)[0],
+        row.poi,
+        PHRASES[row.category],
+    )
     for value in _from_anywhere(values, draws):
-        plain, boxed = (f"{poi} {phrases.initial.format(said)}." for said in (value, f"\\boxed{{{value}}}"))
+        plain, boxed = (
+            f"{poi} {phrases.initial.format(said)}." for said in (value, f"\\boxed{{{value}}}")
+        )
         for wording in _from_anywhere(_TEXTS["wordings"][_TEXTS["kinds"][bucket]], draws):
-            yield opening + wording.format(s=plain, boxed=boxed, c=phrases.condition.format(value), p=poi, v=value)
+            yield opening + wording.format(
+                s=plain, boxed=boxed, c=phrases.condition.format(value), p=poi, v=value
+            )
 
 
 def _from_anywhere(items: list, draws: Mersenne) -> list:
@@ -187,11 +245,19 @@ def printed_tokens() -> pd.DataFrame:
     prompts = tokens[_PROMPTS].copy()
     for quantity in _PROMPTS:
         printed = tokens[quantity]
-        clean = printed.mask(odd).reset_index().pivot_table(quantity, ["N", "d"], "model", dropna=False)
+        clean = (
+            printed.mask(odd).reset_index().pivot_table(quantity, ["N", "d"], "model", dropna=False)
+        )
         lengths, error = _from_kin(clean)
-        implied = pd.Series([lengths.loc[(N, d), model] for model, N, d in tokens.index], tokens.index)
-        largest = _ODD_ERRORS * tokens.index.get_level_values("model").map(error).to_numpy().clip(_ROUNDING)
-        prompts[quantity] = printed.mask(odd & ((printed - implied).abs() > largest)).fillna(implied)
+        implied = pd.Series(
+            [lengths.loc[(N, d), model] for model, N, d in tokens.index], tokens.index
+        )
+        largest = _ODD_ERRORS * tokens.index.get_level_values("model").map(error).to_numpy().clip(
+            _ROUNDING
+        )
+        prompts[quantity] = printed.mask(odd & ((printed - implied).abs() > largest)).fillna(
+            implied
+        )
     return prompts.join(tokens[_OUTPUTS])
 
 
@@ -297,7 +363,9 @@ def _overflowing(
     return over
 
 
-def _to_mean(least: np.ndarray, most: np.ndarray, total: float, rng: np.random.Generator) -> np.ndarray:
+def _to_mean(
+    least: np.ndarray, most: np.ndarray, total: float, rng: np.random.Generator
+) -> np.ndarray:
     """Draw whole numbers between bounds with the sum nearest to a total."""
     share = rng.beta(2, 2, size=len(least))
     low, high = -12.0, 12.0

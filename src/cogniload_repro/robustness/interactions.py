@@ -35,7 +35,9 @@ def interaction_tests(table3: pd.DataFrame) -> pd.DataFrame:
     return tests.assign(holm_paper=correct_within(tests, ["term"], "p_paper"))
 
 
-def simple_slopes(cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit") -> pd.DataFrame:
+def simple_slopes(
+    cells: pd.DataFrame, formula: str = INTERACTIONS, family: str = "logit"
+) -> pd.DataFrame:
     """Return the interaction of two loads at each tested level of the third, and at its origin, where Table 3 tests.
 
     One row per model with a finite fit, product of two loads in the formula and level: model, term (dN, drho, Nrho),
@@ -43,7 +45,11 @@ def simple_slopes(cells: pd.DataFrame, formula: str = INTERACTIONS, family: str 
     per unit of both loads), se, p (two-sided Wald), p_holm (over the models, at this product and level), detectable
     (size of the slope that a test at `ALPHA` detects with power `POWER`).
     """
-    levels = {"rho": cells["ratio_pct"].unique() / 100, "N": cells["N"].unique(), "d": cells["d"].unique()}
+    levels = {
+        "rho": cells["ratio_pct"].unique() / 100,
+        "N": cells["N"].unique(),
+        "d": cells["d"].unique(),
+    }
     rows = []
     for model, own in cells.groupby("model", sort=False, observed=True):
         fit = fit_glm(own, formula, family)
@@ -56,7 +62,9 @@ def simple_slopes(cells: pd.DataFrame, formula: str = INTERACTIONS, family: str 
                 se = np.sqrt(((weights @ fit.covariance) * weights).sum(axis=1))
                 frame = pd.DataFrame({"model": model, "term": term, "third": third, "level": at})
                 rows.append(frame.assign(tested=frame.index > 0, slope=weights @ fit.coef, se=se))
-    empty = pd.DataFrame(columns=["model", *_LEVEL, "slope", "se"]).astype({"slope": float, "se": float})
+    empty = pd.DataFrame(columns=["model", *_LEVEL, "slope", "se"]).astype(
+        {"slope": float, "se": float}
+    )
     table = pd.concat(rows or [empty], ignore_index=True)
     table["p"] = 2 * norm.sf(np.abs(table["slope"] / table["se"]))
     table["p_holm"] = correct_within(table, ["term", "level"])
@@ -82,11 +90,20 @@ def arms_of_the_u(cells: pd.DataFrame) -> pd.DataFrame:
         d, N = (np.sort(own[load].unique()).astype(float) for load in ("d", "N"))
         D, L, R = np.meshgrid(d, np.log10(N), rho, indexing="ij")
         values = {"Intercept": 1.0, "d": D, "log10_N": L, "rho": R, "I(rho ** 2)": R**2}
-        values |= {term: np.prod([values[name] for name in term.split(":")], axis=0) for term in PRODUCT_TERMS}
+        values |= {
+            term: np.prod([values[name] for name in term.split(":")], axis=0)
+            for term in PRODUCT_TERMS
+        }
         accuracy = expit(sum(coef[term] * values[term] for term in coef))
-        for load, levels, curves in (("d", d, accuracy.mean(axis=1)), ("N", N, accuracy.mean(axis=0))):
+        for load, levels, curves in (
+            ("d", d, accuracy.mean(axis=1)),
+            ("N", N, accuracy.mean(axis=0)),
+        ):
             arms = curves[:, [0, -1]] - curves.min(axis=1, keepdims=True)
-            rows += [(model, load, level, *pair) for level, pair in zip(levels, arms.tolist(), strict=True)]
+            rows += [
+                (model, load, level, *pair)
+                for level, pair in zip(levels, arms.tolist(), strict=True)
+            ]
     return pd.DataFrame(rows, columns=["model", "load", "level", "fall", "rise"])
 
 
@@ -98,6 +115,10 @@ def count_slopes(slopes: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     """
     signs = {"negative": slopes["slope"] < 0, "positive": slopes["slope"] > 0}
     kinds = {"": slopes["p"] < alpha, "_holm": slopes["p_holm"] < alpha}
-    counted = {sign + kind: where & is_small for kind, is_small in kinds.items() for sign, where in signs.items()}
+    counted = {
+        sign + kind: where & is_small
+        for kind, is_small in kinds.items()
+        for sign, where in signs.items()
+    }
     counts = slopes[_LEVEL].assign(**counted).groupby(_LEVEL, sort=False).sum().reset_index()
     return counts.astype({"tested": bool, "level": float})

@@ -35,7 +35,9 @@ def each(holds: Iterable[object], what: str = "models") -> Verdict:
 def counted(holds: Iterable[object], stated: int, what: str = "models") -> Verdict:
     """Judge "in 17 models": supported if it holds for that many, in part if for another number, not if for none."""
     known, unknown = _known(holds)
-    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (f", {unknown} unknown" if unknown else "")
+    evidence = f"{sum(known)} of {len(known) + unknown} {what}" + (
+        f", {unknown} unknown" if unknown else ""
+    )
     if not known:
         return Verdict(UNKNOWN, evidence)
     if sum(known) == stated and not unknown:

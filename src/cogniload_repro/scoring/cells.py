@@ -60,7 +60,9 @@ def count_cells(scores: pd.DataFrame) -> pd.DataFrame:
 def token_stats(scores: pd.DataFrame) -> pd.DataFrame:
     """Return mean and 90th percentile of known prompt and output tokens by model, N and d (paper, Appendix H)."""
     tokens = scores[list(_TOKENS.values())].astype("float64")
-    return _describe_tokens(tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)).reset_index()
+    return _describe_tokens(
+        tokens.groupby([scores[key] for key in ("model", "N", "d")], observed=True)
+    ).reset_index()
 
 
 def _describe_tokens(groups: Any) -> pd.DataFrame:
@@ -95,17 +97,26 @@ SUMMARIES = {
 
 def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     """Return one of the frames of `SUMMARIES` for all scores of a folder, from the footers of its files alone."""
-    return _gather(name, [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)])
+    return _gather(
+        name,
+        [pd.DataFrame(json.loads(read_metadata(path)[name])) for path in score_files(scores_dir)],
+    )
 
 
 def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
     """Write the cells of a folder's scores, of their weakest provenance."""
     cells = read_summary(scores_dir, "cells")
     metadata = [read_metadata(file) for file in score_files(scores_dir)]
-    shared = [key for key in metadata[0] if key not in ("outputs", *SUMMARIES)]  # each file has others
+    shared = [
+        key for key in metadata[0] if key not in ("outputs", *SUMMARIES)
+    ]  # each file has others
     joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
     joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
-    write_table(cells_path, check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"), joined)
+    write_table(
+        cells_path,
+        check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"),
+        joined,
+    )
     return cells
 
 
@@ -113,7 +124,9 @@ def score_files(scores_dir: str | Path) -> list[Path]:
     """Return the score files of a folder; a ValueError if there are none."""
     files = sorted(Path(scores_dir).glob("*.parquet"))
     if not files:
-        raise ValueError(f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`")
+        raise ValueError(
+            f"{scores_dir} holds no scores; run `make score`, outside a checkout `cogniload score`"
+        )
     return files
 
 
@@ -131,7 +144,9 @@ def read_scores(scores_dir: str | Path) -> pd.DataFrame:
 
 def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join frames of one of `SUMMARIES` in its order."""
-    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype({"model": str})
+    frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True).astype(
+        {"model": str}
+    )
     if name == "endings":
         frame = frame.groupby("model", as_index=False).sum()
     frame = frame.sort_values(SUMMARIES[name][1], kind="stable", ignore_index=True)
@@ -140,4 +155,6 @@ def _gather(name: str, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _by_model(frame: pd.DataFrame) -> pd.DataFrame:
     rank = {model: place for place, model in enumerate(order_models(frame["model"]))}
-    return frame.sort_values("model", key=lambda names: names.map(rank), kind="stable", ignore_index=True)
+    return frame.sort_values(
+        "model", key=lambda names: names.map(rank), kind="stable", ignore_index=True
+    )

@@ -20,7 +20,9 @@ _CELL = ("N", "ratio_pct", "d")
 _REMEDY = "make it again with `make score`"
 
 
-def load_cells(build: str | Path | None = None, models: Collection[str] | str | None = None) -> pd.DataFrame:
+def load_cells(
+    build: str | Path | None = None, models: Collection[str] | str | None = None
+) -> pd.DataFrame:
     """Return counts of correct answers by model and configuration, ready for a regression.
 
     Parameters
@@ -58,7 +60,9 @@ def load_cells(build: str | Path | None = None, models: Collection[str] | str | 
     path = RECONSTRUCTED / "cells.csv" if build is None else Path(build) / "cells.parquet"
     cells = add_logarithm(read_frame(path, CELLS, _REMEDY))
     if models is not None:
-        asked = {BY_LABEL.get(name, name) for name in ([models] if isinstance(models, str) else models)}
+        asked = {
+            BY_LABEL.get(name, name) for name in ([models] if isinstance(models, str) else models)
+        }
         if unknown := sorted(asked - set(cells["model"])):
             known = ", ".join(cells["model"].unique())
             raise ValueError(f"the cells have no model {', '.join(unknown)}; they have: {known}")
@@ -111,7 +115,11 @@ def source_note(cells: pd.DataFrame, provenance: str) -> str:
     parts = []
     if provenance == "reconstructed":
         own = not set(cells["model"]) <= set(BY_NAME)
-        what = "The paper's models: reconstructed from its" if own else "Reconstructed from the paper's"
+        what = (
+            "The paper's models: reconstructed from its"
+            if own
+            else "Reconstructed from the paper's"
+        )
         parts.append(f"{what} tables, not raw outputs")
     fewest, most = coverage(cells)
     if fewest < len(PAPER_GRID):
@@ -137,14 +145,18 @@ def accuracy_by(cells: pd.DataFrame, *dims: str) -> pd.DataFrame:
     and correct (puzzles), accuracy (fraction), low and high (90% Wilson interval; paper, Appendix C).
     """
     counts = _sum_by(cells, dims, ["total", "correct"]).query("total > 0").reset_index(drop=True)
-    low, high = proportion_confint(counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson")
+    low, high = proportion_confint(
+        counts["correct"], counts["total"], alpha=INTERVAL_ALPHA, method="wilson"
+    )
     return counts.assign(accuracy=counts["correct"] / counts["total"], low=low, high=high)
 
 
 def errors_by(cells: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return Tables 4 and 5: samples, acc_pct (accuracy in %) and errors of each type by model and one dimension."""
     counts = _sum_by(cells, ("model", dimension), ["total", "correct", *ERRORS]).query("total > 0")
-    acc_pct = [percent(correct, n) for correct, n in zip(counts["correct"], counts["total"], strict=True)]
+    acc_pct = [
+        percent(correct, n) for correct, n in zip(counts["correct"], counts["total"], strict=True)
+    ]
     frame = counts.rename(columns={"total": "samples"}).assign(acc_pct=acc_pct)
     return frame[["model", dimension, "samples", "acc_pct", *ERRORS]].reset_index(drop=True)
 
@@ -165,10 +177,16 @@ def coverage(cells: pd.DataFrame) -> tuple[int, int]:
 def _sum_by(cells: pd.DataFrame, dims: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
     unknown = [name for name in (*dims, *columns) if name not in cells.columns]
     if unknown or not dims:
-        what = f"have no column {', '.join(unknown)}" if unknown else "were given no column to group by"
+        what = (
+            f"have no column {', '.join(unknown)}"
+            if unknown
+            else "were given no column to group by"
+        )
         raise ValueError(f"the cells {what}; name some of: {', '.join(map(str, cells.columns))}")
     sums = cells.groupby(list(dims), as_index=False, sort=True)[columns].sum()
     if "model" not in dims:
         return sums
     rank = {model: place for place, model in enumerate(order_models(sums["model"]))}
-    return sums.sort_values("model", key=lambda names: names.map(rank), kind="stable", ignore_index=True)
+    return sums.sort_values(
+        "model", key=lambda names: names.map(rank), kind="stable", ignore_index=True
+    )
