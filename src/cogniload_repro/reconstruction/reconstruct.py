@@ -20,11 +20,12 @@ from cogniload_repro.models import MODELS, Model
 from cogniload_repro.published import ERRORS, load_table
 from cogniload_repro.reconstruction.constraints import CONDITIONS, OF_BUCKETS, OF_CONDITION, bucket_sums
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.stand_ins import DRAW_SEED
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 
+#: Seed of the committed tables.
+DRAW_SEED = 2026
 #: The committed table.
 CELLS = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.
