@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_numeric_dtype
 
-#: Where data may come from: made from the printed tables, or read from files.
-PROVENANCE = ("reconstructed", "imported")
+#: Where counts of answers come from: made from the printed tables, or counted from scored answers.
+PROVENANCE = ("reconstructed", "scored")
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
@@ -108,9 +108,17 @@ def _is_ratio(cells: pd.DataFrame) -> pd.Series:
     ) + 1e-9
 
 
+def _has_provenance(cells: pd.DataFrame) -> pd.Series:
+    """Return whether each row says where its counts come from; a reader's table may leave that out."""
+    if "provenance" not in cells:
+        return pd.Series(True, cells.index)
+    return cells["provenance"].isin(PROVENANCE)
+
+
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
-#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
-#: were perturbed, empty where they were not.
+#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile; of
+#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, empty
+#: where they were not, and where the counts come from, a word of `PROVENANCE`.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -124,6 +132,7 @@ CELLS = Schema(
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
         **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
         "perturbation": Column("text", optional=True, missing=True),
+        "provenance": Column("text", optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     {
@@ -131,6 +140,7 @@ CELLS = Schema(
             cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
         ),
         "has rho and ratio_pct that contradict each other": _is_ratio,
+        f"has a provenance other than {' and '.join(PROVENANCE)}": _has_provenance,
     },
 )
 

@@ -9,9 +9,9 @@ from samples import results_of
 from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 
-CELLS = load_counts()
+CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
@@ -57,15 +57,12 @@ def test_kinds_are_kept_apart(fidelity):
     assert set(table2.loc[chosen, "kind"]) == {"constraint"}
     assert set(table2.loc[~chosen, "kind"]) == {"derived"}
     tokens = fidelity[fidelity["table"].str.fullmatch("table([789]|10)")]
-    unused = tokens[tokens["kind"] == "derived"]
-    assert set(tokens["kind"]) == {"input", "derived"}
-    assert len(unused) == 18
-    assert set(unused["quantity"]) == {"prompt_mean", "prompt_p90"}
+    assert set(tokens["kind"]) == {"input"}
 
 
 def test_real_outputs_are_independent():
-    """Nothing of imported outputs was put in."""
-    own = compare(results_of(QWQ, "imported"))
+    """Nothing of scored outputs was put in."""
+    own = compare(results_of(QWQ.assign(provenance="scored")))
     tables = own[own["table"] != "prose"]
     assert set(tables["kind"]) == {"independent"}
     assert set(own["kind"]) <= {

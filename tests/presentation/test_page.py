@@ -24,7 +24,7 @@ def build(tmp_path):
     """A function that writes a build's cells and returns its page."""
 
     def write(cells=CELLS, provenance="reconstructed"):
-        write_table(tmp_path / "cells.parquet", cells, {"provenance": provenance})
+        write_table(tmp_path / "cells.parquet", cells.assign(provenance=provenance))
         return Page(tmp_path)
 
     return write
@@ -41,8 +41,8 @@ def build(tmp_path):
             "identified",
             "one reconstruction, partial grid",
         ),
-        (CELLS, "imported", "identified", "scored outputs"),
-        (CELLS, "imported", "published", "published"),
+        (CELLS, "scored", "identified", "scored outputs"),
+        (CELLS, "scored", "published", "published"),
         (CELLS, "reconstructed", "", None),
     ],
 )

@@ -57,8 +57,7 @@ def tiny(counts):
         for (N, d), own in zip(product((20, 50), (1, 3)), counts, strict=True)
     ]
     cells = pd.DataFrame(rows).assign(poi_logic=0, last_logic=0, other=0)
-    cells.attrs["provenance"] = "reconstructed"
-    return cells
+    return cells.assign(provenance="reconstructed")
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -90,8 +89,7 @@ def test_bounds_are_those_of_all_tables(seed):
 
 def test_real_outputs_have_one_value():
     """Counts that are not reconstructed bound nothing: accuracy among finished answers and slopes are known."""
-    own = of("Phi-4-reasoning").copy()
-    own.attrs["provenance"] = "imported"
+    own = of("Phi-4-reasoning").assign(provenance="scored")
     found = overflows.finished_accuracy(own, 250, {"7": [7]}).iloc[0]
     at = own.query("N == 250 and d == 7")[["total", "correct", "ctx"]].sum()
     assert found["low"] == found["high"] == pytest.approx(at["correct"] / (at["total"] - at["ctx"]))

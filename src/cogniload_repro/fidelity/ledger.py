@@ -1,9 +1,10 @@
 """Printed number against recomputed number, one row each, with the kind of agreement.
 
-On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables 4 and 5, the AICs and
-p-value of Table 6, token lengths); a *constraint* it was chosen to meet (Table 3, accuracies along rho in the prose,
-Table 2 for models with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2, token
-lengths off the pattern of the others). Everything is *independent* once the outputs are real, and prompts drawn here.
+On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables
+4 and 5, the AICs and p-value of Table 6), or is taken as printed (token lengths, Tables 7 to 10); a
+*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 for models
+with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2).
+Everything is *independent* once the outputs are real, and prompts drawn here.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ from cogniload_repro.fidelity.claims import evaluate_claims, judge
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.stand_ins import printed_tokens
 from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.cell_tables import percent
@@ -63,13 +63,12 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
-    tables = pd.DataFrame(
-        [_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS
-    )
+    rows = [_judge(number, lookup, results.reconstructed) for number in printed]
+    tables = pd.DataFrame(rows, columns=COLUMNS)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
-    others = each_reconstruction(results.cells) if results.provenance == "reconstructed" else ()
+    others = each_reconstruction(results.cells) if results.reconstructed else ()
     claims = evaluate_claims(results, others=others)
     claims["condition"] = (
         claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
@@ -117,11 +116,11 @@ _Printed = tuple[
 ]
 
 
-def _judge(printed: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
+def _judge(printed: _Printed, lookup: ResultLookup, reconstructed: bool) -> tuple:
     """Return the row of a printed number; it is computable if it rests on the paper's puzzles."""
     table, model, quantity, levels, kind, published, find, form = printed
     condition = " ".join(f"{key}={level}" for key, level in levels.items())
-    worth = (kind, "identified") if provenance == "reconstructed" else ("independent", "")
+    worth = (kind, "identified") if reconstructed else ("independent", "")
     head = (table, model, quantity, condition, *worth, published)
     try:
         lookup.require(model, **levels)
@@ -200,27 +199,13 @@ def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
-    used = printed_tokens().to_dict("index")
     for printed in load_printed("tokens").to_dict("records"):
         model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
         for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
             if published := printed[quantity]:
-                kind = (
-                    "input"
-                    if used[model, *levels.values()][quantity] == float(published)
-                    else "derived"
-                )
                 find = partial(lookup.tokens, model, quantity, **levels)
-                yield (
-                    TOKEN_TABLES[levels["N"]],
-                    model,
-                    quantity,
-                    levels,
-                    kind,
-                    published,
-                    find,
-                    "{:.0f}".format,
-                )
+                table = TOKEN_TABLES[levels["N"]]
+                yield table, model, quantity, levels, "input", published, find, "{:.0f}".format
 
 
 def title(table: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -33,14 +33,8 @@ from cogniload_repro.puzzles.catalog import (
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
-from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
-from cogniload_repro.storage import (
-    part_writer,
-    partition_path,
-    read_metadata,
-    weakest_provenance,
-    write_table,
-)
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
 
 #: What a source may say of a request, by the names of columns.
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
@@ -130,14 +124,15 @@ def import_outputs(
     folder: str | Path,
     *,
     model: str | None = None,
-    validate: Callable[[Report], None] = lambda report: None,
     edition: Edition | None = None,
+    known_only: bool = False,
 ) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles.parquet, rejected.parquet.
 
     The folder is new, or has been made from other sources, whose puzzles are known and whose models may not come again;
-    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; what `validate` raises refuses
-    the import; `edition` is that of puzzles known by name alone, by default the one that fits them.
+    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; `edition` is that of puzzles
+    known by name alone, by default the one that fits them; with `known_only` answers to puzzles that the folder does
+    not have are left out.
     """
     layout, folder = find_files(source), Path(folder)
     metadata = {
@@ -145,16 +140,9 @@ def import_outputs(
         "version": __version__,
         "command": "cogniload download-outputs",
     }
-    words = ["imported"]
-    # reconstructed outputs stay labelled so; the provenance of other programs is ignored
-    for path in layout.tables:
-        with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
-            words += (
-                [read_metadata(path).get("provenance", "")] if path.suffix == ".parquet" else []
-            )
-    metadata["provenance"] = weakest_provenance(word for word in words if word in PROVENANCE)
     known, rejected = folder / "puzzles.parquet", list[Rejected]()
     catalog = read_catalog(known) if known.exists() else Catalog()
+    catalog.closed = known_only
     before = len(catalog)
     try:
         with _Partitions(folder / "outputs", metadata) as partitions:
@@ -165,7 +153,6 @@ def import_outputs(
         write_table(folder / "rejected.parquet", rows, metadata)
     if len(catalog) > before or not known.exists():
         write_table(known, catalog.table(), metadata)
-    validate(report)
     return report
 
 
@@ -290,6 +277,8 @@ def read_outputs(
             if entry.refusal:
                 raise RowError(*entry.refusal)
             output = _read_fields(entry.fields or {}, model)
+            if catalog.closed and output.name not in catalog:
+                continue
             try:
                 if output.name in changed:
                     raise ValueError(

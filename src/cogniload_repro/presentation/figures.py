@@ -25,7 +25,8 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.cell_tables import accuracy_by, source_note
+from cogniload_repro.statistics.cell_tables import accuracy_by, describe_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {
@@ -91,21 +92,19 @@ class PaperFigure:
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the band of these. The name is a key of `FIGURES`, the provenance reconstructed or imported; a ValueError where
-    there is no such figure, or the cells hold no puzzle.
+    lies the band of these. The name is a key of `FIGURES`; a ValueError where there is no such figure, or the cells
+    hold no puzzle.
     """
 
-    def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
+    def __init__(self, name: str, cells: pd.DataFrame):
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
         asked = cells["model"].nunique()
         cells = limit_models(cells)  # of very many, the paper's and some others
         self.left_out = asked - cells["model"].nunique()
-        self.panels, self.note = (
-            FIGURES[name],
-            source_note(cells[cells["model"] != LAST_CLAUSE], provenance),
-        )
-        self.banded = provenance == "reconstructed"
+        self.panels = FIGURES[name]
+        self.note = describe_cells(cells[cells["model"] != LAST_CLAUSE])
+        self.banded = bool(from_printed_tables(cells).any())
         if not (cells["total"] > 0).any():
             raise ValueError(
                 f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first"

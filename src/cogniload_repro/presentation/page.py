@@ -24,6 +24,7 @@ from cogniload_repro.presentation.tables import Table, format_frame
 from cogniload_repro.published import load_claims
 from cogniload_repro.robustness.verdicts import Verdict
 from cogniload_repro.statistics.cell_tables import coverage, describe_cells, load_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: What a figure or table rests on: the colour and words of its badge, and the line in the exported picture.
 EVIDENCE = {
@@ -154,7 +155,7 @@ class Page:
     @property
     def reconstructed(self) -> bool:
         """Return whether the counts of the paper's models are a reconstruction."""
-        return self.cells.attrs.get("provenance") == "reconstructed"
+        return bool(from_printed_tables(self.cells).any())
 
     @property
     def note(self) -> str:
@@ -252,8 +253,8 @@ class Page:
     ) -> Fragment:
         """Draw one of the paper's figures (a key of `figures.FIGURES`) from the page's cells."""
         cells = self.cells if cells is None else cells
-        number, origin = name.removeprefix("figure"), self.cells.attrs["provenance"]
-        shown = PaperFigure(name, cells, origin)
+        number = name.removeprefix("figure")
+        shown = PaperFigure(name, cells)
         return self.figure(
             shown.draw(),
             name,
@@ -267,9 +268,8 @@ class Page:
         """Save one of the paper's tables as CSV and LaTeX and return it with badge, caption and downloads."""
         files = table.save(self.build / "tables", EVIDENCE[self._evidence(evidence)][2])
         known = re.fullmatch(r"table(\d+)", table.name)
-        caption = (
-            f"{self.badge(evidence)} {f'Table {known[1]}, recomputed.' if known else ''}".strip()
-        )
+        made = "as printed" if evidence == "published" else "recomputed"
+        caption = f"{self.badge(evidence)} {f'Table {known[1]}, {made}.' if known else ''}".strip()
         return Fragment(
             f"{table.to_myst(caption)}\n\n{_list_downloads(*files)}",
             table.frame.to_html(index=False),

@@ -29,6 +29,7 @@ from cogniload_repro.puzzles.ontology import CATEGORIES, ontology
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.fits import PAPER_TERMS, spread_terms
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 _TOKENS = ("prompt_mean", "prompt_p90", "output_mean", "output_p90")
 _STARS = "*** $p < {2:g}$, ** $p < {1:g}$, * $p < {0:g}$.".format(*STAR_LEVELS)
@@ -205,13 +206,12 @@ def _error_table(name: str, caption: str, cells: pd.DataFrame, load: str) -> Tab
 
     The caption tells how many answers lack token counts; of cells that lack only some, nobody knows how many.
     """
-    counts, tokens = (
-        errors_by(cells, load),
-        cells.columns.intersection(["prompt_mean", "output_mean"]),
-    )
-    untested = cells.loc[cells[tokens].isna().any(axis=1), "total"].sum() if len(tokens) == 2 else 0
+    counts = errors_by(cells, load)
+    scored = cells[~from_printed_tables(cells)]
+    tokens = scored.columns.intersection(["prompt_mean", "output_mean"])
+    untested = scored.loc[scored[tokens].isna().any(axis=1), "total"].sum()
     if untested:
-        total = cells["total"].sum()
+        total = scored["total"].sum()
         share = f"The {total:,}" if untested == total else f"At least {untested:,} of {total:,}"
         caption += (
             f" {share} answers lack token counts; the context limit was not tested for these."

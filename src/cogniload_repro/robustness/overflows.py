@@ -16,12 +16,12 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from cogniload_repro.files import RECONSTRUCTED
-from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
 from cogniload_repro.statistics.likelihood import maximise_all
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
@@ -76,7 +76,7 @@ def finished_accuracy(
     rows = []
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
-        tables = _Tables(own, exact=_counts_are_real(cells, model))
+        tables = _Tables(own, exact=not from_printed_tables(own).any())
         for name, named in levels.items():
             inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(named)))
             if tables.total[inside].sum():
@@ -144,16 +144,10 @@ def _ends(
     cells: pd.DataFrame, model: str, term: str, level: float | None
 ) -> tuple[float, float, float]:
     """Return the value with overflows counted as failures, and the least and the largest without them."""
-    own, exact = (
-        cells[(cells["model"] == model) & (cells["total"] > 0)],
-        _counts_are_real(cells, model),
-    )
+    own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+    exact = not from_printed_tables(own).any()
     kept = None if exact else _read_divisions().get((model, term, level, *own[_COUNTS].sum()))
     return kept or _Division(own, term, level, exact=exact).ends()
-
-
-def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
-    return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
 
 
 class _Tables:

@@ -65,6 +65,16 @@ def over_reconstructions(
     return stacked
 
 
+def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its counts were reconstructed, by the column ``provenance``.
+
+    A table without the column is a reader's own.
+    """
+    if "provenance" not in cells:
+        return pd.Series(False, cells.index)
+    return cells["provenance"] == "reconstructed"
+
+
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells marked so that regressions are fitted to these counts alone, identified or not."""
     table = cells.copy(deep=False)
@@ -73,10 +83,15 @@ def as_given(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of one of the committed tables."""
-    if cells.attrs.get("provenance") == "imported" or not {*KEYS, "total"} <= set(cells):
+    """Return the models whose counts are, wherever there are answers, those of one of the committed tables.
+
+    Counts of scored answers are none, whatever they are.
+    """
+    if not {*KEYS, "total"} <= set(cells):
         return []
     rows = cells.reset_index(drop=True)
+    if "provenance" in rows:
+        rows = rows[rows["provenance"] != "scored"].reset_index(drop=True)
     tables, covered = _join(rows), rows["total"].to_numpy() > 0
     counts, committed_total = (
         tables.filter(regex=_TABLE).to_numpy(float).T,
