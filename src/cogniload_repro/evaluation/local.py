@@ -20,15 +20,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
 from tqdm import tqdm
 
 from cogniload_repro.evaluation import server
-from cogniload_repro.evaluation.server import Server
+from cogniload_repro.evaluation.server import MAX_TOKENS, Server
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.files import digest_of, locked, write_whole
 from cogniload_repro.outputs.imports import COLUMNS
 from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.puzzles.sets import write_jsonl
 
-#: Tokens of an answer at most. SmolLM2 rarely needs a hundred, and repeats itself in longer ones.
-MAX_TOKENS = 512
 #: The model writes its likeliest token each time, so that the same prompt has the same answer.
 TEMPERATURE = 0.0
 #: An answer is given up when it takes so many times longer than expected, and so many seconds.

@@ -28,6 +28,8 @@ _BUNDLED_FILE = f"{BUNDLED_MODEL}.Q4_1.gguf"
 #: Tokens that a prompt and its answer may have together: as many as SmolLM2 was trained with. The
 #: server gives fewer to a model that was trained with fewer.
 WINDOW = 8_192
+#: Tokens of an answer at most. SmolLM2 rarely needs a hundred, and repeats itself in longer ones.
+MAX_TOKENS = 512
 #: A question of about two hundred tokens, read and answered to measure the speed.
 _SPEED_TEST = "Which of these words is a colour? " + "apple bread chair table green house " * 32
 #: A model that takes longer to load is taken to hang.
