@@ -140,8 +140,9 @@ lab: $(LAB_ENV)  ## the chapters in JupyterLab, ready to run and to edit
 evaluate-env: $(EVALUATE_ENV)  ## Inspect and the task cogniload_repro/cogniload, in .venv-evaluate
 
 evaluate-local: $(LOCAL_ENV)  ## ask a small model on this machine and put it into the book (GRID=mini PER_CELL=1 MODEL=)
-	@answers="$$("$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs $(JOBS))"; \
-	$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$answers" reproduce
+	@mkdir -p data/local
+	@exec "$(EVALUATE_PY)" -m cogniload_repro evaluate-local --jobs $(JOBS) --ends-with $$PPID > data/local/.answers
+	@$(MAKE) --no-print-directory GRID=paper ADD="$${COGNILOAD_ADD-} $$(< data/local/.answers)" reproduce
 
 # ---- the chain ---------------------------------------------------------------------------------------------------
 # These targets follow the rules below with the folder locked; $(BUILD)/params has what each step was made with, and

@@ -6,6 +6,7 @@ and fail where it has one that is not installed.
 
 import csv
 import json
+import os
 import platform
 import signal
 import subprocess
@@ -26,6 +27,8 @@ from cogniload_repro.outputs.imports import import_outputs
 from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.scoring.scores import score_dataset
 
+#: A proxy that does not answer; a server on this machine is asked without it.
+NOBODY = "http://127.0.0.1:9"
 SERVER = "cogniload_repro.evaluation.server"
 COMMAND = [sys.executable, "-m", "cogniload_repro", "evaluate-local"]
 #: Processors for which xllamacpp has wheels, as in the group "local" of pyproject.toml.
@@ -33,6 +36,8 @@ PROCESSORS = ("x86_64", "AMD64", "arm64", "aarch64")
 served = pytest.mark.skipif(
     platform.machine() not in PROCESSORS, reason=f"xllamacpp has no wheel for {platform.machine()}"
 )
+#: Starts a command as make does, which may be killed while the command runs.
+SHELL = ("bash", "-c", '"$@" --ends-with $$; true', "bash")
 SHORT = "N=20 ratio=5,50 d=1"
 
 
@@ -41,11 +46,13 @@ def start(tmp_path):
     """Start the command, which keeps logs and answers in a folder; it ends with the test."""
     processes = []
 
-    def start_command(*options):
-        command = [*COMMAND, "--out", str(tmp_path / "local"), "--jobs", "2", *options]
+    def start_command(*options, parent=()):
+        command = [*parent, *COMMAND, "--out", str(tmp_path / "local"), "--jobs", "2", *options]
+        environment = os.environ | {"HTTP_PROXY": NOBODY, "http_proxy": NOBODY}
         pipe = subprocess.PIPE
-        processes.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True))
-        return processes[-1]
+        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
+        processes.append(process)
+        return process
 
     yield start_command
     for process in processes:
@@ -72,8 +79,13 @@ def read_rows(path):
 
 def server_of(process):
     """The server that a command has started, once it runs."""
-    children = psutil.Process(process.pid).children()
+    children = psutil.Process(process.pid).children(recursive=True)
     return next((child for child in children if SERVER in child.cmdline()), None)
+
+
+def has_ended(process):
+    """Whether a process has ended, whether or not anybody has asked how."""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def answers_in(folder):
@@ -119,19 +131,24 @@ def test_a_real_model_is_asked_imported_and_scored(tmp_path, run):
 
 @served
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_command_takes_its_server_along_and_loses_no_answer(tmp_path, start, run, sent):
-    """The server ends with it; the next command asks only the puzzles that have no answer."""
+@pytest.mark.parametrize(
+    ("parent", "sent", "status"),
+    [((), signal.SIGKILL, -9), ((), signal.SIGINT, 130), (SHELL, signal.SIGKILL, -9)],
+)
+def test_a_stopped_command_takes_its_server_along_and_loses_no_answer(
+    tmp_path, start, run, parent, sent, status
+):
+    """It, or the make that started it, is stopped: the server ends; the next command continues."""
     options = ("--grid", SHORT, "--per-cell", "2")
-    process = start(*options)
+    process = start(*options, parent=parent)
     wait_for(lambda: any(answers_in(tmp_path / "local")))
     server = server_of(process)
     assert server is not None
     process.send_signal(sent)
     _, messages = process.communicate()
-    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}[sent]
+    assert process.returncode == status
     assert ("the same command, given again, finishes" in messages) == (sent == signal.SIGINT)
-    wait_for(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE, seconds=10)
+    wait_for(lambda: has_ended(server), seconds=30)
     (before,) = answers_in(tmp_path / "local")
     assert 0 < len(before) < 4
 

@@ -1,10 +1,9 @@
-"""The committed answers of a real model are complete, as they were given, and scored like any others."""
+"""The committed answers of a real model are complete, unedited, and scored like any others."""
 
 import json
 import re
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -52,7 +51,7 @@ def test_every_row_is_usable_and_of_one_model(rows, imported):
 
 
 def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_set(rows):
-    """A level of N and d is there with all ratios or not at all; the README lists the same levels."""
+    """A level of N and d has all ratios or is left out; the README lists the same levels."""
     ids = read_manifest()
     asked = Counter()
     for row in rows:
@@ -67,7 +66,7 @@ def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_
 
 
 def test_the_model_had_room_for_each_answer_and_the_limit_cut_the_longest(rows):
-    """No prompt came near the window; an answer is cut exactly where it has as many tokens as allowed."""
+    """No prompt fills the window; an answer is cut where it has as many tokens as allowed."""
     assert all(row["prompt_tokens"] + MAX_TOKENS <= WINDOW for row in rows)
     assert all(row["max_tokens"] == MAX_TOKENS for row in rows)
     longest = {row["name"] for row in rows if row["response_tokens"] == MAX_TOKENS}

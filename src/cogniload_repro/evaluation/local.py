@@ -167,7 +167,7 @@ def _ask(
     longest = max(prompt.tokens for prompt in prompts) / reading + MAX_TOKENS / writing
     progress = Progress(prompts)
     with progress.bar:
-        (log,) = inspect_ai.eval(
+        finished = inspect_ai.eval(
             task_with(task, solver=chain(task.solver, show_progress(progress))),
             model=f"openai-api/local/{setup.model}",
             model_base_url=f"{running.address}/v1",
@@ -183,8 +183,9 @@ def _ask(
             max_retries=0,
             attempt_timeout=max(_PATIENCE_SECONDS, round(_PATIENCE * longest)),
         )
-    if log.status == "cancelled":
+    if not finished or finished[0].status == "cancelled":
         raise KeyboardInterrupt
+    log = finished[0]
     if log.status != "success":
         reason = running.describe_end() or (log.error.message if log.error else log.status)
         raise ValueError(f"the model stopped answering: {reason}. The same command continues")

@@ -123,6 +123,8 @@ class Server:
 @contextmanager
 def serve(model: Path, threads: int, log: Path) -> Iterator[Server]:
     """Serve a GGUF file on a free port of this machine until the block ends."""
+    for variable in ("NO_PROXY", "no_proxy"):  # a proxy does not lead to this machine
+        os.environ[variable] = ",".join(filter(None, [os.environ.get(variable), "127.0.0.1"]))
     # waiting threads sleep: on a busy machine, spinning ones take the time of those that compute
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
     command = [sys.executable, "-m", __name__, str(model), str(threads)]
