@@ -135,9 +135,7 @@ def test_a_real_model_is_asked_imported_and_scored(tmp_path, run):
     ("parent", "sent", "status"),
     [((), signal.SIGKILL, -9), ((), signal.SIGINT, 130), (SHELL, signal.SIGKILL, -9)],
 )
-def test_a_stopped_command_takes_its_server_along_and_loses_no_answer(
-    tmp_path, start, run, parent, sent, status
-):
+def test_a_stop_ends_the_server_and_loses_no_answer(tmp_path, start, run, parent, sent, status):
     """It, or the make that started it, is stopped: the server ends; the next command continues."""
     options = ("--grid", SHORT, "--per-cell", "2")
     process = start(*options, parent=parent)
