@@ -41,7 +41,8 @@ def main() -> None:
     """
 
 
-gc.set_threshold(50_000)  # libraries make many objects that stay: looking through them takes a sixth of their import
+# libraries make many objects that stay: looking through them takes a sixth of their import
+gc.set_threshold(50_000)
 for _module in (outputs, chain, book, puzzles, local, params):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
