@@ -153,7 +153,7 @@ $(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(PARAMS)/added.json $(call modul
 		$(SRC)/reconstruction/stand_ins.py $(SRC)/commands/outputs.py $(PUBLISHED) data/reconstructed/wordings.json
 	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.json,$?),,--only-added)
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring) data/reasoning_marks.txt
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv

@@ -130,9 +130,12 @@ def said(build, chapters, monkeypatch):
     for name in chapters:
         for kind in ("verdicts", "state"):
             made = getattr(Page, kind)
-            keep = lambda *given, made=made, name=name: (
-                texts[name].append(made(*given)) or texts[name][-1]
-            )  # noqa: E731
+
+            def keep(*arguments, made=made, name=name):
+                fragment = made(*arguments)
+                texts[name].append(fragment)
+                return fragment
+
             monkeypatch.setattr(Page, kind, keep)
         test_chapters.run(name, monkeypatch, build=build)
         monkeypatch.undo()

@@ -145,9 +145,11 @@ def test_what_comes_to_scroll_comes_to_the_keyboard(browser, html):
     """A page grown narrow, without its window or with it, has more boxes that scroll, and each is a stop."""
     visit(browser, f"{html.as_uri()}/notebooks/05_glm.html")
     wide, _ = browser.execute_script(_SCROLLING)
-    is_reached = lambda b: (
-        b.execute_script(_SCROLLING)[0] > wide and b.execute_script(_SCROLLING)[1] == []
-    )  # noqa: E731
+
+    def is_reached(browser):
+        boxes, unreached = browser.execute_script(_SCROLLING)
+        return boxes > wide and unreached == []
+
     browser.execute_script("document.querySelector('.bd-article').style.width = '300px'")
     wait(browser, is_reached)
     browser.execute_script("document.querySelector('.bd-article').style.width = ''")

@@ -14,10 +14,6 @@ _SOURCES = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 _KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
-#: Tags of cells whose code a page does not show at once.
-HIDDEN = {"parameters", "remove-cell", "remove-input", "hide-input", "hide-cell"}
-
-
 def _write(path, *code, tags=("parameters",)):
     cells = [
         nbformat.v4.new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(code)
@@ -144,8 +140,8 @@ _NO_RESULTS = re.compile(
 
 
 @pytest.mark.parametrize("source", _SOURCES, ids=lambda source: source.stem)
-def test_committed_notebook_is_clean_and_thin(source):
-    """No outputs, one parameters cell with a build, stable ids; short visible cells; no classes, few functions.
+def test_committed_notebook_is_clean(source):
+    """A committed notebook has no outputs, one cell of parameters with a build, and stable ids.
 
     Sentences take their numbers from the computation: no decimal, count or large number is typed.
     """
@@ -157,9 +153,5 @@ def test_committed_notebook_is_clean_and_thin(source):
     assert re.search(r'^build = "\.\./data/build"$', defaults.source, re.M)
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", cell.id) for cell in notebook.cells)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
-    shown = [cell for cell in code if not HIDDEN & set(cell.metadata.get("tags", ()))]
-    assert max((len(cell.source.splitlines()) for cell in shown), default=0) <= 18
-    assert max(len(cell.source.splitlines()) for cell in code) <= 40
-    assert not any(re.search(r"^\s*(def|class)\b", cell.source, re.M) for cell in shown)
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert not re.search(r"(?<![\w.])\d+\.\d|\d+ of\b|\d{3,}", _NO_RESULTS.sub("", prose))

@@ -74,7 +74,7 @@ def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> 
     if (rejected := build / "rejected.parquet").is_file() and (
         count := read_table(rejected).num_rows
     ):
-        say(f"{_count(count, 'rejected row')}: {rejected}")
+        say(f"{_count(count, 'rejected row')}: {rejected.with_suffix('.csv')}")
 
 
 def _count(number: int, noun: str) -> str:

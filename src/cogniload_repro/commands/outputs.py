@@ -61,6 +61,12 @@ def download_outputs(
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
+    sources = {parameters.source, *parameters.add} - {RECONSTRUCTED}
+    if read_as["model"] and len(sources) > 1:
+        raise ValueError(
+            f"--model names the model of one source, and there are {len(sources)}; write the"
+            " models into their rows, as a column"
+        )
     main = build / _MAIN
     with locked(build):
         if not (only_added and params.is_made_with(main, "outputs", parameters)):
@@ -71,10 +77,11 @@ def download_outputs(
                 stage.rename(main)
         with _staged(build) as stage:
             shutil.copytree(main, stage, copy_function=os.link, dirs_exist_ok=True)
-            _gather(stage, parameters.add, parameters, build, jobs)
+            _gather(stage, parameters.add, parameters, build, jobs, **read_as)
             params.write_parameters(stage, "added", parameters)
             _take_places(stage, build)
         (build / "outputs" / ".made").touch()
+    _say_rejected(build)
     brought = {one["source"]: one["models"] for one in read_sources(build)}
     counted = [
         f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own)
@@ -93,18 +100,26 @@ def read_sources(build: Path) -> list[dict]:
 
 @contextmanager
 def _staged(build: Path) -> Iterator[Path]:
-    """Give a folder to make outputs in, which goes in the end; of a refused source only rejected.parquet stays."""
+    """Give a folder to make outputs in; of a refused source only its rejected rows are kept."""
     stage = build / _STAGE
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     try:
         yield stage
     except ValueError:
-        if (stage / "rejected.parquet").exists():
-            os.replace(stage / "rejected.parquet", build / "rejected.parquet")
+        for path in stage.glob("rejected.*"):
+            os.replace(path, build / path.name)
+        _say_rejected(build)
         raise
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _say_rejected(build: Path) -> None:
+    """Say where the rejected rows of a build can be read, if it has some."""
+    path = build / "rejected.csv"
+    if path.exists() and path.read_text(encoding="utf-8").count("\n") > 1:
+        say(f"Rejected rows: {path}")
 
 
 def _gather(
@@ -116,21 +131,15 @@ def _gather(
     **read_as: Any,
 ) -> None:
     """Add what sources give to the outputs in a folder, and which models each has brought."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from cogniload_repro.outputs.imports import Report, import_outputs
+    from cogniload_repro.outputs.imports import import_outputs
+    from cogniload_repro.outputs.report import Report
     from cogniload_repro.outputs.sources import open_source
-    from cogniload_repro.storage import write_table
 
     def accept(report: Report) -> None:
         say(report.summary())
         report.check(parameters.max_rejected)
 
-    held, tables = (
-        read_sources(stage),
-        [pq.read_table(path) for path in stage.glob("rejected.parquet")],
-    )
+    held = read_sources(stage)
     for source in sources:
         before, settings = _models(stage), dict[str, Any]()
         if source == RECONSTRUCTED and not held:
@@ -139,17 +148,12 @@ def _gather(
             params.check_source(source)
             local = open_source(source, build / "downloads")
             settings |= import_outputs(local, stage, validate=accept, **read_as).settings
-            tables.append(pq.read_table(stage / "rejected.parquet"))
         held.append(
             {
                 "source": params.label_of(source),
                 "models": sorted(_models(stage) - before),
                 "settings": settings,
             }
-        )
-    if len(tables) > 1:
-        write_table(
-            stage / "rejected.parquet", pa.concat_tables(tables), {"provenance": "imported"}
         )
     write_whole(stage / _SOURCES, json.dumps(held, indent=1) + "\n")
 
@@ -187,7 +191,7 @@ def _take_places(stage: Path, build: Path) -> None:
     (build / "params").mkdir(exist_ok=True)
     for name in sorted(names):
         os.replace(stage / name, build / name)
-    for old in [*(build / "outputs").glob("*.parquet"), build / "rejected.parquet"]:
+    for old in [*(build / "outputs").glob("*.parquet"), *build.glob("rejected.*")]:
         if old.relative_to(build) not in names:
             old.unlink(missing_ok=True)
     mark.unlink()
