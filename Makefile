@@ -174,7 +174,7 @@ $(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(call modules,puzzles statistics
 		$(SRC)/commands/outputs.py $(PUBLISHED) $(wildcard data/outputs/*)
 	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE)
 
-$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)
+$(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring) data/reasoning_marks.txt
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv

@@ -23,8 +23,8 @@ pytest.importorskip("inspect_ai", reason="Inspect is not installed; `make test-e
 from inspect_ai.log import read_eval_log
 
 from cogniload_repro.evaluation.server import WINDOW
+from cogniload_repro.outputs import rows as outputs_rows
 from cogniload_repro.outputs.imports import import_outputs
-from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.scoring.scores import score_dataset
 
 #: A proxy that does not answer; a server on this machine is asked without it.
@@ -91,8 +91,8 @@ def has_ended(process):
 def answers_in(folder):
     """Names of the puzzles that the logs in a folder have answers to, log by log."""
     logs = sorted(folder.glob("*/logs/*.eval"))
-    tables = [read_table(log, ["name"]) for log in logs]
-    return [{entry.fields["name"] for entry in table if entry.fields} for table in tables]
+    tables = [outputs_rows.read_rows(log) for log in logs]
+    return [{entry.fields["name"] for entry in table if not entry.refusal} for table in tables]
 
 
 def wait_for(condition, seconds=900):

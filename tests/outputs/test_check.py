@@ -11,8 +11,8 @@ from cogniload_repro.outputs.check import check_outputs, print_check
 from cogniload_repro.puzzles.catalog import Catalog
 from cogniload_repro.schemas import PUZZLES
 
-COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty", "unclosed_trace",
-          "duplicates"]  # fmt: skip
+COUNTS = ["responses", "cells", "min_per_cell", "max_per_cell", "missing", "tokens", "empty"]
+COUNTS += ["unclosed_trace", "duplicates"]
 
 
 def puzzles_table(cells, per_cell):
@@ -33,6 +33,7 @@ def check(folder, answers, puzzles):
             "model": model,
             "name": name,
             "response": "",
+            "finish_reason": "stop",
             "prompt_tokens": tokens,
             "response_tokens": tokens,
         }
@@ -42,7 +43,7 @@ def check(folder, answers, puzzles):
 
 
 def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
-    """A model is measured against its fullest cell, also where puzzles are drawn; a second answer is a rejected row."""
+    """A model is measured against its fullest cell; a second answer is a rejected row."""
     names = puzzles_table(PAPER_GRID[:3], 4).column("name").to_pylist()
     answers = [("mine", name, 5) for name in [*names[0:3], *names[4:6]]]
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]

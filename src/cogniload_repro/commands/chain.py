@@ -96,7 +96,7 @@ def _say_rejected(build: Path) -> None:
     rejected = build / "rejected.parquet"
     count = read_table(rejected).num_rows if rejected.is_file() else 0
     if count:
-        say(f"{_count(count, 'rejected row')}: {rejected}")
+        say(f"{_count(count, 'rejected row')}: {rejected.with_suffix('.csv')}")
 
 
 def _count(number: int, noun: str) -> str:

@@ -23,9 +23,10 @@ from cogniload_repro.evaluation import server
 from cogniload_repro.evaluation.server import MAX_TOKENS, Server
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.files import digest_of, locked, write_whole
-from cogniload_repro.outputs.imports import COLUMNS
-from cogniload_repro.outputs.readers import read_table
+from cogniload_repro.outputs.responses import RowError, read_output
+from cogniload_repro.outputs.rows import SETTINGS, read_rows
 from cogniload_repro.puzzles.sets import write_jsonl
+from cogniload_repro.schemas import OUTPUTS
 
 #: The model writes its likeliest token each time, so that the same prompt has the same answer.
 TEMPERATURE = 0.0
@@ -110,14 +111,18 @@ def evaluate(
 
 def read_answers(logs: Path, setup: Setup) -> list[dict]:
     """Return the answers in a folder of logs as rows; a puzzle that was interrupted has none."""
-    about = {"model": setup.model, "provider": setup.provider, "version": setup.version}
     rows = []
     for log in sorted(logs.glob("*.eval")):
-        for entry in read_table(log, COLUMNS):
-            if entry.fields is not None:
-                row = entry.fields | about
-                stated = [column for column in COLUMNS if row.get(column) is not None]
-                rows.append({column: row[column] for column in stated})
+        for entry in read_rows(log):
+            try:
+                output = read_output(entry.fields, entry.refusal)
+            except RowError:
+                continue
+            row = {name: getattr(output, name) for name in OUTPUTS.names}
+            for name in SETTINGS:
+                row[name] = entry.fields.get(name)
+            row |= {"model": setup.model, "provider": setup.provider, "version": setup.version}
+            rows.append({name: value for name, value in row.items() if value is not None})
     return rows
 
 
