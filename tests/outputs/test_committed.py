@@ -56,7 +56,7 @@ def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_
     asked = Counter()
     for row in rows:
         puzzle = parse_name(row["name"])
-        asked[puzzle.N, puzzle.d, puzzle.needles, puzzle.id] += 1
+        asked[puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id] += 1
     cells = [Cell(N, ratio, d) for (N, d), ratio in product(levels_of_readme(), RATIOS)]
     expected = Counter()
     for cell in cells:
