@@ -135,7 +135,7 @@ def test_the_mini_grids_book_judges_nothing(name):
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
     texts = ["".join(text) for data in shown for kind, text in data.items() if kind.endswith("text/markdown")]
-    assert sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
+    assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
 
 
