@@ -124,7 +124,7 @@ def test_the_scorers_chapter_counts_the_answers_that_were_scored(
     tables = {}
     keep = lambda self, frame, name, **more: tables.update({name: frame})  # noqa: E731
     monkeypatch.setattr(page.Page, "table", keep)
-    says = run("03_scoring", monkeypatch, build=str(tmp_path))["build_says"]
+    says = run("03_scoring", monkeypatch, build=tmp_path)["build_says"]
     counted = tables["scoring-buckets"]["Responses in this build"].astype(int)
     assert counted.sum() == len(rows)
     assert set(tables["scoring-readings"]["Responses"]) == {len(rows)}

@@ -158,9 +158,7 @@ def test_the_mini_grids_book_judges_nothing(name):
         for kind, text in data.items()
         if kind.endswith("text/markdown")
     ]
-    assert (
-        sum(text.startswith("This build holds 22 models on 18 of the grid") for text in texts) >= 2
-    )
+    assert sum(text.startswith("This build holds ") for text in texts) >= 2
     assert not [text for text in texts if text.startswith("| Claim |")]
 
 
