@@ -26,6 +26,7 @@ from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import BY_NAME, MODELS, NAMES
 from cogniload_repro.published import ABOUT_NONE, ERRORS, INTERVAL_ALPHA, STARRED, load_claims
 from cogniload_repro.reconstruction.constraints import CURVES, PROSE_RATIOS, STRONGEST, prose_along_rho
+from cogniload_repro.reconstruction.sufficient import uses_table2
 
 Number = int | float | Fraction
 
@@ -153,7 +154,7 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
     if re.search(_TABLE3, about) or _is_constraint(claim):
         return "constraint"
     if re.search(_TABLE2, about):
-        return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
+        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
     return "derived" if re.search(_ALONG_RHO, about) else "input"
 
 
