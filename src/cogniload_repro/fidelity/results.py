@@ -1,6 +1,7 @@
 """What a build has computed: its frames, and their numbers by model of the paper, where its cells are the paper's."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -47,6 +48,20 @@ def load_results(build: str | Path) -> Results:
         path, step = build / f"{name}.parquet", "score" if name == "cells" else "fit"
         frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
     return Results(**frames, provenance=read_metadata(build / "cells.parquet")["provenance"])
+
+
+#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it
+#: is printed, and the functions that recompute and print it.
+PrintedNumber = tuple[
+    str,
+    str,
+    str,
+    dict[str, int],
+    str,
+    str,
+    Callable[[], float],
+    Callable[[float], str],
+]
 
 
 class NotComputableError(LookupError):
