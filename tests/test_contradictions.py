@@ -22,7 +22,7 @@ from cogniload_repro.published import (
     load_table,
 )
 from cogniload_repro.reconstruction.sufficient import BETAS, derive_each
-from cogniload_repro.robustness.interactions import arms_of_the_u
+from cogniload_repro.statistics.design import GRID, grid_means, roots_along_rho
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
@@ -42,7 +42,14 @@ def overflows():
     share = (AT_250["ctx"] / AT_250["samples"]).nlargest(5)
     assert list(share.index) == ["gemini-2.5-flash", "gemini-2.5-pro", PLUS, "Phi-4-reasoning",
                                  "DeepSeek-R1-Distill-Qwen-1.5B"]  # fmt: skip
-    return [f"{gemini:,} of the {T5['ctx'].sum():,}", *map("{:.0%}".format, share)]
+    totals = T5.groupby("model")[["ctx", "samples"]].sum()
+    rates = totals["ctx"] / totals["samples"]
+    weighted = rates[rates.index.str.startswith("gemini-2.5")].sum() / rates.sum()
+    return [
+        f"{gemini:,} of the {T5['ctx'].sum():,}",
+        f"{weighted:.0%} of them",
+        *map("{:.0%}".format, share),
+    ]
 
 
 def budget():
@@ -71,7 +78,9 @@ def nt50():
     row = T2.set_index("model").loc[PLUS]
     assert row["beta_rho"] + 2 * row["beta_rho2"] * row["nt50"] < 0
     assert row["nt50"] == T2["nt50"].min()
-    return [f"ρ = {row['nt50']}", f"up to {-row['beta_rho'] / row['beta_rho2'] - row['nt50']:.2f}"]
+    beta = row[list(BETAS)].to_numpy(float)
+    _, larger = roots_along_rho(beta[None], grid_means(GRID))[0]
+    return [f"ρ = {row['nt50']}", f"up to {larger:.2f}"]
 
 
 def one_row():
@@ -151,16 +160,6 @@ def dependence_on_rho():
     ]
 
 
-def arms():
-    """Mean rises to the highest rho at the ends of both loads, and the models that have the differences' signs."""
-    rise = arms_of_the_u(cl.load_cells()).pivot_table("rise", ["load", "level"], "model")
-    ends = [rise.loc[end] for end in (("d", 1), ("d", 10), ("N", 20), ("N", 250))]
-    counts = (ends[1] < ends[0]).sum(), (ends[3] > ends[2]).sum()
-    levels = ("d = 1", "d = 10", "N = 20", "N = 250")
-    shown = [f"by {one.mean():.2f} at {level}" for one, level in zip(ends, levels, strict=True)]
-    return [*shown, f"at d = 1 in {counts[0]} models", f"at N = 20 in {counts[1]}:"]
-
-
 def models_listed():
     """Open models with 100 puzzles a cell, and those of the families that Section 3 names."""
     names = [model.name for model in MODELS if model.puzzles_per_cell == 100]
@@ -174,7 +173,6 @@ def models_listed():
 NUMBERS = {
     "Overflows of gemini-2.5-pro, uniquely large": uniquely_large,
     "gpt-5 and ρ": dependence_on_rho,
-    "How difficulty and length shape the U": arms,
     "Models evaluated": models_listed,
     "The sign of d × ρ": lambda: [f"({((T3['p_drho'] < 0.01) & (T3['beta_drho'] < 0)).sum()} models at p < 0.01"],
     "Overflows, primarily of Gemini 2.5": overflows,
