@@ -229,7 +229,7 @@ def test_quoted_rows_are_those_of_the_tables():
             known = [set(values) for values in printed.astype(str).to_numpy()]
             assert any(set(numbers) <= values for values in known), row.title
             quoted += 1
-    assert quoted == 11
+    assert quoted == 10
 
 
 def test_lists_and_consequences_agree():
