@@ -144,7 +144,8 @@ SRC := src/cogniload_repro
 modules = $(wildcard $(SRC)/*.py $(foreach folder,$(1),$(SRC)/$(folder)/*.py))
 PUBLISHED := $(wildcard data/published/iclr2026/* data/puzzle_ids*.csv data/reconstructed/cells.csv)
 COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data/published/companions/* \
-	data/published/submission2025/* data/specifications.csv data/tokenizers.json data/prompt_tokens.parquet)
+	data/published/submission2025/* data/published/authors_site/* data/specifications.csv data/tokenizers.json \
+	data/prompt_tokens.parquet)
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
 PARAMS := $(BUILD)/params
 
@@ -162,7 +163,8 @@ $(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustne
 
 # notebooks and book in one command: Sphinx gets ready while notebooks run. All of these run again where what they read
 # is newer than the last run; where nothing but a notebook's own code or text is new, no other one does
-READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED)
+READ_BY_ALL := $(BUILD)/fidelity.csv $(filter-out $(SRC)/commands/%,$(call modules,*)) $(COMMITTED) \
+	$(wildcard scripts/rebuild_one_row.py)
 $(BUILD)/book/_build/html/index.html: $(READ_BY_ALL) $(PARAMS)/notebooks.json $(wildcard notebooks/*.ipynb) $(PAGES) \
 		$(SRC)/commands/book.py
 	$(COGNILOAD) render $(HERE) $(if $(shell find $(READ_BY_ALL) -newer $(BUILD)/notebooks/.made 2>&1),--all)

@@ -11,7 +11,7 @@ from scipy.stats import chi2, norm
 import cogniload_repro as cl
 from cogniload_repro.files import DATA, ICLR2026
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import MODELS
+from cogniload_repro.models import BY_NAME, MODELS
 from cogniload_repro.published import (
     ALPHA,
     STARRED,
@@ -21,8 +21,8 @@ from cogniload_repro.published import (
     load_printed,
     load_table,
 )
+from cogniload_repro.reconstruction.sufficient import BETAS, derive_each
 from cogniload_repro.robustness.interactions import arms_of_the_u
-from cogniload_repro.statistics.fits import glm_table
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
@@ -69,13 +69,14 @@ def nt50():
 
 
 def one_row():
-    """The row that the counts behind Tables 4 to 6 give, and the two printed numbers that it misses."""
+    """The row that Tables 4 to 6 imply, and the two printed numbers of Table 2 that it misses."""
     name = "DeepSeek-R1-Distill-Qwen-32B"
-    fitted, printed = glm_table(cl.load_cells(models=[name])).iloc[0], load_printed("table2").set_index("model")
-    betas = [column for column in printed if column.startswith("beta") and not column.endswith("stars")]
-    differ = [beta for beta in betas if f"{fitted[beta]:.2f}" != printed.loc[name, beta]]
-    assert differ == ["beta_0", "beta_rho"]
-    return [*(f"{fitted[beta]:.2f}" for beta in differ), *printed.loc[name, differ]]
+    (row,) = derive_each([(BY_NAME[name], ())])
+    implied = [f"{beta:.2f}" for beta in row.beta]
+    printed = load_printed("table2").set_index("model").loc[name, list(BETAS)].tolist()
+    differ = [place for place, text in enumerate(implied) if text != printed[place]]
+    assert differ == [0, 3]  # the intercept and the coefficient of rho
+    return [*(implied[place] for place in differ), *(printed[place] for place in differ)]
 
 
 def rising_errors():
@@ -161,7 +162,7 @@ NUMBERS = {
         f"in {(T6['aic_quadratic'] < T6['aic_linear']).sum()} models", f"{(T6['p_lr'] < STARRED).sum()} is the number"
     ],
     "The meaning of NT50": nt50,
-    "One row of Table 2": one_row,
+    "One row of Table 6": one_row,
     "Errors that rise with difficulty": rising_errors,
     "Prompt lengths at N = 250": prompt_lengths,
     "The size of a value domain": value_domains,
