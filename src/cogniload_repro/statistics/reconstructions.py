@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
@@ -50,7 +51,7 @@ def over_reconstructions(cells: pd.DataFrame, statistic: Callable[[pd.DataFrame]
     >>> len(better)
     24
     """
-    tables = enumerate(each_reconstruction(cells), start=1)
+    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
     stacked = pd.concat([statistic(table).assign(reconstruction=number) for number, table in tables], ignore_index=True)
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
