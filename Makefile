@@ -66,7 +66,7 @@ help:  ## this list
 	@echo "  VENV=dir           the environment; VENV= uses the python that is active"
 	@echo
 	@echo "Parameters, for this call in place of those of params.yaml:"
-	@echo "  SOURCE=...         real outputs: a folder, file, archive or address"
+	@echo "  SOURCE=...         real outputs alone: a folder, file, archive or address"
 	@echo "  ADD='... ...'      other outputs, whose models stand beside those"
 	@echo "  MAX_REJECTED=n     rows of a source that may be unusable; 0 by default"
 	@echo "  SCORER=...         how responses are scored: answer_only looks at what follows the reasoning; see cogniload score -h"
@@ -129,9 +129,9 @@ chain = @$(COGNILOAD) prepare $(1) --grid $(GRID) --build "$(BUILD)" -- $(MAKE) 
 	GRID=$(GRID) JOBS=$(JOBS) VENV=$(VENV) PYTHON="$(PYTHON)" $(2)
 
 reproduce: render  ## download-outputs, score, fit, render: the whole book
-download-outputs: $(ENV)  ## the models' outputs (reconstructed, or from SOURCE=), and those of ADD=
-	$(call chain,added,$(BUILD)/outputs/.made)
-score: $(ENV)  ## score the outputs and count them by cell
+download-outputs: $(ENV)  ## counts of the paper's models and real answers (or those of SOURCE=), and those of ADD=
+	$(call chain,outputs,$(BUILD)/outputs/.made)
+score: $(ENV)  ## score real answers; counts by cell of all models
 	$(call chain,scores,$(BUILD)/cells.parquet)
 fit: $(ENV)  ## the regressions, and printed numbers compared with recomputed ones
 	$(call chain,scores,$(BUILD)/fidelity.csv)
@@ -148,16 +148,15 @@ COMMITTED := $(PUBLISHED) $(wildcard data/reconstructed/* data/companions/* data
 PAGES := $(filter-out %.pyc,$(wildcard book/*.* book/_*/*.* book/_*/*/*.* book/_*/*/*/*.*)) docs/benchmarks.md pyproject.toml
 PARAMS := $(BUILD)/params
 
-# the paper's part is kept where only the added sources have changed
-$(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(PARAMS)/added.json $(call modules,puzzles outputs scoring) \
-		$(SRC)/reconstruction/stand_ins.py $(SRC)/commands/outputs.py $(PUBLISHED) data/reconstructed/wordings.json
-	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE) $(if $(filter-out $(PARAMS)/added.json,$?),,--only-added)
+$(BUILD)/outputs/.made: $(PARAMS)/outputs.json $(call modules,puzzles statistics outputs) \
+		$(SRC)/commands/outputs.py $(PUBLISHED) $(wildcard data/outputs/*)
+	$(COGNILOAD) download-outputs --grid $(GRID) $(HERE)
 
 $(BUILD)/cells.parquet: $(BUILD)/outputs/.made $(PARAMS)/scores.json $(call modules,scoring)
 	$(COGNILOAD) score $(HERE)
 
 # glm.parquet and the other fits, then fidelity.csv
-$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,statistics robustness reconstruction fidelity) $(COMMITTED)
+$(BUILD)/fidelity.csv: $(BUILD)/cells.parquet $(call modules,robustness reconstruction fidelity) $(COMMITTED)
 	$(COGNILOAD) fit --build "$(BUILD)"
 
 # notebooks and book in one command: Sphinx gets ready while notebooks run. All of these run again where what they read

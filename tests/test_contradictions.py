@@ -26,7 +26,9 @@ from cogniload_repro.statistics.fits import glm_table
 
 PLAIN = "correct ~ d + log10_N"
 GPT5, O3, PLUS = "gpt-5-2025-08-07", "o3-2025-04-16", "Phi-4-reasoning-plus"
-T2, T3, T4, T5, T6, TOKENS = map(load_table, ("table2", "table3", "table4", "table5", "table6", "tokens"))
+T2, T3, T4, T5, T6, TOKENS = map(
+    load_table, ("table2", "table3", "table4", "table5", "table6", "tokens")
+)
 BY_D, BY_N = T4.set_index(["model", "d"]), T5.set_index(["model", "N"])
 LONG = TOKENS[TOKENS["N"] == 250].set_index(["model", "d"])
 AT_250 = BY_N.xs(250, level="N")
@@ -57,7 +59,11 @@ def quadratic_terms():
     starless = set(T2.loc[T2["beta_rho2_stars"] == "", "model"])
     assert starless == set(T6.loc[T6["p_lr"] >= STARRED, "model"])
     p = T6.set_index("model").loc["DeepSeek-R1-Distill-Qwen-7B", "p_lr"]
-    return [f"the same {len(starless)}", f"p = {p:.3f}", *(name.removesuffix("-2025-04-16") for name in starless)]
+    return [
+        f"the same {len(starless)}",
+        f"p = {p:.3f}",
+        *(name.removesuffix("-2025-04-16") for name in starless),
+    ]
 
 
 def nt50():
@@ -71,8 +77,13 @@ def nt50():
 def one_row():
     """The row that the counts behind Tables 4 to 6 give, and the two printed numbers that it misses."""
     name = "DeepSeek-R1-Distill-Qwen-32B"
-    fitted, printed = glm_table(cl.load_cells(models=[name])).iloc[0], load_printed("table2").set_index("model")
-    betas = [column for column in printed if column.startswith("beta") and not column.endswith("stars")]
+    fitted, printed = (
+        glm_table(cl.load_cells(models=[name])).iloc[0],
+        load_printed("table2").set_index("model"),
+    )
+    betas = [
+        column for column in printed if column.startswith("beta") and not column.endswith("stars")
+    ]
     differ = [beta for beta in betas if f"{fitted[beta]:.2f}" != printed.loc[name, beta]]
     assert differ == ["beta_0", "beta_rho"]
     return [*(f"{fitted[beta]:.2f}" for beta in differ), *printed.loc[name, differ]]
@@ -82,14 +93,21 @@ def rising_errors():
     """Models whose valid-logic errors rise at every step of d, and the counterexample."""
     counts = T4.pivot_table("valid_logic", "model", "d")
     falls = counts.loc["DeepSeek-R1-Distill-Qwen-32B"]
-    return [f"{(counts.diff(axis=1).iloc[:, 1:] > 0).all(axis=1).sum()} of 22", f"{falls[1]:,.0f}", f"{falls[3]:.0f}"]
+    return [
+        f"{(counts.diff(axis=1).iloc[:, 1:] > 0).all(axis=1).sum()} of 22",
+        f"{falls[1]:,.0f}",
+        f"{falls[3]:.0f}",
+    ]
 
 
 def prompt_lengths():
     """Ranges of the printed 90th percentiles of the models that Appendix H speaks of."""
     names = [name for name in T2["model"] if name.startswith(("gpt-5", "o3", "o4", "gemini-2.5"))]
     ends = LONG.loc[names, "prompt_p90"].groupby("d").agg(["min", "max"])
-    return [f"{low:,.0f} to {high:,.0f} at d = {d}" for d, low, high in ends.loc[[3, 5, 10]].itertuples()]
+    return [
+        f"{low:,.0f} to {high:,.0f} at d = {d}"
+        for d, low, high in ends.loc[[3, 5, 10]].itertuples()
+    ]
 
 
 def value_domains():
@@ -117,7 +135,10 @@ def uniquely_large():
     ctx = T5.pivot_table("ctx", "model", "N").loc[["gemini-2.5-flash", "gemini-2.5-pro"]]
     flash, pro = zip(ctx[250], ctx.sum(axis=1), strict=True)
     slope = T2.set_index("model").loc["gemini-2.5-pro", "beta_N"]
-    return [*(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)), f"slope of {slope}"]
+    return [
+        *(f"({one:.0f} against {other:.0f})" for one, other in zip(flash, pro, strict=True)),
+        f"slope of {slope}",
+    ]
 
 
 def dependence_on_rho():
@@ -125,9 +146,13 @@ def dependence_on_rho():
     assert T2.loc[T2["beta_rho"].abs().idxmax(), "model"] == GPT5
     cells = cl.load_cells(models=[GPT5, O3])
     tests = [
-        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf) for one in (GPT5, O3)
+        2 * (cl.glm(cells, one, f"{PLAIN} + rho + I(rho**2)").llf - cl.glm(cells, one, PLAIN).llf)
+        for one in (GPT5, O3)
     ]
-    return [f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}", f"p = {chi2.sf(tests[1], 2):.2f}"]
+    return [
+        f"χ² = {tests[0]:.1f}, p = {chi2.sf(tests[0], 2):.0e}",
+        f"p = {chi2.sf(tests[1], 2):.2f}",
+    ]
 
 
 def arms():
@@ -143,7 +168,9 @@ def arms():
 def models_listed():
     """Open models with 100 puzzles a cell, and those of the families that Section 3 names."""
     names = [model.name for model in MODELS if model.puzzles_per_cell == 100]
-    named = [name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))]
+    named = [
+        name for name in T2["model"] if name.startswith(("gemini-2.5", "gpt-5", "DeepSeek-R1-0528"))
+    ]
     assert set(T2["model"]) - {*names, *named} == {O3, "o4-mini-2025-04-16"}
     return [f"{len(names)} open-weights", f"{len(names) + len(named)} of {len(T2)} models"]
 
@@ -182,18 +209,27 @@ def test_findings_without_a_recomputation_state_no_result():
     others = load_contradictions().set_index("title")["finding"].drop(list(NUMBERS))
     found = others.str.findall(r"(?<![-\w.])\d[\d,.]*\d%?|\b\d+ of\b").map(list)
     assert found[found.map(bool)].to_dict() == {"Name of a quantile": ["95%", "90%"]}
-    assert f"{norm.ppf(0.95):.9f}" in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+    assert (
+        f"{norm.ppf(0.95):.9f}"
+        in load_contradictions().set_index("title").loc["Name of a quantile", "passage_1"]
+    )
 
 
 def test_quoted_rows_are_those_of_the_tables():
     """A passage that quotes a row of Tables 3, 4, 5 or 6 has the row's printed numbers."""
     rows, quoted = load_contradictions(), 0
     sides = [
-        rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(["title", "section", "text"], axis=1) for i in (1, 2)
+        rows[["title", f"section_{i}", f"passage_{i}"]].set_axis(
+            ["title", "section", "text"], axis=1
+        )
+        for i in (1, 2)
     ]
     for row in pd.concat(sides).itertuples():
         table = row.section.replace("Table ", "table")
-        if table in ("table2", "table3", "table4", "table5", "table6") and row.text.rstrip("*")[-1].isdigit():
+        if (
+            table in ("table2", "table3", "table4", "table5", "table6")
+            and row.text.rstrip("*")[-1].isdigit()
+        ):
             numbers = [text.rstrip("*") for text in row.text.split()[1:] if text != "--"]
             printed = load_printed(table)
             known = [set(values) for values in printed.astype(str).to_numpy()]
@@ -209,12 +245,18 @@ def test_lists_and_consequences_agree():
     assert (rows["list"] == "slip").equals(rows["affects"] == "wording")
     assert (rows["affects"] == "main result").equals(rows["conclusion"] != "")
     assert set(rows["conclusion"]) - {""} <= set(load_conclusions()["rule"])
-    assert not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]].eq("").any(axis=None)
+    assert (
+        not rows[["section_1", "passage_1", "section_2", "passage_2", "finding"]]
+        .eq("")
+        .any(axis=None)
+    )
 
 
 def test_versions_are_compared_by_their_printed_rows():
     """Thirteen models are in both; a row gives back the model's accuracy, and the covariance that a fit has."""
-    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((DATA.parent / "notebooks" / "13_errata.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
     code = {cell["id"]: "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"}
     space = {"ALPHA": ALPHA}
     for name in ("versions-table", "compare", "distances"):
@@ -223,8 +265,13 @@ def test_versions_are_compared_by_their_printed_rows():
     assert len(moved) == 13
     sums = cells.groupby("model")[["correct", "total"]].sum().loc[moved.index]
     assert (moved["accuracy_now"] - sums["correct"] / sums["total"]).abs().max() < 0.01
-    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [0.46, 0.51]
-    last = space["model"]  # whose covariance is the last one computed: of its submitted and its published row
+    assert moved.loc["Phi-4-reasoning", ["accuracy_then", "accuracy_now"]].round(2).to_list() == [
+        0.46,
+        0.51,
+    ]
+    last = space[
+        "model"
+    ]  # whose covariance is the last one computed: of its submitted and its published row
     fitted = cl.glm(cells, last).cov_params().to_numpy()
     implied = np.linalg.inv(space["information"][1])
     assert np.sqrt(np.diag(implied)) == pytest.approx(np.sqrt(np.diag(fitted)), rel=0.02)

@@ -32,12 +32,14 @@ def score(folder, scores, executor):
     """Score outputs of six models; return the bytes of the files that are there then, by name."""
     if not (folder / "puzzles.parquet").exists():
         rows = [draw_named(name) for name in NAMES]
-        write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, PUZZLES), {"provenance": "imported"})
+        write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, PUZZLES))
         for model in "abcdef":
-            answers = [f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)]
+            answers = [
+                f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)
+            ]
             columns = [[model] * ROWS, NAMES * (ROWS // 2), answers, *[[None] * ROWS] * 3]
             table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-            write_table(folder / f"outputs/{model}.parquet", table, {"provenance": "imported"})
+            write_table(folder / f"outputs/{model}.parquet", table)
     score_dataset(folder / "outputs", folder / "puzzles.parquet", folder / scores, executor)
     return {path.name: path.read_bytes() for path in (folder / scores).iterdir()}
 
@@ -45,8 +47,12 @@ def score(folder, scores, executor):
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(tmp_path):
     """Six models on two workers of Dask, one killed at work: nothing is lost; an end of the scheduler is explained."""
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`: pip install distributed")
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster:
+    distributed = pytest.importorskip(
+        "distributed", reason="needs the extra `cluster`: pip install distributed"
+    )
+    with distributed.LocalCluster(
+        2, threads_per_worker=1, dashboard_address=None, processes=True
+    ) as cluster:
         with open_executor(1, cluster.scheduler_address) as executor:
             victim = executor.submit(os.getpid).result()
             executor.submit(lambda: time.sleep(0.3) or os.kill(victim, 9))
@@ -70,10 +76,16 @@ def open_until_refused(address):
 def test_an_address_of_no_scheduler_is_refused(address, monkeypatch):
     """The sentence names the address and how to start one, or what to install."""
     monkeypatch.setattr(executors, "CONNECT_S", 1)
-    with pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler"), open_executor(1, address):
+    with (
+        pytest.raises(ValueError, match=r"no scheduler answers at .*dask scheduler"),
+        open_executor(1, address),
+    ):
         pass
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"install cogniload-repro\[cluster\]"), open_executor(1, address):
+    with (
+        pytest.raises(ValueError, match=r"install cogniload-repro\[cluster\]"),
+        open_executor(1, address),
+    ):
         pass
 
 
@@ -81,7 +93,9 @@ def test_workers_end_with_their_parent_and_a_killed_one_is_explained(tmp_path):
     """A parent that is killed leaves nobody asleep; a worker that dies, as for lack of memory, ends in a sentence."""
     (tmp_path / "parent.py").write_text(PARENT)
     path = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=path) as one:
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=path
+    ) as one:
         worker = Path(f"/proc/{int(one.stdout.readline())}/stat")
         one.kill()
     deadline = time.monotonic() + 60

@@ -32,7 +32,9 @@ with locked(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """
-ENTER = "import sys; from cogniload_repro.files import locked\nwith locked(sys.argv[1]): print('in')"
+ENTER = (
+    "import sys; from cogniload_repro.files import locked\nwith locked(sys.argv[1]): print('in')"
+)
 
 
 def test_a_look_tells_when_the_content_may_be_another(tmp_path):
@@ -52,7 +54,9 @@ def test_a_look_tells_when_the_content_may_be_another(tmp_path):
 
 def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     """Another one is refused with the first one's number, until that has ended, even by force."""
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdin=-1, stdout=-1, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path], stdin=-1, stdout=-1, text=True
+    )
     assert holder.stdout.readline() == "held\n"
     with pytest.raises(ValueError, match=f"process {holder.pid} is at work in"), locked(tmp_path):
         pass
@@ -64,7 +68,9 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path):
     holder.wait()
     with locked(tmp_path):
         # a process that this one starts does its work
-        done = subprocess.run([sys.executable, "-c", ENTER, tmp_path], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", ENTER, tmp_path], capture_output=True, text=True
+        )
         assert done.stdout == "in\n", done.stderr
     assert (tmp_path / ".lock").read_text() == ""
 
@@ -81,7 +87,10 @@ def test_a_file_is_written_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         write_whole(path, "other")
-    assert {item.name: item.read_text() for item in path.parent.iterdir()} == {"secret": "\0", "later": "new"}
+    assert {item.name: item.read_text() for item in path.parent.iterdir()} == {
+        "secret": "\0",
+        "later": "new",
+    }
 
 
 @pytest.mark.parametrize(("number", "remedy"), [(28, "No space .*; free some"), (13, "Permission .*; change its"),
@@ -92,7 +101,9 @@ def test_a_refusal_of_the_system_names_the_file_and_the_remedy(number, remedy, t
         with pytest.raises(OSError) as caught, replacing(tmp_path / "a") as part:  # noqa: PT011
             raise OSError(number, "pyarrow's words", *named(part))
         assert re.match(f"{tmp_path}/a: {remedy}", describe_error(caught.value))
-    assert re.match(f"a: {remedy}", describe_error(OSError(number, "of a copy", "its source", None, "a")))
+    assert re.match(
+        f"a: {remedy}", describe_error(OSError(number, "of a copy", "its source", None, "a"))
+    )
     assert re.match("there is not enough memory; .*--jobs", describe_error(MemoryError()))
 
 
@@ -109,7 +120,18 @@ def test_a_terminal_gets_letters_only(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["=1+1", "+1+1", "-2+3+cmd|' /C calc'!D2", "@SUM(1)", "=cmd|' /C calc'!A0", " =1", "\t=1", "\r=1", "--1", "-x"],
+    [
+        "=1+1",
+        "+1+1",
+        "-2+3+cmd|' /C calc'!D2",
+        "@SUM(1)",
+        "=cmd|' /C calc'!A0",
+        " =1",
+        "\t=1",
+        "\r=1",
+        "--1",
+        "-x",
+    ],
 )
 def test_a_spreadsheet_gets_no_formula(text):
     """Cells and headings that begin as formulas do are written with an apostrophe before them."""
@@ -118,12 +140,16 @@ def test_a_spreadsheet_gets_no_formula(text):
     assert list(frame.iloc[:, 0]) == [f"'{text}", "QwQ-32B"]
 
 
-@pytest.mark.parametrize("cell", ["-0.51***", "+1.1", "--", "-", "-1,000", "3.41e-05", "-2.5e+17", "-0.5%", -1.5, None])
+@pytest.mark.parametrize(
+    "cell", ["-0.51***", "+1.1", "--", "-", "-1,000", "3.41e-05", "-2.5e+17", "-0.5%", -1.5, None]
+)
 def test_printed_numbers_stay_numbers(cell):
     """Signs, stars and dashes of printed tables are no formula."""
     (shown,) = for_spreadsheet(pd.DataFrame({"a": [cell]}, dtype=object))["a"]
     assert shown is cell or shown == cell
-    frame = pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": pd.Timestamp("2026-01-01"), "d": [-5, cell]})
+    frame = pd.DataFrame(
+        {"a": pd.array([1, None], "Int64"), "b": pd.Timestamp("2026-01-01"), "d": [-5, cell]}
+    )
     assert for_spreadsheet(frame).to_csv() == frame.to_csv()
 
 

@@ -21,7 +21,9 @@ PRINTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("table", "column", "form"), PRINTED, ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(
+    ("table", "column", "form"), PRINTED, ids=lambda part: getattr(part, "__name__", part)
+)
 def test_printed_numbers_are_fixed_points(table, column, form):
     """Every string that the paper prints in this column comes back from its number."""
     printed = load_printed(table)[column].replace("", formats.NONE)
@@ -33,17 +35,29 @@ def test_token_cells_are_fixed_points():
     tokens = load_table("tokens")
     clean = tokens[~tokens["flag"].str.contains("repaired|doubtful|missing")]
     columns = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
-    assert [formats.format_tokens(*row) for row in clean[columns].to_numpy()] == clean["raw"].tolist()
+    assert [formats.format_tokens(*row) for row in clean[columns].to_numpy()] == clean[
+        "raw"
+    ].tolist()
     assert len(clean) > 400
 
 
 def test_special_numbers():
     """A p-value equal to a level earns no star; negative zero keeps its sign; what is unknown prints as dashes or ?."""
-    assert [formats.stars(p) for p in (0.05, 0.0499, 0.01, 0.001, 0.00099)] == ["", "*", "*", "**", "***"]
+    assert [formats.stars(p) for p in (0.05, 0.0499, 0.01, 0.001, 0.00099)] == [
+        "",
+        "*",
+        "*",
+        "**",
+        "***",
+    ]
     assert formats.format_beta(-0.001) == "-0.00"
     assert formats.format_point(1.0) == "1.0"
     assert formats.format_ecl50(2.5e17) == "2.5e+17"
-    assert {formats.format_ecl50(math.inf), formats.format_point(math.nan), formats.format_point(None)} == {"--"}
+    assert {
+        formats.format_ecl50(math.inf),
+        formats.format_point(math.nan),
+        formats.format_point(None),
+    } == {"--"}
     assert formats.format_tokens(20.0, 25.0, None, 31.0) == "P20[25]—O?[31]"
     assert formats.format_tokens(None, None, math.nan, None) == "--"
 
@@ -58,7 +72,11 @@ def test_wrong_numbers_are_refused(form):
 @given(st.floats(-1e5, 1e5), st.floats(1e-300, 1))
 def test_printing_twice_changes_nothing(number, p):
     """A printed number, read back, prints the same, and lies within half a unit of its last digit."""
-    for form, unit in ((formats.format_beta, 0.01), (formats.format_point, 0.01), (formats.format_thousandths, 0.001)):
+    for form, unit in (
+        (formats.format_beta, 0.01),
+        (formats.format_point, 0.01),
+        (formats.format_thousandths, 0.001),
+    ):
         shown = form(number)
         assert form(float(shown)) == shown
         assert abs(float(shown) - number) <= unit / 2 + 1e-9

@@ -13,7 +13,10 @@ RATIOS = st.integers(0, 100) | st.decimals(0, 100, places=2).map(float)
 def test_paper_grid_is_140_cells_in_chain_order():
     """N is outermost, then the ratio, then d."""
     assert len(PAPER_GRID) == 140
-    assert [(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID[4:6]] == [(20, 5, 10), (20, 10, 1)]
+    assert [(cell.N, cell.ratio_pct, cell.d) for cell in PAPER_GRID[4:6]] == [
+        (20, 5, 10),
+        (20, 10, 1),
+    ]
     assert sorted(PAPER_GRID, key=lambda cell: (cell.N, cell.ratio_pct, cell.d)) == list(PAPER_GRID)
     assert set(MINI_GRID) < set(PAPER_GRID)
     assert len(MINI_GRID) == 18
@@ -47,7 +50,9 @@ def test_impossible_cell_is_refused(arguments):
         Cell(*arguments)
 
 
-@pytest.mark.parametrize("grid", ["N=20,50 ratio=5,2.5 d=3", "N=20:50,ratio=5:2.5,d=3", "d=3; ratio=5;2.5; N = 20 50"])
+@pytest.mark.parametrize(
+    "grid", ["N=20,50 ratio=5,2.5 d=3", "N=20:50,ratio=5:2.5,d=3", "d=3; ratio=5;2.5; N = 20 50"]
+)
 def test_written_grids_in_every_form(grid):
     """Spaces, commas, colons and semicolons all separate; values keep their order; a rounding reaches every cell."""
     assert grid_cells(grid) == (Cell(20, 5, 3), Cell(20, 2.5, 3), Cell(50, 5, 3), Cell(50, 2.5, 3))

@@ -35,7 +35,12 @@ def ask(folder, task=None, say=lambda messages: answer(), **options):
 
     model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
     return evaluate(
-        task or cogniload(**GRID), model=model, log_dir=str(folder), display="none", max_connections=1, **options
+        task or cogniload(**GRID),
+        model=model,
+        log_dir=str(folder),
+        display="none",
+        max_connections=1,
+        **options,
     )[0]
 
 
@@ -69,10 +74,15 @@ def test_a_run_that_ended_with_an_error(tmp_path):
 def test_logs_of_another_task_beside_one_of_ours(tmp_path):
     """Their samples are named, one by one; ours are read, an answer to a puzzle once."""
     ask(tmp_path / "logs")
-    ask(tmp_path / "logs", Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])))
+    ask(
+        tmp_path / "logs",
+        Task(dataset=MemoryDataset([Sample(id="sum", input="What is 2 + 2?", target="4")])),
+    )
     drawn = [draw_puzzle(20, 5, 10, number) for number in (1, 2)]
     puzzles = [Sample(id=puzzle.name, input=puzzle.text) for puzzle in drawn]
-    assert ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
+    assert (
+        ask(tmp_path / "logs", Task(dataset=MemoryDataset(puzzles)), epochs=2).status == "success"
+    )
     responses, rejected = read(tmp_path / "logs", tmp_path)
     assert responses == {"mockllm/model": 8}
     assert Counter(reason for _, reason, _ in rejected) == {"missing field": 1, "duplicate": 2}

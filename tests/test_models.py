@@ -11,7 +11,10 @@ from cogniload_repro.published import load_table
 def test_models_stand_in_printed_order():
     """Names are those of every printed table, in the order of Tables 3 and 6."""
     assert all(tuple(load_table(table)["model"]) == NAMES for table in ("table3", "table6"))
-    assert all(set(load_table(table)["model"]) == set(NAMES) for table in ("table2", "table4", "table5", "tokens"))
+    assert all(
+        set(load_table(table)["model"]) == set(NAMES)
+        for table in ("table2", "table4", "table5", "tokens")
+    )
     assert len(MODELS) == len(BY_NAME) == len({model.label for model in MODELS}) == 22
 
 
@@ -23,4 +26,7 @@ def test_samples_follow_from_puzzles_per_cell_and_missing_puzzles(table, key, pl
     for row in printed.itertuples():
         model = BY_NAME[row.model]
         missing = Counter(condition[place] for condition in model.missing)[getattr(row, key)]
-        assert row.samples == 140 // levels * model.puzzles_per_cell - missing, (row.model, getattr(row, key))
+        assert row.samples == 140 // levels * model.puzzles_per_cell - missing, (
+            row.model,
+            getattr(row, key),
+        )

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import ERRORS, TABLES, correct_by, load_claims, load_printed, load_table
+from cogniload_repro.published import (
+    ERRORS,
+    TABLES,
+    correct_by,
+    load_claims,
+    load_printed,
+    load_table,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -19,7 +26,13 @@ def test_numbers_are_the_printed_strings(table):
     printed, numbers = load_printed(table), load_table(table)
     assert len(printed) == len(numbers) == ROWS[table]
     columns = numbers.select_dtypes("number").columns
-    assert set(numbers) - set(columns) <= {"model", "flag", "raw", "printed_model", *numbers.filter(like="_stars")}
+    assert set(numbers) - set(columns) <= {
+        "model",
+        "flag",
+        "raw",
+        "printed_model",
+        *numbers.filter(like="_stars"),
+    }
     for column in columns:
         expected = [float(text) if text else np.nan for text in printed[column]]
         np.testing.assert_array_equal(numbers[column].to_numpy(float), expected)
@@ -31,7 +44,10 @@ def test_numbers_are_the_printed_strings(table):
 
 def test_tables_4_and_5_count_the_same_answers():
     """By d and by N, every model has the same samples, correct answers and errors of each bucket."""
-    by_d, by_N = (load_table(name).groupby("model")[["samples", *ERRORS]].sum() for name in ("table4", "table5"))
+    by_d, by_N = (
+        load_table(name).groupby("model")[["samples", *ERRORS]].sum()
+        for name in ("table4", "table5")
+    )
     pd.testing.assert_frame_equal(by_d, by_N)
     correct = [correct_by(name).groupby("model")["correct"].sum() for name in ("table4", "table5")]
     pd.testing.assert_series_equal(*correct)

@@ -13,7 +13,15 @@ from cogniload_repro.robustness.conclusions import LEADERS
 from cogniload_repro.robustness.interactions import simple_slopes
 
 ROOT = Path(__file__).resolve().parents[1]
-PATTERNS = ("src/**/*.py", "book/*.md", "notebooks/*.ipynb", "docs/*.md", "benchmarks/*.py", "scripts/*", "*.md")
+PATTERNS = (
+    "src/**/*.py",
+    "book/*.md",
+    "notebooks/*.ipynb",
+    "docs/*.md",
+    "benchmarks/*.py",
+    "scripts/*",
+    "*.md",
+)
 TEXTS = [ROOT / "Makefile", *(file for pattern in PATTERNS for file in ROOT.glob(pattern))]
 #: In code or at the start of a line, as commands are written; "make sense" is none.
 MAKE = re.compile(r"(?:`|^|\\n|  )make ((?:[a-z][a-z-]*)(?: [a-z-]+)*)(?=[` \n\\])", re.MULTILINE)
@@ -32,7 +40,9 @@ def find(pattern: re.Pattern) -> dict[str, list[str]]:
 
 def test_every_target_and_command_that_is_named_exists():
     """A remedy such as `make score` is a target of the Makefile, `cogniload check` a command."""
-    targets = re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    targets = re.findall(
+        r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
     for pattern, known, some in (
         (MAKE, targets, {"reproduce", "score", "render"}),
         (COMMAND, main.commands, {"check", "puzzles"}),
@@ -48,8 +58,14 @@ def test_every_option_that_is_named_exists():
     for file in TEXTS:
         for name, options in COMMAND.findall(file.read_text(encoding="utf-8")):
             command = main.commands.get(name, click.Command("none"))
-            known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-            wrong += [(file.name, name, option) for option in options.split() if option not in known]
+            known = {
+                option
+                for parameter in command.params
+                for option in (*parameter.opts, *parameter.secondary_opts)
+            }
+            wrong += [
+                (file.name, name, option) for option in options.split() if option not in known
+            ]
     assert wrong == []
 
 
@@ -57,7 +73,10 @@ def test_the_findings_of_the_readme_are_those_of_the_data():
     """Its numbers are computed again: prompt lengths, extrapolated points, and the interaction of the best models."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     z, cells = compare_prompts(load_prompt_counts())["z"].dropna().abs(), cl.load_cells()
-    assert f"Of {len(z)} published prompt lengths that can be compared, {(z > LARGEST_Z).sum()} differ" in text
+    assert (
+        f"Of {len(z)} published prompt lengths that can be compared, {(z > LARGEST_Z).sum()} differ"
+        in text
+    )
     ecl50, lengths = cl.capacity_points(cl.fit(cells), cells)["ecl50"], cells["N"]
     assert ecl50.min() < 1
     assert f"(below 1 and {ecl50.max():.0f} statements)" in text

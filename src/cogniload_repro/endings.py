@@ -30,7 +30,16 @@ _MARKS = re.compile(
     r"|\|(?:begin|(end))_of_thought\|>|\|channel\|>\s?(?:analysis|(final)(?:<\|message\|>)?))"
 )
 # what each mark has in it: looking for words takes a tenth of the time that a pattern takes
-_TAILS = ("think>", "thinking>", "thought>", "reasoning>", "think▷", "THINK]", "of_thought|>", "<|channel|>")
+_TAILS = (
+    "think>",
+    "thinking>",
+    "thought>",
+    "reasoning>",
+    "think▷",
+    "THINK]",
+    "of_thought|>",
+    "<|channel|>",
+)
 
 
 def read_stop(word: object) -> str | None:
@@ -62,6 +71,8 @@ def take_answer(response: str) -> str | None:
     that writes the first mark into the prompt leaves only the last one in a response, which is enough; where such a
     response was cut off, nothing in it tells so.
     """
-    if any(tail in response for tail in _TAILS) and (marks := deque(_MARKS.finditer(response), maxlen=1)):
+    if any(tail in response for tail in _TAILS) and (
+        marks := deque(_MARKS.finditer(response), maxlen=1)
+    ):
         return response[marks[0].end() :] if any(marks[0].groups()) else None
     return response

@@ -39,7 +39,9 @@ def open_executor(jobs: int, scheduler: str | None = None) -> Iterator[Executor]
         try:
             yield pool
         except BrokenExecutor:
-            raise ValueError("a process was killed, perhaps for lack of memory; run again, with fewer --jobs") from None
+            raise ValueError(
+                "a process was killed, perhaps for lack of memory; run again, with fewer --jobs"
+            ) from None
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -63,13 +65,19 @@ def _open_cluster(scheduler: str) -> Iterator[Executor]:
     except ImportError:
         raise ValueError(f"{scheduler} needs Dask; install cogniload-repro[cluster]") from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`") from None
+        raise ValueError(
+            f"no scheduler answers at {scheduler} ({error}); start one with `dask scheduler`"
+        ) from None
     with client:
         if not client.nthreads():
-            raise ValueError(f"{scheduler} has no workers; start some with `dask worker {scheduler} --nthreads 1`")
+            raise ValueError(
+                f"{scheduler} has no workers; start some with `dask worker {scheduler} --nthreads 1`"
+            )
         try:
             yield client.get_executor(pure=False)
         except KilledWorker as error:
             raise ValueError(f"{error}; give the workers more memory and run again") from None
         except CancelledError:
-            raise ValueError(f"the scheduler at {scheduler} has ended; start it and run again") from None
+            raise ValueError(
+                f"the scheduler at {scheduler} has ended; start it and run again"
+            ) from None

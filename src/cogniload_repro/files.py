@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
-#: Folder that holds ``published/`` and ``reconstructed/``.
+#: Folder that holds ``published/``, ``reconstructed/`` and ``outputs/``.
 DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
 PUBLISHED = DATA / "published"
 ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
+#: Real answers that come with the package.
+ANSWERS = DATA / "outputs"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
 _ROOM = "free some disk space and run the same command again"
@@ -101,7 +103,9 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
             holder = file.read().strip()
             if holder != str(os.getppid()):
                 who = f"process {holder or 'of another run'}"
-                raise ValueError(f"{who} is at work in {folder}; wait until it has ended, or end it") from None
+                raise ValueError(
+                    f"{who} is at work in {folder}; wait until it has ended, or end it"
+                ) from None
             yield None
             return
         file.truncate(0)
@@ -113,9 +117,14 @@ def locked(folder: str | Path) -> Iterator[TextIO | None]:
 
 def look_at(path: str | Path) -> str:
     """Return a digest of the names, sizes and times of a file or a folder's files: another one if content may be."""
-    found = [(one, one.stat() if one.exists() else one.lstat()) for one in (Path(path), *sorted(Path(path).rglob("*")))]
+    found = [
+        (one, one.stat() if one.exists() else one.lstat())
+        for one in (Path(path), *sorted(Path(path).rglob("*")))
+    ]
     # a copy can keep the time of the last modification, never that of the last change of the entry
-    lines = (f"{one} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}" for one, about in found)
+    lines = (
+        f"{one} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}" for one, about in found
+    )
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -128,7 +137,8 @@ def digest_of(path: str | Path) -> str:
 def for_terminal(text: str) -> str:
     """Return text that a terminal shows letter by letter: controls, and marks that turn the writing, are spelt out."""
     return "".join(
-        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode() for sign in text
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
+        for sign in text
     )
 
 
@@ -150,4 +160,6 @@ def without_secrets(address: str) -> str:
     rest, _, fragment = rest.partition("#")
     host, slash, path = rest.partition("?")[0].partition("/")
     digits = re.match(r"sha256=[0-9A-Fa-f]+", fragment)
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" + (f"#{digits[0]}" if digits else "")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" + (
+        f"#{digits[0]}" if digits else ""
+    )

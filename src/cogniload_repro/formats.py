@@ -28,19 +28,32 @@ def format_number(number: float, decimals: int) -> str:
         return "no limit"
     if abs(number) >= 1e6:  # longer than any puzzle
         return f"{number:.1e}"
-    return f"{number:,.{decimals}f}" if number == 0 or abs(number) > 0.5 * 10**-decimals else f"{number:.0e}"
+    return (
+        f"{number:,.{decimals}f}"
+        if number == 0 or abs(number) > 0.5 * 10**-decimals
+        else f"{number:.0e}"
+    )
 
 
 def format_range(low: float, high: float, decimals: int) -> str:
     """Return an interval such as "1.2 to no limit"; "--" for none."""
-    return NONE if pd.isna(low) else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
+    return (
+        NONE
+        if pd.isna(low)
+        else f"{format_number(low, decimals)} to {format_number(high, decimals)}"
+    )
 
 
-def format_estimate(estimate: float, low: float, high: float, decimals: int, least: float = -math.inf) -> str:
+def format_estimate(
+    estimate: float, low: float, high: float, decimals: int, least: float = -math.inf
+) -> str:
     """Return an estimate with the ends of its interval, "--" where there is none; below ``least`` only that is said."""
     if not _known(estimate):
         return NONE
-    shown = [f"< {least:g}" if one < least else format_number(one, decimals) for one in (estimate, low, high)]
+    shown = [
+        f"< {least:g}" if one < least else format_number(one, decimals)
+        for one in (estimate, low, high)
+    ]
     return f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
@@ -71,7 +84,9 @@ def format_count(count: float) -> str:
     return f"{count:.0f}"
 
 
-def format_tokens(prompt_mean: float, prompt_p90: float, output_mean: float, output_p90: float) -> str:
+def format_tokens(
+    prompt_mean: float, prompt_p90: float, output_mean: float, output_p90: float
+) -> str:
     """Return a cell of Tables 7 to 10, such as "P400[424]—O4135[6756]", with "?" for an unknown number."""
     counts = (prompt_mean, prompt_p90, output_mean, output_p90)
     if not any(map(_known, counts)):
@@ -95,5 +110,7 @@ def _known(number: float) -> bool:
 
 def _finite(number: float) -> float:
     if not _known(number):
-        raise ValueError(f"a number of a fit is {number!r}; a fit without numbers must carry a status other than 'ok'")
+        raise ValueError(
+            f"a number of a fit is {number!r}; a fit without numbers must carry a status other than 'ok'"
+        )
     return number

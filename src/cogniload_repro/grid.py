@@ -32,11 +32,21 @@ class Cell:
         object.__setattr__(self, "N", check_count("N", self.N, 1, MAX_STATEMENTS))
         object.__setattr__(self, "d", check_count("d", self.d, 1, 12))
         ratio_pct = self.ratio_pct
-        if isinstance(ratio_pct, bool) or not isinstance(ratio_pct, Real) or not 0 <= ratio_pct <= 100:
-            raise ValueError(f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25")
-        object.__setattr__(self, "ratio_pct", int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct))
+        if (
+            isinstance(ratio_pct, bool)
+            or not isinstance(ratio_pct, Real)
+            or not 0 <= ratio_pct <= 100
+        ):
+            raise ValueError(
+                f"ratio_pct is {ratio_pct!r}; give a percentage from 0 to 100, such as 25"
+            )
+        object.__setattr__(
+            self, "ratio_pct", int(ratio_pct) if ratio_pct == int(ratio_pct) else float(ratio_pct)
+        )
         if self.rounding not in ROUNDINGS:
-            raise ValueError(f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}")
+            raise ValueError(
+                f"rounding is {self.rounding!r}; choose one of: {', '.join(ROUNDINGS)}"
+            )
 
     @property
     def needles(self) -> int:
@@ -74,7 +84,9 @@ def count_needles(N: int, ratio_pct: float, rounding: str = "half-up") -> int:
     return max(1, min(N, nearest))
 
 
-def _cross(N: Iterable[float], ratio_pct: Iterable[float], d: Iterable[float], rounding: str) -> tuple[Cell, ...]:
+def _cross(
+    N: Iterable[float], ratio_pct: Iterable[float], d: Iterable[float], rounding: str
+) -> tuple[Cell, ...]:
     return tuple(Cell(*point, rounding) for point in product(N, ratio_pct, d))  # type: ignore[arg-type]
 
 
@@ -98,7 +110,10 @@ def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     if grid in _AXES:
         return _cross(*_AXES[grid], rounding)
     head, *parts = re.split(r"(\w+)\s*=", grid)
-    axes = {name: re.findall(r"[^\s,:;]+", text) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    axes = {
+        name: re.findall(r"[^\s,:;]+", text)
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }
     forms: dict[str, tuple[str, type]] = {
         "N": (r"\d{1,9}", int),
         "ratio": (r"\d{1,9}(\.\d+)?", float),
@@ -106,7 +121,11 @@ def grid_cells(grid: str, rounding: str = "half-up") -> tuple[Cell, ...]:
     }
     numbers = [{kind(word) for word in axes.get(name, ()) if re.fullmatch(form, word, re.ASCII)}
                for name, (form, kind) in forms.items()]  # fmt: skip
-    if head.strip() or len(parts) != 6 or [*map(len, numbers)] != [len(axes.get(name, ())) or -1 for name in forms]:
+    if (
+        head.strip()
+        or len(parts) != 6
+        or [*map(len, numbers)] != [len(axes.get(name, ())) or -1 for name in forms]
+    ):
         raise ValueError(f"grid {grid!r:.200} is none; write paper, mini, or three axes, each with numbers that come "
                          "once, as in 'N=20,50 ratio=5,50 d=1,3'")  # fmt: skip
     N, ratio, d = ([kind(word) for word in axes[name]] for name, (_, kind) in forms.items())

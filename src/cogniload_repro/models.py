@@ -27,8 +27,18 @@ class Model:
 def _read_models() -> Iterator[Model]:
     with (ICLR2026 / "models.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            missing = tuple((int(d), int(N)) for d, _, N in (one.partition("x") for one in row["missing"].split()))
-            yield Model(row["name"], row["label"], row["family"], int(row["puzzles_per_cell"]), missing, row["tier"])
+            missing = tuple(
+                (int(d), int(N))
+                for d, _, N in (one.partition("x") for one in row["missing"].split())
+            )
+            yield Model(
+                row["name"],
+                row["label"],
+                row["family"],
+                int(row["puzzles_per_cell"]),
+                missing,
+                row["tier"],
+            )
 
 
 #: The models in the printed order of Tables 3 and 6.

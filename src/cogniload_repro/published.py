@@ -26,7 +26,9 @@ CONFIDENCE = f"{100 * (1 - ALPHA):g}%"
 INTERVAL_ALPHA = 0.10
 
 #: Tables 7 to 10, one a task length.
-TOKEN_TABLES = {N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)}
+TOKEN_TABLES = {
+    N: f"table{number}" for number, N in enumerate(sorted({cell.N for cell in PAPER_GRID}), start=7)
+}
 
 #: An accuracy difference that the prose calls none: at most the largest standard error that the difference of two
 #: accuracies of 200 puzzles each can have, sqrt(2 * 0.25 / 200). The models so described have 200 a ratio.
@@ -63,7 +65,9 @@ def load_table(table: str) -> pd.DataFrame:
 
 @cache
 def _load_numbers(table: str) -> pd.DataFrame:
-    return load_printed(table).apply(lambda one: one if _TEXTS.fullmatch(one.name) else pd.to_numeric(one))
+    return load_printed(table).apply(
+        lambda one: one if _TEXTS.fullmatch(one.name) else pd.to_numeric(one)
+    )
 
 
 def load_claims() -> pd.DataFrame:

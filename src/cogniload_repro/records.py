@@ -11,7 +11,12 @@ from typing import NamedTuple, cast
 
 import pyarrow as pa
 
-WRONG_TYPE, NOT_UTF8, MALFORMED, UNREADABLE = "wrong type", "not UTF-8", "malformed row", "unreadable file"
+WRONG_TYPE, NOT_UTF8, MALFORMED, UNREADABLE = (
+    "wrong type",
+    "not UTF-8",
+    "malformed row",
+    "unreadable file",
+)
 
 #: Why a row was refused: a reason from a short list, and what exactly was found.
 Refusal = tuple[str, str]
@@ -94,7 +99,9 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)[:100]!r} comes twice")
+        raise ValueError(
+            f"the key {next(name for name in names if names.count(name) > 1)[:100]!r} comes twice"
+        )
     return fields
 
 
@@ -120,9 +127,13 @@ def check_size(name: str, size: float) -> None:
     if not 0 < limit < float("inf"):
         raise ValueError(f"{LIMIT_VARIABLE} is {word!r}; it must be a positive number of gigabytes")
     if size > limit * 1e9:
-        raise ValueError(f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more")
+        raise ValueError(
+            f"{name} has more than {word} GB; if that is right, set {LIMIT_VARIABLE} to more"
+        )
 
 
 def open_stream(path: Path) -> io.BufferedIOBase:
     """Open a file for reading, decompressed where it ends in ``.gz`` or ``.tgz``."""
-    return cast(io.BufferedIOBase, gzip.open(path) if path.suffix in (".gz", ".tgz") else path.open("rb"))
+    return cast(
+        io.BufferedIOBase, gzip.open(path) if path.suffix in (".gz", ".tgz") else path.open("rb")
+    )

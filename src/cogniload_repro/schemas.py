@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_numeric_dtype
 
-#: Where data may come from: made from the printed tables, or read from files.
-PROVENANCE = ("reconstructed", "imported")
+#: Where counts of answers come from: made from the printed tables, or counted from scored answers.
+PROVENANCE = ("reconstructed", "scored")
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
@@ -28,7 +28,15 @@ _STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
 
 #: One row a puzzle: ratio_pct is nominal, in %; rho is needles / N; domain holds the asked category's values.
 PUZZLES = pa.schema(
-    {"name": _STRING, "N": _INT, "d": _INT, "ratio_pct": _FLOAT, "needles": _INT, "rho": _FLOAT, "puzzle_id": _INT}
+    {
+        "name": _STRING,
+        "N": _INT,
+        "d": _INT,
+        "ratio_pct": _FLOAT,
+        "needles": _INT,
+        "rho": _FLOAT,
+        "puzzle_id": _INT,
+    }
     | dict.fromkeys(("text", "poi", "category", "gold"), _STRING)
     | {"domain": pa.list_(_STRING)}
 )
@@ -42,7 +50,9 @@ OUTPUTS = pa.schema(
 
 #: One row a rejected row of a source: where it stands (row counts from 1; 0 is the file itself) and why; the model, if
 #: only its puzzle is the trouble.
-REJECTED = pa.schema({"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING})
+REJECTED = pa.schema(
+    {"file": _STRING, "row": _INT, "reason": _STRING, "detail": _STRING, "model": _STRING}
+)
 
 #: One row a response: the bucket, and the window and answer that led to it; whether its reasoning is not closed, the
 #: last sentence after it is right by itself, and says that the answer is not known.
@@ -86,17 +96,29 @@ class Schema(NamedTuple):
 
 _TEXT, _WORDS, _COUNT = Column("text"), Column("text", missing=True), Column("whole", low=0)
 _ANY = Column(missing=True)
-_TOKENS = dict.fromkeys(("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True))
+_TOKENS = dict.fromkeys(
+    ("prompt_mean", "prompt_p90", "output_mean", "output_p90"), Column(low=0, missing=True)
+)
 
 
 def _is_ratio(cells: pd.DataFrame) -> pd.Series:
     """Needles are whole statements, and rho may be given as two digits."""
-    return (cells["rho"] - cells["ratio_pct"] / 100).abs() <= np.maximum(1 / cells["N"], 0.01) + 1e-9
+    return (cells["rho"] - cells["ratio_pct"] / 100).abs() <= np.maximum(
+        1 / cells["N"], 0.01
+    ) + 1e-9
+
+
+def _has_provenance(cells: pd.DataFrame) -> pd.Series:
+    """Return whether each row says where its counts come from; a reader's table may leave that out."""
+    if "provenance" not in cells:
+        return pd.Series(True, cells.index)
+    return cells["provenance"].isin(PROVENANCE)
 
 
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
-#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
-#: were perturbed, empty where they were not.
+#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile; of
+#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, empty
+#: where they were not, and where the counts come from, a word of `PROVENANCE`.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -110,6 +132,7 @@ CELLS = Schema(
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
         **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
         "perturbation": Column("text", optional=True, missing=True),
+        "provenance": Column("text", optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     {
@@ -117,6 +140,7 @@ CELLS = Schema(
             cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
         ),
         "has rho and ratio_pct that contradict each other": _is_ratio,
+        f"has a provenance other than {' and '.join(PROVENANCE)}": _has_provenance,
     },
 )
 
@@ -138,7 +162,8 @@ AIC = _fits("p_lr", "aic_linear", "aic_quadratic")
 
 #: Tables 7 to 10 as numbers: tokens by model, N and d.
 TOKENS = Schema(
-    {"model": _TEXT, "N": Column("whole", low=1), "d": Column("whole", low=1), **_TOKENS}, ("model", "N", "d")
+    {"model": _TEXT, "N": Column("whole", low=1), "d": Column("whole", low=1), **_TOKENS},
+    ("model", "N", "d"),
 )
 
 #: The frames of a build, by the names of their files.
@@ -147,23 +172,41 @@ FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, 
 #: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence
 #: identified, bounded, not identified or empty, verdict of `VERDICTS`; what is not computable has a reason.
 FIDELITY = (
-    *("table", "model", "quantity", "condition", "kind", "evidence", "published", "recomputed", "shown", "verdict"),
+    *(
+        "table",
+        "model",
+        "quantity",
+        "condition",
+        "kind",
+        "evidence",
+        "published",
+        "recomputed",
+        "shown",
+        "verdict",
+    ),
     "reason",
 )
 
 
 def read_frame(path: str | Path, schema: Schema, remedy: str) -> pd.DataFrame:
     """Read a table from a Parquet (by its ending) or CSV file and check it, see `check_frame`."""
-    path, texts = Path(path), [name for name, column in schema.columns.items() if column.kind == "text"]
+    path, texts = (
+        Path(path),
+        [name for name, column in schema.columns.items() if column.kind == "text"],
+    )
     try:
         if path.suffix == ".parquet":
             frame = pd.read_parquet(path)
         else:  # a model may be called nan, or 007
-            frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values=[""])
+            frame = pd.read_csv(
+                path, dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values=[""]
+            )
     except FileNotFoundError:
         raise ValueError(f"{path} is missing; {remedy}") from None
     except (ValueError, OSError) as error:  # pyarrow's and pandas' own are ValueErrors
-        raise ValueError(f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}") from None
+        raise ValueError(
+            f"{path} cannot be read ({(str(error).splitlines() or [''])[0]}); {remedy}"
+        ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise ValueError(f"{path}: row 1 has more fields than the header; {remedy}")
     return check_frame(frame, schema, str(path), remedy)
@@ -175,14 +218,18 @@ def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) ->
     A ValueError names absent columns, or the first fault with its row (from 1, without the header), model and rule;
     ``label`` is what the table is called in it, ``remedy`` what to do.
     """
-    if absent := [name for name, column in schema.columns.items() if not column.optional and name not in frame]:
+    if absent := [
+        name for name, column in schema.columns.items() if not column.optional and name not in frame
+    ]:
         raise ValueError(f"{label} has no column {', '.join(absent)}; {remedy}")
     checked, faults = frame.copy(), []
     for name in frame:
         column = schema.columns.get(name, Column("anything"))
         checked[name], wrong = _convert(frame[name], column)
         values = frame[name].tolist() if wrong.any() else []
-        faults += [(row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in np.flatnonzero(wrong)]
+        faults += [
+            (row, f"has {name} {values[row]!r:.80}, {column.rule}") for row in np.flatnonzero(wrong)
+        ]
     if not faults:  # the rules compare numbers
         for complaint, holds in schema.rules.items():
             faults += [(row, complaint) for row in np.flatnonzero(~holds(checked))]
@@ -217,7 +264,11 @@ def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
     numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
     array = numbers.to_numpy(float, na_value=np.nan)
     empty = _is_missing(values) if np.isnan(array).any() else np.zeros(len(array), bool)
-    fits = (array >= column.low) & (array <= column.high) & ~(np.isinf(array) & np.isfinite(column.low))
+    fits = (
+        (array >= column.low)
+        & (array <= column.high)
+        & ~(np.isinf(array) & np.isfinite(column.low))
+    )
     if column.kind == "whole":
         fits &= array == np.round(array)
         numbers = numbers.astype("int64") if fits.all() else numbers

@@ -9,9 +9,9 @@ from samples import results_of
 from cogniload_repro.fidelity.ledger import COLUMNS, KINDS, VERDICTS, compare, judge
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import load_printed
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.statistics.cell_tables import load_cells
 
-CELLS = load_counts()
+CELLS = load_cells()
 QWQ = CELLS[CELLS["model"] == "QwQ-32B"]
 
 
@@ -29,7 +29,9 @@ def test_every_printed_number_has_a_row(fidelity):
     counts = fidelity["table"].value_counts()
     assert {table: counts[table] for table in expected} == expected
     printed = load_printed("tokens")[["prompt_mean", "prompt_p90", "output_mean", "output_p90"]]
-    assert sum(counts[f"table{number}"] for number in range(7, 11)) == (printed != "").to_numpy().sum()
+    assert (
+        sum(counts[f"table{number}"] for number in range(7, 11)) == (printed != "").to_numpy().sum()
+    )
     assert tuple(fidelity.columns) == COLUMNS
     assert set(fidelity["kind"]) == set(KINDS) - {"independent"}
     assert set(fidelity["verdict"]) <= set(VERDICTS)
@@ -55,20 +57,22 @@ def test_kinds_are_kept_apart(fidelity):
     assert set(table2.loc[chosen, "kind"]) == {"constraint"}
     assert set(table2.loc[~chosen, "kind"]) == {"derived"}
     tokens = fidelity[fidelity["table"].str.fullmatch("table([789]|10)")]
-    unused = tokens[tokens["kind"] == "derived"]
-    assert set(tokens["kind"]) == {"input", "derived"}
-    assert len(unused) == 18
-    assert set(unused["quantity"]) == {"prompt_mean", "prompt_p90"}
+    assert set(tokens["kind"]) == {"input"}
 
 
 def test_real_outputs_are_independent():
-    """Nothing of imported outputs was put in."""
-    own = compare(results_of(QWQ, "imported"))
+    """Nothing of scored outputs was put in."""
+    own = compare(results_of(QWQ.assign(provenance="scored")))
     tables = own[own["table"] != "prose"]
     assert set(tables["kind"]) == {"independent"}
-    assert set(own["kind"]) <= {"independent", "input"}  # the scorer's and the grid's constants stay input
+    assert set(own["kind"]) <= {
+        "independent",
+        "input",
+    }  # the scorer's and the grid's constants stay input
     assert set(tables.loc[tables["model"] == "QwQ-32B", "verdict"]) <= {"exact", "unit", "differs"}
-    others = tables[(tables["model"] != "QwQ-32B") & ~tables["table"].str.fullmatch("table([789]|10)")]
+    others = tables[
+        (tables["model"] != "QwQ-32B") & ~tables["table"].str.fullmatch("table([789]|10)")
+    ]
     assert set(others["verdict"]) == {"not_computable"}
 
 
@@ -97,7 +101,9 @@ def test_every_number_that_is_not_computable_has_a_reason():
     unknown = checks[checks["verdict"] == "not_computable"]
     assert (unknown["reason"] != "").all()
     assert set(unknown.query("model == 'o3-2025-04-16'")["reason"]) == {"no outputs of this model"}
-    assert set(unknown.query("model == 'gpt-5-2025-08-07' and table == 'table2'")["reason"]) == {"no fit: separation"}
+    assert set(unknown.query("model == 'gpt-5-2025-08-07' and table == 'table2'")["reason"]) == {
+        "no fit: separation"
+    }
     assert (checks.loc[checks["verdict"] != "not_computable", "reason"] == "").all()
 
 

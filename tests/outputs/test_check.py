@@ -29,7 +29,13 @@ def puzzles_table(cells, per_cell):
 def check(folder, answers, puzzles):
     """Check a file with these (model, name, tokens) answers."""
     rows = [
-        {"model": model, "name": name, "response": "", "prompt_tokens": tokens, "response_tokens": tokens}
+        {
+            "model": model,
+            "name": name,
+            "response": "",
+            "prompt_tokens": tokens,
+            "response_tokens": tokens,
+        }
         for model, name, tokens in answers
     ]
     return check_outputs(write_lines(folder / "o.jsonl", rows), Catalog(puzzles))
@@ -42,7 +48,10 @@ def test_cells_missing_puzzles_and_duplicates_are_counted(tmp_path):
     answers += [("mine", names[0], None), ("o3-2025-04-16", names[0], None)]
     frame, report = check(tmp_path, answers, puzzles_table(PAPER_GRID[:3], 4))
     assert frame.index.tolist() == ["o3-2025-04-16", "mine"]
-    assert frame[COUNTS].to_numpy().tolist() == [[1, 1, 1, 1, 0, 0, 1, 0, 0], [5, 2, 2, 3, 1, 5, 5, 0, 1]]
+    assert frame[COUNTS].to_numpy().tolist() == [
+        [1, 1, 1, 1, 0, 0, 1, 0, 0],
+        [5, 2, 2, 3, 1, 5, 5, 0, 1],
+    ]
     assert [row.reason for row in report.rejected] == ["duplicate"]
     names = ["20_1_10_100000_white", "20_1_10_100001_orange", "20_1_1_770487_red"]
     frame, _ = check(tmp_path, [("mine", name, 5) for name in names], None)
@@ -53,22 +62,48 @@ def test_truncated_answers_are_counted(tmp_path):
     """Why models stopped, reasoning without an end, and limits below the paper's."""
     names = puzzles_table(PAPER_GRID[:1], 7).column("name").to_pylist()
     answers = [
-        {"finish_reason": "stop", "response": "<think>red</think>red", "prompt_tokens": 500, "response_tokens": 9},
-        {"finish_reason": "length", "response": "<think>red", "prompt_tokens": 500, "response_tokens": 16_000},
-        {"finish_reason": "length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_248},
-        {"finish_reason": "model_length", "response": "red", "prompt_tokens": 500, "response_tokens": 32_247},
+        {
+            "finish_reason": "stop",
+            "response": "<think>red</think>red",
+            "prompt_tokens": 500,
+            "response_tokens": 9,
+        },
+        {
+            "finish_reason": "length",
+            "response": "<think>red",
+            "prompt_tokens": 500,
+            "response_tokens": 16_000,
+        },
+        {
+            "finish_reason": "length",
+            "response": "red",
+            "prompt_tokens": 500,
+            "response_tokens": 32_248,
+        },
+        {
+            "finish_reason": "model_length",
+            "response": "red",
+            "prompt_tokens": 500,
+            "response_tokens": 32_247,
+        },
         {"finish_reason": "length", "response": "red"},
         {"finish_reason": "shrug", "response": "red"},
         {"response": "red", "max_tokens": 16_000},
     ]
-    rows = [{"model": "mine", "name": name, **answer} for name, answer in zip(names, answers, strict=True)]
+    rows = [
+        {"model": "mine", "name": name, **answer}
+        for name, answer in zip(names, answers, strict=True)
+    ]
     source = write_lines(tmp_path / "o.jsonl", [*rows, rows[0]])
     frame, report = check_outputs(source, Catalog(puzzles_table(PAPER_GRID[:1], 7)))
     row = frame.loc["mine"]
     assert [row[kind] for kind in STOPS] == [1, 3, 1, 0, 0, 2]
     assert row[["unclosed_trace", "missing", "duplicates"]].tolist() == [1, 0, 1]
     shown = print_check(frame, report)
-    assert re.search(r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n", shown)
+    assert re.search(
+        r"model +responses +cells +per cell +missing +tokens +empty\n +mine +7 +1 +7-7 +0 +4 +0\n",
+        shown,
+    )
     assert re.search(r"model +stop +length +context +refusal +error +unknown +open", shown)
     assert re.search(r"mine +1 +3 +1 +0 +0 +2 +1", shown)
     assert "1 duplicate, first in 'o.jsonl', row 8" in shown

@@ -34,10 +34,15 @@ def refusals(path):
 
 
 LINES = json.dumps({**ROW, "score": 1}) + "\n\n" + json.dumps(ROW)
-CSV = "name,response,model,prompt_tokens,response_tokens,x\r\n" + 2 * 'n,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
+CSV = (
+    "name,response,model,prompt_tokens,response_tokens,x\r\n"
+    + 2 * 'n,"Sue, ""red""\r\nhair → é\x00",m,7,,1\r\n'
+)
 
 
-@pytest.mark.parametrize(("ending", "content"), [("jsonl", LINES), ("jsonl.gz", LINES), ("csv", CSV)])
+@pytest.mark.parametrize(
+    ("ending", "content"), [("jsonl", LINES), ("jsonl.gz", LINES), ("csv", CSV)]
+)
 def test_text_comes_through_as_it_is(tmp_path, ending, content):
     """Compressed or not, with quoted line ends; blank lines and other fields are left out."""
     path = write_packed(tmp_path / f"o.{ending}", b"\xef\xbb\xbf" + content.encode())
@@ -50,28 +55,35 @@ def test_a_header_that_names_a_column_twice_is_refused(tmp_path):
     pq.write_table(twice, tmp_path / "o.parquet")
     (entry,) = read_table(tmp_path / "o.parquet", COLUMNS)
     assert "the file has the column response twice" in entry.refusal[1]
-    assert refusals(write_packed(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")) == [
-        (0, "unreadable file")
-    ]
+    assert refusals(
+        write_packed(tmp_path / "o.csv", b"model,name,response,response\na,b,c,d\n")
+    ) == [(0, "unreadable file")]
     assert refusals(write_packed(tmp_path / "o.csv", b"model,na\rme\n")) == [(0, "unreadable file")]
     assert refusals(write_packed(tmp_path / "p.csv", b"model,name,response,x,x\na,b,c,1,2\n")) == []
 
 
 def test_bad_csv_rows_do_not_stop_the_others(tmp_path):
     """A row with too many or too few fields is refused, odd bytes stay recognisable, blank lines do not count."""
-    path = write_packed(tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\n\na,b,\xff\na,b,"c\n')
+    path = write_packed(
+        tmp_path / "o.csv", b'model,name,response\na,b,c,d\na,b\n\na,b,\xff\na,b,"c\n'
+    )
     assert refusals(path) == [(1, "malformed row"), (2, "malformed row"), (4, "malformed row")]
     good = [entry.fields["response"] for entry in read_table(path, COLUMNS) if not entry.refusal]
     assert good == ["\udcff"]
 
 
-@pytest.mark.parametrize("header", ["model,name,response", "name,response,model", "response,model,name,x"])
+@pytest.mark.parametrize(
+    "header", ["model,name,response", "name,response,model", "response,model,name,x"]
+)
 @pytest.mark.parametrize("last", [9, 12])
 def test_a_stray_quote_swallows_no_rows(tmp_path, header, last):
     """A field that holds other rows of the table is refused with the first and the last line; the others are read."""
     fields = [{"model": "m", "name": f"20_1_1_{100_000 + row}_red", "response": f"So red {row}", "x": "1"}
               for row in range(1, 13)]  # fmt: skip
-    fields[2]["response"], fields[last - 1]["response"] = '"So red 3', f'So red {last}"' if last < 12 else "So red"
+    fields[2]["response"], fields[last - 1]["response"] = (
+        '"So red 3',
+        f'So red {last}"' if last < 12 else "So red",
+    )
     lines = [",".join(row[name] for name in header.split(",")) for row in fields]
     path = write_packed(tmp_path / "o.csv", "\n".join([header, *lines]).encode() + b"\n")
     entries = list(read_table(path, COLUMNS))
@@ -94,7 +106,10 @@ def test_a_line_without_an_end_is_passed_over(tmp_path, monkeypatch, ending):
     """A row longer than any response is refused without being held in memory; its neighbours are read."""
     monkeypatch.setattr("cogniload_repro.records.ROW_BYTES", 1000)
     good = json.dumps(ROW).encode()
-    path = write_packed(tmp_path / f"o.{ending}", b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]))
+    path = write_packed(
+        tmp_path / f"o.{ending}",
+        b"\n".join([good, b"a" * 5_000_000, good, b"[" + b" " * 998, good]),
+    )
     assert refusals(path) == [(2, "malformed row"), (4, "malformed row")]
     assert len([entry for entry in read_table(path, COLUMNS) if not entry.refusal]) == 3
 
@@ -110,7 +125,10 @@ def test_a_key_that_comes_twice_is_malformed(tmp_path):
 def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, ending):
     """A small file does not keep the reader busy for ever; the rows before the limit are read."""
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.0001")
-    path = write_packed(tmp_path / f"o.{ending}", b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 120_000)
+    path = write_packed(
+        tmp_path / f"o.{ending}",
+        b"model,name,response\n" + json.dumps(ROW).encode() + b"\n" * 120_000,
+    )
     *_, last = read_table(path, COLUMNS)
     assert (last.row, last.refusal[0]) == (0, "unreadable file")
     assert (
@@ -121,18 +139,24 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch, endi
     assert "unreadable file" not in [reason for _, reason in refusals(path)]
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.jsonl.gz", b"{}"), ("a.csv.gz", b""), ("a.parquet", b"")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.jsonl.gz", b"{}"), ("a.csv.gz", b""), ("a.parquet", b"")]
+)
 def test_a_damaged_or_empty_file_is_named_or_has_no_rows(tmp_path, name, content):
     """Bytes that are not compressed, and no bytes at all."""
     (tmp_path / name).write_bytes(content)
-    assert refusals(tmp_path / name) == ([] if name.startswith("a.csv") else [(0, "unreadable file")])
+    assert refusals(tmp_path / name) == (
+        [] if name.startswith("a.csv") else [(0, "unreadable file")]
+    )
 
 
 def test_parquet_with_damage_inside_is_read_around_it(tmp_path):
     """A text that is no UTF-8 is refused by its row, a damaged page ends the file; nothing is raised."""
     path = tmp_path / "o.parquet"
     raw = pa.array([b"a", b"\xff", b"c"], pa.binary())
-    pq.write_table(pa.table({"response": pa.Array.from_buffers(pa.string(), 3, raw.buffers())}), path)
+    pq.write_table(
+        pa.table({"response": pa.Array.from_buffers(pa.string(), 3, raw.buffers())}), path
+    )
     assert refusals(path) == [(2, "not UTF-8")]
     table = pa.table({"response": [random.Random(i).randbytes(50).hex() for i in range(20_000)]})
     pq.write_table(table, path, compression="zstd", use_dictionary=False, data_page_size=10_000)
@@ -150,7 +174,9 @@ def test_parquet_of_every_shape_is_read(tmp_path):
     shared = table.set_column(0, "response", table["response"].dictionary_encode())
     for one, texts in ((table, 150), (large, 150), (shared, 150), (table.slice(0, 0), 0)):
         pq.write_table(one, tmp_path / "o.parquet", row_group_size=40)
-        assert [row["response"] for row in rows(tmp_path / "o.parquet")] == (["a", None, "c"] * 50)[:texts]
+        assert [row["response"] for row in rows(tmp_path / "o.parquet")] == (["a", None, "c"] * 50)[
+            :texts
+        ]
 
 
 NAME, OTHER = "20_1_1_770487_red", "20_1_1_586907_purple"
@@ -181,7 +207,9 @@ def choose(message, **choice):
 
 def responses_line(items, **body):
     """A line of a batch, as the responses endpoint fills it."""
-    line = batch_line(output=items, usage={"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}, **body)
+    line = batch_line(
+        output=items, usage={"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}, **body
+    )
     del line["response"]["body"]["choices"]
     return line
 
@@ -192,7 +220,12 @@ def harness_line(**fields):
         "doc_id": 3,
         "doc": {"name": NAME, "text": "Solve this logic puzzle.", "gold": "red"},
         "target": "red",
-        "arguments": {"gen_args_0": {"arg_0": "Solve this logic puzzle.", "arg_1": {"until": [], "do_sample": False}}},
+        "arguments": {
+            "gen_args_0": {
+                "arg_0": "Solve this logic puzzle.",
+                "arg_1": {"until": [], "do_sample": False},
+            }
+        },
         "resps": [["Thinking. Sue wears red."]],
         "filtered_resps": ["red"],
         "filter": "none",
@@ -205,22 +238,42 @@ def harness_line(**fields):
 def message_line(*parts, **fields):
     """A line of the results of a batch of Anthropic's."""
     usage = {"input_tokens": 5, "cache_read_input_tokens": 2, "output_tokens": 9}
-    message = {"model": "claude-x", "content": list(parts), "stop_reason": "end_turn", "usage": usage}
+    message = {
+        "model": "claude-x",
+        "content": list(parts),
+        "stop_reason": "end_turn",
+        "usage": usage,
+    }
     return {"custom_id": NAME, "result": {"type": "succeeded", "message": message} | fields}
 
 
 def gemini_line(*parts, key=f"gemini-2.5-pro/{NAME}", reason="STOP", **fields):
     """A line of the results of a batch of Gemini's."""
-    candidate = {"content": {"parts": list(parts), "role": "model"}, "finishReason": reason, "index": 0}
-    usage = {"promptTokenCount": 812, "candidatesTokenCount": 30, "thoughtsTokenCount": 4000, "totalTokenCount": 4842}
-    response = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro-001"}
+    candidate = {
+        "content": {"parts": list(parts), "role": "model"},
+        "finishReason": reason,
+        "index": 0,
+    }
+    usage = {
+        "promptTokenCount": 812,
+        "candidatesTokenCount": 30,
+        "thoughtsTokenCount": 4000,
+        "totalTokenCount": 4842,
+    }
+    response = {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": "gemini-2.5-pro-001",
+    }
     return {"key": key, "response": response} | fields
 
 
 def read(path, columns=OUTPUTS.names):
     """The rows of a file, and the refusals with their row."""
     entries = list(read_table(path, columns))
-    return [e.fields for e in entries if e.fields is not None], [(e.row, *e.refusal) for e in entries if e.refusal]
+    return [e.fields for e in entries if e.fields is not None], [
+        (e.row, *e.refusal) for e in entries if e.refusal
+    ]
 
 
 def text_parts(*parts):
@@ -306,8 +359,13 @@ def test_a_record_is_a_row(record, expected):
 
 def test_several_choices_are_several_rows():
     """None is dropped here; the counts of all together are nobody's."""
-    found = adapt_record(batch_line(choices=[{"message": {"content": text}} for text in ("red", "blue")]))
-    assert [(row["response"], row["response_tokens"]) for row in found] == [("red", None), ("blue", None)]
+    found = adapt_record(
+        batch_line(choices=[{"message": {"content": text}} for text in ("red", "blue")])
+    )
+    assert [(row["response"], row["response_tokens"]) for row in found] == [
+        ("red", None),
+        ("blue", None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +392,11 @@ def test_a_record_without_a_text_is_a_failed_request(record, named):
 
 def test_a_sample_log_is_read_once_for_each_document(tmp_path):
     """The harness repeats every sample for each of its filters; one that is there under another alone is not lost."""
-    lines = [harness_line(filter=word, doc_id=number) for word in ("strict", "flexible") for number in (1, 2)]
+    lines = [
+        harness_line(filter=word, doc_id=number)
+        for word in ("strict", "flexible")
+        for number in (1, 2)
+    ]
     lines[3] |= {"doc_id": 3}
     path = tmp_path / "samples_cogniload_2025-06-01T10-20-30.123456.jsonl"
     path.write_text("\n".join([*map(json.dumps, lines), "{"]))
@@ -365,8 +427,16 @@ SEEDS = [batch_line(), harness_line(), gemini_line({"text": "red"}), INLINED,
          {"id": NAME, "epoch": 1, "metadata": {}, "input": [{"role": "user"}], "model_fallbacks": [{}],
           "output": {"choices": [{"message": {"content": [{}]}}], "usage": {}}}]  # fmt: skip
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["text", "stop"]),
-    lambda value: st.lists(value, max_size=2) | st.dictionaries(st.sampled_from(["text", "type"]), value, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=3)
+    | st.sampled_from(["text", "stop"]),
+    lambda value: (
+        st.lists(value, max_size=2)
+        | st.dictionaries(st.sampled_from(["text", "type"]), value, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -376,7 +446,12 @@ def test_no_record_ends_an_import(seed, data):
     """Whatever stands in any of its places, a record is rows or refusals."""
     node = record = json.loads(json.dumps(seed))
     while isinstance(node, dict | list) and node:
-        parent, key = node, data.draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+        parent, key = (
+            node,
+            data.draw(
+                st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node)))
+            ),
+        )
         node = parent[key] if data.draw(st.integers(0, 3)) else None
     parent[key] = data.draw(JSON)
     for row in adapt_record(record, "m"):
@@ -386,7 +461,9 @@ def test_no_record_ends_an_import(seed, data):
 @pytest.mark.parametrize("zstandard", [True, False])
 def test_a_log_is_read(tmp_path, zstandard):
     """Deflated as older ones or not, it gives model, puzzle, response and token counts."""
-    path = write_archive(tmp_path / "run.eval", [make_sample(name) for name in (NAME, OTHER)], zstandard=zstandard)
+    path = write_archive(
+        tmp_path / "run.eval", [make_sample(name) for name in (NAME, OTHER)], zstandard=zstandard
+    )
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93 if zstandard else 8}
     row = {"model": "openai/gpt-5-2025-08-07", "response": "Sue wears red.", "prompt_tokens": 500,
@@ -421,7 +498,9 @@ def test_a_bad_sample_is_refused_and_the_others_read(tmp_path):
 
 def test_an_archive_is_read_in_bounded_memory(tmp_path, monkeypatch):
     """All samples together are bounded; of one the size in the directory is looked at, and not believed afterwards."""
-    path = write_archive(tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)])
+    path = write_archive(
+        tmp_path / "run.eval", [make_sample(identifier=n, content="a" * 90_000) for n in range(30)]
+    )
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.001")
     ((row, reason, detail),) = read(path)[1]
     assert (row, reason, "has more than 0.001 GB" in detail) == (0, "unreadable file", True)
@@ -436,7 +515,9 @@ def test_an_interrupted_log_gives_what_it_has(tmp_path):
     """Without a header the journal names the model."""
     path = tmp_path / "run.eval"
     with zipfile.ZipFile(path, "w") as archive:
-        journal = {key: value for key, value in make_header("mockllm/model").items() if key != "status"}
+        journal = {
+            key: value for key, value in make_header("mockllm/model").items() if key != "status"
+        }
         archive.writestr("_journal/start.json", json.dumps(journal))
         archive.writestr("samples/1.json", json.dumps(make_sample()))
     (row,), ((number, reason, detail),) = read(path)

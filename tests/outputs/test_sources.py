@@ -24,7 +24,10 @@ FEW = ["zip", "tar.gz"]
 
 def answer(*headers, body=b"", status="200 OK"):
     """A response as bytes."""
-    return "\r\n".join([f"HTTP/1.1 {status}", *headers, "Connection: close", "", ""]).encode("latin-1") + body
+    return (
+        "\r\n".join([f"HTTP/1.1 {status}", *headers, "Connection: close", "", ""]).encode("latin-1")
+        + body
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,11 +36,17 @@ def answer(*headers, body=b"", status="200 OK"):
         (answer(status="404 Not Found"), "404 Not Found; check the address"),
         (answer(status="503 X"), "503 X; check the address"),
         (answer(f"Content-Length: {len(CONTENT)}", body=CONTENT[:1000]), "could not be fetched"),
-        (answer("Location: file:///etc/passwd", status="302 Found"), "InvalidSchema; check the address"),
+        (
+            answer("Location: file:///etc/passwd", status="302 Found"),
+            "InvalidSchema; check the address",
+        ),
         (answer("Location: http://127.0.0.2/x", status="302 Found"), "redirected to plain http"),
         (answer("Location: http://\xff\xfe/x", status="302 Found"), "check the address"),
         (answer("Location: /again?X-Sig=TOK", status="302 Found"), "302 Found; check the address"),
-        (answer("Location: http://127.0.0.1:1/?X-Sig=TOK", status="302 Found"), "could not be fetched"),
+        (
+            answer("Location: http://127.0.0.1:1/?X-Sig=TOK", status="302 Found"),
+            "could not be fetched",
+        ),
     ],
 )
 def test_what_cannot_be_fetched_is_refused(tmp_path, response, complaint):
@@ -66,8 +75,15 @@ def test_a_local_path_stays_where_it_is(tmp_path):
     assert open_source(str(tmp_path), tmp_path / "cache") == (tmp_path, tmp_path.name)
     assert not (tmp_path / "cache").exists()
     assert open_source(f"{path}#sha256={SHA256.upper()}", tmp_path).path == path
-    for other, digits in ((path, "0" * 64), (tmp_path / "missing.jsonl", SHA256), (tmp_path, SHA256)):
-        with pytest.raises(ValueError, match=f"{other} is no file with the SHA-256 sum .*; correct one, or leave out"):
+    for other, digits in (
+        (path, "0" * 64),
+        (tmp_path / "missing.jsonl", SHA256),
+        (tmp_path, SHA256),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=f"{other} is no file with the SHA-256 sum .*; correct one, or leave out",
+        ):
             open_source(f"{other}#sha256={digits}", tmp_path / "cache")
 
 
@@ -96,7 +112,11 @@ def test_addresses_that_are_not_pinned_are_refused(tmp_path, monkeypatch):
     with serve(CONTENT) as server:
         monkeypatch.setenv("HF_ENDPOINT", f"{server.url}/")
         found = open_source(address, tmp_path)
-        assert (found.path.read_bytes(), found.label, server.paths) == (CONTENT, address, [f"/{path}"])
+        assert (found.path.read_bytes(), found.label, server.paths) == (
+            CONTENT,
+            address,
+            [f"/{path}"],
+        )
         open_source(address, tmp_path)
         assert len(server.paths) == 1
         for revision in ("main", COMMIT[:-1], COMMIT.upper()):
@@ -119,14 +139,18 @@ EVIL = ["../evil", "a/../../evil", "/tmp/evil", "C:\\evil", "a\\..\\evil", "a/\n
 
 
 @pytest.mark.parametrize("ending", FEW)
-@pytest.mark.parametrize("member", [*EVIL, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+@pytest.mark.parametrize(
+    "member", [*EVIL, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
+)
 def test_an_archive_with_an_unsafe_member_is_refused(tmp_path, ending, member):
     """Nothing is written outside of the folder, no link or device is made, and nothing stays."""
     named = [(member, b"evil")] if isinstance(member, str) else []
     links = [] if named else [("a/link", member)]
     archive = make_archive(tmp_path / f"x.{ending}", [*GOOD.items(), *named], links)
     complaint = "would lie outside its folder" if named else "'a/link' is a link or a device"
-    with pytest.raises(ValueError, match=rf"x\.{ending} cannot be unpacked: its member .*{complaint}"):
+    with pytest.raises(
+        ValueError, match=rf"x\.{ending} cannot be unpacked: its member .*{complaint}"
+    ):
         open_source(archive, tmp_path / "cache/deep")
     assert [path for path in tmp_path.rglob("*") if "evil" in path.name or path.is_symlink()] == []
     assert list((tmp_path / "cache/deep/unpacked").iterdir()) == []
@@ -148,7 +172,9 @@ def test_a_bomb_is_refused_whole(tmp_path, monkeypatch, ending):
     members = [(f"{number}.jsonl", bytes(3_000_000)) for number in range(3)]
     archive = make_archive(tmp_path / f"x.{ending}", members)
     monkeypatch.setenv("COGNILOAD_MAX_UNPACKED_GB", "0.005")
-    with pytest.raises(ValueError, match=r"it has more than 0\.005 GB; if that is right, set COGNILOAD_MAX"):
+    with pytest.raises(
+        ValueError, match=r"it has more than 0\.005 GB; if that is right, set COGNILOAD_MAX"
+    ):
         unpack(archive, tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
     for word in ("much", "0", "-1", "nan", "inf"):
@@ -192,7 +218,9 @@ def test_a_tar_that_is_not_whole_is_refused(tmp_path, blocks):
 
 def test_an_archive_that_is_damaged_is_refused(tmp_path):
     """Cut short, with a changed byte, in a place before its beginning, with an impossible date, or none at all."""
-    content = make_archive(tmp_path / "x.zip", [("a", b"1"), ("b", b"b2"), ("c", b"3")]).read_bytes()
+    content = make_archive(
+        tmp_path / "x.zip", [("a", b"1"), ("b", b"b2"), ("c", b"3")]
+    ).read_bytes()
     place = content.index(b"PK\x01\x02") + 42
     late = tarfile.TarInfo("late")
     late.pax_headers = {"mtime": "1e400"}
@@ -208,7 +236,10 @@ def test_an_archive_that_is_damaged_is_refused(tmp_path):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ValueError, match=f"{name} cannot be unpacked: "):
             open_source(tmp_path / name, tmp_path / "cache")
-    with serve(b"none") as server, pytest.raises(ValueError, match=r"x\.zip cannot be unpacked: File is not a zip"):
+    with (
+        serve(b"none") as server,
+        pytest.raises(ValueError, match=r"x\.zip cannot be unpacked: File is not a zip"),
+    ):
         open_source(f"{server.url}/x.zip", tmp_path / "cache")
 
 
@@ -232,8 +263,19 @@ def test_every_file_is_read_or_listed(tmp_path):
         ("o3", f"outputs/o3/{NAME}.md"),
     ]
     assert [layout.label(path) for path in layout.tables] == ["a.csv.gz", "m/samples.jsonl"]
-    listed = [".b.jsonl", ".m/c.csv", "QwQ-32B/notes.md", "README", "a.JSONL", "a.jsonl.xz", "b.json", "in.zip"]
-    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [(name, "not read") for name in listed]
+    listed = [
+        ".b.jsonl",
+        ".m/c.csv",
+        "QwQ-32B/notes.md",
+        "README",
+        "a.JSONL",
+        "a.jsonl.xz",
+        "b.json",
+        "in.zip",
+    ]
+    assert [(layout.label(path), why) for path, (why, _) in layout.lost] == [
+        (name, "not read") for name in listed
+    ]
 
 
 @pytest.mark.parametrize(
@@ -273,6 +315,12 @@ def test_what_cannot_be_looked_into_is_listed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)  # whoever tests as root may read any folder
     layout = find_files(source)
     assert [model for model, _ in layout.answers] == ["m", "n"]
-    rejected = {item.file: item.reason for item in read_outputs(layout, Catalog()) if isinstance(item, Rejected)}
-    unreadable = dict.fromkeys(["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"], "unreadable file")
+    rejected = {
+        item.file: item.reason
+        for item in read_outputs(layout, Catalog())
+        if isinstance(item, Rejected)
+    }
+    unreadable = dict.fromkeys(
+        ["gone.jsonl", "locked", "pipe.jsonl", "round.jsonl"], "unreadable file"
+    )
     assert rejected == unreadable | {"again": "not read"}

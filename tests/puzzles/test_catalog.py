@@ -45,7 +45,9 @@ def catalog():
 )  # fmt: skip
 def test_a_name_has_five_parts(name):
     """Gold may have a hyphen or a blank, nothing may be a path; numbers have no leading zeros and are bounded."""
-    assert parse_name("250_10_237_123456_non-fiction") == PuzzleName(250, 10, 237, 123456, "non-fiction")
+    assert parse_name("250_10_237_123456_non-fiction") == PuzzleName(
+        250, 10, 237, 123456, "non-fiction"
+    )
     assert parse_name(name) is None
 
 
@@ -115,17 +117,18 @@ def test_a_catalog_numbers_its_puzzles(catalog):
             catalog.place("20_1_1_770487_blue")
     assert len(catalog) == 2
     assert catalog.table().column("name").to_pylist() == [NAME, OTHER.name]
-    twice = Catalog(pa.concat_tables([catalog.table()] * 2))  # as a chain of ids that runs into a loop has it
+    twice = Catalog(
+        pa.concat_tables([catalog.table()] * 2)
+    )  # as a chain of ids that runs into a loop has it
     assert (twice.place("20_1_1_586907_purple"), len(twice.table())) == (4, 5)
 
 
 def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
     """Puzzles come back from the file; another table is refused with its name."""
-    label = {"provenance": "imported"}
-    write_table(tmp_path / "puzzles.parquet", catalog.table(), label)
+    write_table(tmp_path / "puzzles.parquet", catalog.table())
     known = read_catalog(tmp_path / "puzzles.parquet")
     assert known.text(known.place(NAME)) == draw_named(NAME)["text"]
-    write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}), label)
+    write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}))
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(tmp_path / "cells.parquet")
 
@@ -147,20 +150,33 @@ def test_edition_is_found_by_names_and_by_texts(drawn):
     assert choose_edition(by_name) == choose_edition(by_text) == edition
     assert by_name[0][1:] == by_text[0][1:] == (len(texts), len(texts))
     for fit in by_text[1:]:
-        assert fit.fitting <= next(one.fitting for one in by_name if one.edition == fit.edition) < len(texts)
+        assert (
+            fit.fitting
+            <= next(one.fitting for one in by_name if one.edition == fit.edition)
+            < len(texts)
+        )
         assert fit.fitting == sum(is_drawn_by(fit.edition, name, texts[name]) for name in texts)
 
 
 def test_names_of_several_editions_are_refused_with_counts():
     """A mixture fits no edition; the refusal tells how many names fit each."""
     elixir = resolve_edition("elixir")
-    names = [puzzle.name for edition in (PORT, elixir) for puzzle in draw_grid(CELLS, 2, 3, edition=edition)]
+    names = [
+        puzzle.name
+        for edition in (PORT, elixir)
+        for puzzle in draw_grid(CELLS, 2, 3, edition=edition)
+    ]
     fits = find_edition(names)
     assert {fit.edition for fit in fits} == set(EDITIONS)
     assert {fit.edition for fit in fits[:2]} == {PORT, elixir}
-    with pytest.raises(ValueError, match=r"no edition fits all names, .* of 48: give the edition with --edition"):
+    with pytest.raises(
+        ValueError, match=r"no edition fits all names, .* of 48: give the edition with --edition"
+    ):
         choose_edition(fits)
-    assert describe_fits(fits[:1]) == f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
+    assert (
+        describe_fits(fits[:1])
+        == f"no edition fits all names, {fits[0].edition}: {fits[0].fitting} of 48"
+    )
     assert describe_fits([]) == ""
     assert choose_edition([EditionMatch(elixir, 5, 10), EditionMatch(PORT, 4, 10)]) == elixir
     with pytest.raises(ValueError, match="no edition fits all names"):
@@ -173,5 +189,7 @@ def test_what_cannot_be_drawn_fits_nothing():
     assert find_edition(["20_1_1_770487_red", "20_1_1_7_nothing"])[0] == (PORT, 1, 1)
     assert choose_edition([]) == PORT
     names = [draw_puzzle(1, 1, 1, 100_000 + number).name for number in range(2 * SAMPLE)]
-    assert find_edition(names) == [(PORT, SAMPLE, SAMPLE)]  # an even part, by the port alone if it fits
+    assert find_edition(names) == [
+        (PORT, SAMPLE, SAMPLE)
+    ]  # an even part, by the port alone if it fits
     assert not is_drawn_by(resolve_edition("elixir"), "20_13_1_770487_red")

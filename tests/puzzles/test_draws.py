@@ -59,7 +59,9 @@ def test_golden_examples_are_drawn():
         cell = (int(row[part]) for part in ("N", "d", "needles", "puzzle_id"))
         puzzle = draw_puzzle(*cell, edition=f"elixir-{row['elixir']}")
         assert puzzle.text == row["text"]
-        assert puzzle.name == "_".join(row[part] for part in ("N", "d", "needles", "puzzle_id", "solution"))
+        assert puzzle.name == "_".join(
+            row[part] for part in ("N", "d", "needles", "puzzle_id", "solution")
+        )
 
 
 def expected_lines(lines):
@@ -84,13 +86,19 @@ def expected_lines(lines):
             draws.shuffle(drawn := list(range(*numbers)))
         else:
             drawn = draws.sample(range(numbers[0]), numbers[1])
-        yield " ".join([*words, "=", *map(str, drawn), "then", str(draws.between(1, 1_000_000_007))])
+        yield " ".join(
+            [*words, "=", *map(str, drawn), "then", str(draws.between(1, 1_000_000_007))]
+        )
 
 
-@pytest.mark.skipif(shutil.which("elixir") is None, reason="no Elixir here: run scripts/install-system-packages.sh")
+@pytest.mark.skipif(
+    shutil.which("elixir") is None, reason="no Elixir here: run scripts/install-system-packages.sh"
+)
 def test_elixir_itself_draws_the_same():
     """Elixir 1.14 or 1.15 draws our numbers, lists and orders for many seeds and sizes, and rounds halves up."""
-    version = subprocess.run(["elixir", "--short-version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        ["elixir", "--short-version"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     if not version.startswith(("1.14.", "1.15.")):
         pytest.skip(f"Elixir {version} is here, 1.14 or 1.15 is what the script compares")
     script = Path(__file__).with_name("elixir_draws.exs")
@@ -193,14 +201,18 @@ def test_names_stand_for_editions():
     assert [str(resolve_edition(name)) for name in NAMES] == [*map(str, EDITIONS), "elixir-1.17"]
     assert resolve_edition(PORT) is PORT
     for name in ("elixir-1.18", None):
-        with pytest.raises(ValueError, match=f"edition is {name!r}; choose one of: python, elixir-1.17"):
+        with pytest.raises(
+            ValueError, match=f"edition is {name!r}; choose one of: python, elixir-1.17"
+        ):
             resolve_edition(name)
 
 
 @pytest.mark.parametrize("puzzle_id", [99_999, 1_000_000, -1, "770487"])
 def test_ids_that_elixir_never_drew_are_refused(puzzle_id):
     """The original's ids have six digits; the port draws others too."""
-    with pytest.raises(ValueError, match=r"puzzle_id is .*; give a whole number from 100000 to 999,999"):
+    with pytest.raises(
+        ValueError, match=r"puzzle_id is .*; give a whole number from 100000 to 999,999"
+    ):
         draw_puzzle(20, 1, 1, puzzle_id, edition="elixir")
     if puzzle_id in (99_999, 1_000_000):
         assert draw_puzzle(20, 1, 1, puzzle_id).puzzle_id == puzzle_id

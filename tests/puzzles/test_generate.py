@@ -18,7 +18,9 @@ VECTORS = HERE / "vectors"
 
 
 CELLS = st.tuples(st.integers(1, 400), st.integers(1, 12)).flatmap(
-    lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**52))
+    lambda pair: st.tuples(
+        st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**52)
+    )
 )
 
 
@@ -34,7 +36,15 @@ def test_chain_gives_the_golden_grid():
     cells = grid_cells("paper", "half-even")
     drawn = zip([cell for cell in cells for _ in range(3)], draw_grid(cells, 3, 42), strict=True)
     found = [
-        (cell.N, cell.ratio_pct, cell.d, puzzle.needles, puzzle.puzzle_id, puzzle.solution, sha256(puzzle.text))
+        (
+            cell.N,
+            cell.ratio_pct,
+            cell.d,
+            puzzle.needles,
+            puzzle.puzzle_id,
+            puzzle.solution,
+            sha256(puzzle.text),
+        )
         for cell, puzzle in drawn
     ]
     assert golden == [tuple(map(str, row)) for row in found]
@@ -45,7 +55,17 @@ def test_single_puzzles_are_the_golden_examples():
     for line in (VECTORS / "port_examples.jsonl").read_text(encoding="utf-8").splitlines():
         example = json.loads(line)
         puzzle = draw_puzzle(example["N"], example["d"], example["needles"], example["puzzle_id"])
-        for part in ("N", "d", "needles", "puzzle_id", "solution", "poi", "category", "categories", "people"):
+        for part in (
+            "N",
+            "d",
+            "needles",
+            "puzzle_id",
+            "solution",
+            "poi",
+            "category",
+            "categories",
+            "people",
+        ):
             assert getattr(puzzle, part) == example[part]
         assert puzzle.domains == example["domains"]
         assert list(puzzle.domains) == example["categories"]
@@ -68,7 +88,11 @@ def test_fast_generator_equals_the_literal_one(cell):
 
 @settings(max_examples=15, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 100), st.integers(1, 12)), min_size=1, max_size=4),
+    st.lists(
+        st.tuples(st.integers(1, 60), st.integers(0, 100), st.integers(1, 12)),
+        min_size=1,
+        max_size=4,
+    ),
     st.integers(1, 3),
     st.integers(0, 2**70),
     st.sampled_from(["half-up", "half-even"]),
@@ -98,5 +122,7 @@ def test_impossible_puzzle_is_refused(monkeypatch, arguments, message):
         with pytest.raises(ValueError, match="give a whole number"):
             draw_grid(*grid)
     monkeypatch.setattr(draws, "MAX_FAILURES", 0)
-    with pytest.raises(ValueError, match=r"puzzle_id=1: statement \d+ was not allowed in .*another"):
+    with pytest.raises(
+        ValueError, match=r"puzzle_id=1: statement \d+ was not allowed in .*another"
+    ):
         draw_puzzle(100, 1, 50, 1)

@@ -51,12 +51,17 @@ def test_spawned_ids_depend_on_their_own_cell_only():
     assert list(spawn_ids([third, other], 3, 9)) == ids[6:] + ids[3:6]
     assert len({*ids, *spawn_ids([one, other, third], 3, 10)}) == 18
     assert max(ids) < 2**52
-    assert ids[3:5] == [103_214_185_104_098, 326_574_298_023_698]  # sets that were drawn stay as they are
+    assert ids[3:5] == [
+        103_214_185_104_098,
+        326_574_298_023_698,
+    ]  # sets that were drawn stay as they are
 
 
 def test_scheme_is_chosen_by_name():
     """Chain and spawn are the two schemes; the default set comes from the manifest; others are refused."""
-    assert list(PuzzleSet(PAPER_GRID[:2], 2, 3, "spawn").ids()) == list(spawn_ids(PAPER_GRID[:2], 2, 3))
+    assert list(PuzzleSet(PAPER_GRID[:2], 2, 3, "spawn").ids()) == list(
+        spawn_ids(PAPER_GRID[:2], 2, 3)
+    )
     assert list(PuzzleSet(PAPER_GRID[:1], 3, 42, "default").ids()) == [770487, 586907, 682576]
     # the authors' README names a file with this id: puzzle 77 of the first cell in the chain of Elixir 1.17
     assert read_manifest(find_manifest(resolve_edition("elixir")))[PAPER_GRID[0]][76] == 102_133
@@ -70,7 +75,10 @@ def test_scheme_is_chosen_by_name():
         ({"puzzles_per_cell": 0}, "puzzles_per_cell is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"scheme": "default", "seed": 1}, "the default set has seed 42"),
-        ({"scheme": "spawn", "edition": resolve_edition("elixir")}, r"elixir-1\.17 has ids up to 999,999 only"),
+        (
+            {"scheme": "spawn", "edition": resolve_edition("elixir")},
+            r"elixir-1\.17 has ids up to 999,999 only",
+        ),
     ],
 )
 def test_a_set_that_cannot_be_is_refused(changes, message):
@@ -83,5 +91,9 @@ def test_few_puzzles_per_cell_are_the_first_of_the_papers_set():
     """Every route asks about the same ones; other cells and seeds follow the scheme that the route has for them."""
     few = choose_set(PAPER_GRID[:2], 3, SEED, PORT, "spawn")
     assert list(few.ids()) == [one for cell in PAPER_GRID[:2] for one in read_manifest()[cell][:3]]
-    for cells, per_cell, seed in ((PAPER_GRID, 3, 1), ([Cell(20, 4, 1)], 3, SEED), (PAPER_GRID, 101, SEED)):
+    for cells, per_cell, seed in (
+        (PAPER_GRID, 3, 1),
+        ([Cell(20, 4, 1)], 3, SEED),
+        (PAPER_GRID, 101, SEED),
+    ):
         assert choose_set(cells, per_cell, seed, PORT, "spawn").scheme == "spawn"

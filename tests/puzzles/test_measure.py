@@ -14,7 +14,9 @@ from cogniload_repro.puzzles.generate import draw_puzzle
 from cogniload_repro.puzzles.ids import PuzzleSet
 
 POINTS = st.tuples(st.integers(1, 80), st.integers(1, 12)).flatmap(
-    lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**40))
+    lambda pair: st.tuples(
+        st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 2**40)
+    )
 )
 
 
@@ -31,7 +33,9 @@ def measures():
 def drawn():
     """The same puzzles."""
     ids = PuzzleSet(tuple(CELLS), 12, scheme="default").ids()
-    return [draw_puzzle(cell.N, cell.d, cell.needles, next(ids)) for cell in CELLS for _ in range(12)]
+    return [
+        draw_puzzle(cell.N, cell.d, cell.needles, next(ids)) for cell in CELLS for _ in range(12)
+    ]
 
 
 class CountingRandom(random.Random):
@@ -60,7 +64,9 @@ def test_every_failed_attempt_is_reported_and_broke_a_rule(point):
     poi, history = puzzle.people.index(puzzle.poi), list(puzzle.replay())
     for place, move in failed:
         before = history[place]
-        number, reason, alike, others = checks._measure_failure(puzzle, checks.Failure(place, move), before)
+        number, reason, alike, others = checks._measure_failure(
+            puzzle, checks.Failure(place, move), before
+        )
         needle = move.reference == poi
         holds = [all(state[at] == move.before[at] for at in move.conditions) for state in before]
         after = [dict(enumerate(state)) for state in before]
@@ -85,13 +91,21 @@ def test_statements_are_counted_as_they_read(drawn, measures):
         assert found.pairs == found.pairs_apart == found.people * (found.people - 1) / 2
     for number in (0, 40, 100, len(drawn) - 1):
         puzzle = drawn[number]
-        states, found = list(puzzle.states()), measures.statements[measures.statements["puzzle"] == number]
+        states, found = (
+            list(puzzle.states()),
+            measures.statements[measures.statements["puzzle"] == number],
+        )
         for row, statement, before, after in zip(
             found.itertuples(), puzzle.statements, states[:-1], states[1:], strict=True
         ):
-            others = {tuple(state.items()) for person, state in after.items() if person != puzzle.poi}
+            others = {
+                tuple(state.items()) for person, state in after.items() if person != puzzle.poi
+            }
             assert row.needle == (statement.reference == puzzle.poi)
-            assert (row.conditions, row.updates) == (len(statement.conditions), len(statement.updates))
+            assert (row.conditions, row.updates) == (
+                len(statement.conditions),
+                len(statement.updates),
+            )
             assert row.distinct == len(others)
             assert row.repeats == pytest.approx(by_the_text(puzzle, statement, before))
 
@@ -100,6 +114,12 @@ def by_the_text(puzzle, statement, states):
     """Return the mean number of repeated values over all draws that section 2.1.3 allows."""
     own, poi = states[statement.reference], states[puzzle.poi]
     needle = statement.reference == puzzle.poi
-    free = [[value for value in puzzle.domains[name] if needle or value != poi[name]] for name, _ in statement.updates]
-    same = [[value == own[name] for value in values] for (name, _), values in zip(statement.updates, free, strict=True)]
+    free = [
+        [value for value in puzzle.domains[name] if needle or value != poi[name]]
+        for name, _ in statement.updates
+    ]
+    same = [
+        [value == own[name] for value in values]
+        for (name, _), values in zip(statement.updates, free, strict=True)
+    ]
     return sum(map(np.mean, same))

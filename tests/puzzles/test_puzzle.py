@@ -13,11 +13,15 @@ from cogniload_repro.puzzles.puzzle import INSTRUCTION, parse_puzzle, solve_text
 
 EXAMPLES = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "vectors" / "port_examples.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "vectors" / "port_examples.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
 ]
 
 CELLS = st.tuples(st.integers(1, 400), st.integers(1, 12)).flatmap(
-    lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 10**6))
+    lambda pair: st.tuples(
+        st.just(pair[0]), st.just(pair[1]), st.integers(1, pair[0]), st.integers(0, 10**6)
+    )
 )
 
 
@@ -96,7 +100,11 @@ What is the final hair color of Ann?"""
         ("is located at the bar", "last ate a pizza", "line 4: other categories"),
         ("move to the bar", "eat a pizza", "line 5: other categories"),
         ("Bob is", "Ann is", "line 4: a second initial line for Ann"),
-        ("What is the final hair color", "What is the hair colour", "line 8: .*none of the benchmark's questions"),
+        (
+            "What is the final hair color",
+            "What is the hair colour",
+            "line 8: .*none of the benchmark's questions",
+        ),
         ("\n\nWhat is the final hair color of Ann?", "", "line 4: the text goes on"),
     ],
 )

@@ -19,7 +19,11 @@ PUZZLE = draw_puzzle(20, 3, 5, 4)
 
 def read(source, *columns):
     """The columns of a set as rows."""
-    return [row for part in read_puzzles(source, columns) for row in part.itertuples(index=False, name=None)]
+    return [
+        row
+        for part in read_puzzles(source, columns)
+        for row in part.itertuples(index=False, name=None)
+    ]
 
 
 def test_both_kinds_of_tables_are_read(tmp_path):
@@ -29,7 +33,12 @@ def test_both_kinds_of_tables_are_read(tmp_path):
     path = tmp_path / "jsonl" / "puzzles.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     wanted = [(row["name"], row["text"], row["gold"]) for row in rows]
-    for source in (path, path.parent, tmp_path / "parquet", tmp_path / "parquet" / "puzzles.parquet"):
+    for source in (
+        path,
+        path.parent,
+        tmp_path / "parquet",
+        tmp_path / "parquet" / "puzzles.parquet",
+    ):
         assert read(source, "name", "text", "gold") == wanted
 
 
@@ -44,8 +53,12 @@ def test_a_table_that_cannot_be_read_is_refused(tmp_path, damage):
         pq.write_table(pq.read_table(path).drop_columns("text"), path)
     else:
         path.unlink()
-        (tmp_path / ("puzzles.jsonl" if damage == "no JSON" else "puzzles.csv")).write_text('{"text": \n')
-    with pytest.raises(ValueError, match=r"is not a whole|lack text|no table of puzzles|no puzzles here") as refusal:
+        (tmp_path / ("puzzles.jsonl" if damage == "no JSON" else "puzzles.csv")).write_text(
+            '{"text": \n'
+        )
+    with pytest.raises(
+        ValueError, match=r"is not a whole|lack text|no table of puzzles|no puzzles here"
+    ) as refusal:
         read(tmp_path, "name", "text")
     assert str(tmp_path) in str(refusal.value)
 

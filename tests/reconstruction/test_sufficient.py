@@ -32,7 +32,9 @@ def test_derivatives_are_finite_differences(n, seed):
     for place, column in enumerate(sufficient.OPEN_COLUMNS):
         step = np.zeros(9)
         step[column] = 1e-7 * abs(T[column])
-        slope = (sufficient.predict(n, T + step)[0] - sufficient.predict(n, T - step)[0]) / (2 * step[column])
+        slope = (sufficient.predict(n, T + step)[0] - sufficient.predict(n, T - step)[0]) / (
+            2 * step[column]
+        )
         assert (np.abs(jacobian[:, place] - slope) < 1e-5 * np.abs(jacobian).max(axis=1)).all()
 
 
@@ -51,7 +53,9 @@ def test_recovered_statistics_print_what_is_printed(name):
     assert recovered.n.sum() == 140 * model.puzzles_per_cell - len(model.missing)
     beta, _ = maximise(X[:, QUADRATIC], recovered.n, recovered.T[list(QUADRATIC)])
     points = {point: at[0] for point, at in many_points(beta[None], grid_means(GRID)).items()}
-    misfit = max(sufficient.deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values())
+    misfit = max(
+        sufficient.deviations(name, beta, points | {"ecl50": 10 ** points["ecl50"]}).values()
+    )
     assert (misfit <= 1) == (name != "DeepSeek-R1-Distill-Qwen-32B")
 
 
@@ -80,14 +84,18 @@ def test_shares_lie_on_the_lattice_and_on_none_coarser(rule):
 def test_readings_of_rho():
     """The two rounding rules differ at exact halves alone; the nominal reading is the ratio itself."""
     paper, port, nominal = (sufficient.needle_shares(rule) for rule in sufficient.RULES)
-    for N, ratio, up, even, share in zip(GRID["N"], GRID["ratio_pct"], paper, port, nominal, strict=True):
+    for N, ratio, up, even, share in zip(
+        GRID["N"], GRID["ratio_pct"], paper, port, nominal, strict=True
+    ):
         exact = Fraction(int(N) * int(ratio), 100)
         half = exact % 1 == Fraction(1, 2)
         assert up == (exact + Fraction(1, 2)) / N if half else abs(up * N - exact) < Fraction(1, 2)
         assert even == up or (half and even == (exact - Fraction(1, 2)) / N)
         assert share == Fraction(int(ratio), 100)
     assert paper != port
-    with pytest.raises(ValueError, match="unknown coding 'up' of rho; codings are half-up, half-even, nominal"):
+    with pytest.raises(
+        ValueError, match="unknown coding 'up' of rho; codings are half-up, half-even, nominal"
+    ):
         sufficient.needle_shares("up")
 
 
@@ -101,10 +109,21 @@ def test_one_row_disagrees_and_no_other(rows):
     """With the paper's rounding one model alone has a row that the AICs' rounding does not allow."""
     assert len(rows) == 22
     assert all(map(sufficient.on_lattice, rows))
-    assert [one.model.name for one in rows if one.max_deviation > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
-    assert [one.model.name for one in rows if sufficient.least_deviation(one) > 1] == ["DeepSeek-R1-Distill-Qwen-32B"]
-    one = sufficient.derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[0]  # favourable rounding mends little
-    assert 1 < sufficient.least_deviation(one) <= one.max_deviation < sufficient.least_deviation(one) + 0.2
+    assert [one.model.name for one in rows if one.max_deviation > 1] == [
+        "DeepSeek-R1-Distill-Qwen-32B"
+    ]
+    assert [one.model.name for one in rows if sufficient.least_deviation(one) > 1] == [
+        "DeepSeek-R1-Distill-Qwen-32B"
+    ]
+    one = sufficient.derive_each([(BY_NAME["QwQ-32B"], ())], "nominal")[
+        0
+    ]  # favourable rounding mends little
+    assert (
+        1
+        < sufficient.least_deviation(one)
+        <= one.max_deviation
+        < sufficient.least_deviation(one) + 0.2
+    )
 
 
 def test_every_star_follows(rows):
@@ -123,7 +142,11 @@ def test_the_data_used_halves_up():
     codings = sufficient.compare_codings(
         [one for rule in sufficient.RULES for one in sufficient.derive_all(rule)]
     ).set_index("rule")
-    assert codings["step"].to_dict() == {"half-up": "1/500", "half-even": "1/500", "nominal": "1/20"}
+    assert codings["step"].to_dict() == {
+        "half-up": "1/500",
+        "half-even": "1/500",
+        "nominal": "1/20",
+    }
     assert codings.loc["half-up", "possible"] == codings.loc["half-up", "complete"] == 19
     for rule in ("half-even", "nominal"):
         expected = codings.loc[rule, "by_chance"]

@@ -49,7 +49,15 @@ def pairs(quantity):
 def table_of(**models):
     """Cells of models that are given as (right answers, answers) of each cell of a small grid."""
     rows = [
-        {"model": name, "N": N, "d": d, "ratio_pct": ratio, "rho": ratio / 100, "total": n, "correct": k}
+        {
+            "model": name,
+            "N": N,
+            "d": d,
+            "ratio_pct": ratio,
+            "rho": ratio / 100,
+            "total": n,
+            "correct": k,
+        }
         for name, counts in models.items()
         for (N, d, ratio), (k, n) in zip(GRID, counts, strict=False)
     ]
@@ -60,13 +68,17 @@ def table_of(**models):
 def test_every_pair_once_with_corrected_p(quantity):
     """231 pairs, the larger value first; Holm's p is a running maximum of the sorted p times those left."""
     table = pairs(quantity).sort_values("p", kind="stable")
-    assert len({frozenset(pair) for pair in zip(table["first"], table["second"], strict=True)}) == 231
+    assert (
+        len({frozenset(pair) for pair in zip(table["first"], table["second"], strict=True)}) == 231
+    )
     assert (table["difference"] >= 0).all()
     by_hand = np.minimum(np.maximum.accumulate(table["p"].to_numpy() * np.arange(231, 0, -1)), 1)
     assert np.allclose(table["p_holm"], by_hand)
 
 
-@pytest.mark.parametrize(("one", "other"), [((7, 10), (30, 90)), ((0, 10), (0, 10)), ((10, 10), (95, 100))])
+@pytest.mark.parametrize(
+    ("one", "other"), [((7, 10), (30, 90)), ((0, 10), (0, 10)), ((10, 10), (95, 100))]
+)
 def test_a_single_cell_has_newcombes_interval(one, other):
     """In one cell the difference is that of the shares, and the interval statsmodels' for the same counts."""
     (row,) = compare_models(table_of(a=[one], b=[other]), "a", "b").itertuples()
@@ -86,19 +98,31 @@ def test_intervals_cover_as_they_say(n, m, base):
     )  # each drawn table is the level of one N
     drawn = (("a", sizes, p), ("b", np.full(20, m), q))
     cells = [
-        table.assign(model=model, total=size[table["d"]], correct=rng.binomial(size[table["d"]], share[table["d"]]))
+        table.assign(
+            model=model,
+            total=size[table["d"]],
+            correct=rng.binomial(size[table["d"]], share[table["d"]]),
+        )
         for model, size, share in drawn
     ]
     found = compare_models(pd.concat(cells), "a", "b", ["N"])
-    assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
-    assert (found["ci_high"] - found["ci_low"]).mean() < 2 * 3 * found["difference"].std()  # no wider than needed
+    assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() > 0.95 - 3 * np.sqrt(
+        0.05 * 0.95 / 400
+    )
+    assert (found["ci_high"] - found["ci_low"]).mean() < 2 * 3 * found[
+        "difference"
+    ].std()  # no wider than needed
 
 
 def test_only_cells_that_both_have_are_compared():
     """Cells of one model alone do not count; without any in common, and against itself, nothing is compared."""
     cells = table_of(a=[(10, 10)] * 20, b=[(5, 10)] * 3, c=[(0, 0)] * 19 + [(1, 1)])
     assert compare_models(cells, "a", "b", ["d"])["cells"].tolist() == [1, 1, 1]
-    for pair, why in ((("b", "c"), "no cell"), (("a", "a"), "not two models"), (("a", "none"), "not two models")):
+    for pair, why in (
+        (("b", "c"), "no cell"),
+        (("a", "a"), "not two models"),
+        (("a", "none"), "not two models"),
+    ):
         with pytest.raises(ValueError, match=why):
             compare_models(cells, *pair)
     with pytest.raises(ValueError, match="margin"):
@@ -109,14 +133,18 @@ def test_brackets_are_runs_without_a_significant_pair():
     """Within a bracket no pair differs, it is in the order of the ranking, and no bracket lies within another."""
     table, groups = pairs("accuracy"), bracket_models(pairs("accuracy"))
     order = list(dict.fromkeys([*table["first"], *table["second"]]))
-    different = {frozenset((row.first, row.second)) for row in table.itertuples() if row.p_holm < 0.05}
+    different = {
+        frozenset((row.first, row.second)) for row in table.itertuples() if row.p_holm < 0.05
+    }
     for group in groups:
         place = order.index(group[0])
         assert list(group) == order[place : place + len(group)]
         assert not any(pair <= set(group) for pair in different)
     assert not any(set(one) < set(other) for one in groups for other in groups)
     neighbours = [frozenset(pair) for pair in pairwise(order)]
-    assert all(any(pair <= set(group) for group in groups) for pair in neighbours if pair not in different)
+    assert all(
+        any(pair <= set(group) for group in groups) for pair in neighbours if pair not in different
+    )
 
 
 def test_pairs_of_answers_are_mcnemars():
@@ -129,24 +157,36 @@ def test_pairs_of_answers_are_mcnemars():
     assert found.p == pytest.approx(mcnemar([[30, 10], [5, 15]], exact=True).pvalue)
     assert found.difference == pytest.approx(5 / 60)
     assert found.ci_low < 0 < found.difference < found.ci_high
-    middle, se = (found.ci_low + found.ci_high) / 2, (found.ci_high - found.ci_low) / 2 / norm.ppf(0.975)
+    middle, se = (
+        (found.ci_low + found.ci_high) / 2,
+        (found.ci_high - found.ci_low) / 2 / norm.ppf(0.975),
+    )
     assert found.p_equivalence == pytest.approx(norm.sf((0.05 - middle) / se))
     same = pd.Series([True, False] * 500)
     alike, few = compare_answers(same, same)[1], compare_answers(same[:10], same[:10])[1]
-    assert (alike.p, judge(alike.p, alike.p_equivalence), judge(few.p, few.p_equivalence)) == (1, *VERDICTS[2:])
+    assert (alike.p, judge(alike.p, alike.p_equivalence), judge(few.p, few.p_equivalence)) == (
+        1,
+        *VERDICTS[2:],
+    )
     with pytest.raises(ValueError, match="no puzzle"):
         compare_answers(one, pd.Series([True], index=["else"]))
 
 
 def test_pairs_are_single_comparisons_and_identified():
     """Each row of the table of pairs is what comparing its two models gives, in another reconstruction too."""
-    few, other = list(each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])]))[::12]
+    few, other = list(
+        each_reconstruction(CELLS[CELLS["model"].isin([O3, "QwQ-32B", "Qwen3-32B"])])
+    )[::12]
     names = ["difference", "ci_low", "ci_high", "p_holm"]
     for pair in compare_pairs(few).itertuples():
-        found, again = (compare_models(table, pair.first, pair.second).iloc[0] for table in (few, other))
+        found, again = (
+            compare_models(table, pair.first, pair.second).iloc[0] for table in (few, other)
+        )
         assert pair.verdict == found["verdict"] == again["verdict"]
         assert [getattr(pair, name) for name in names] == pytest.approx(found[names].tolist())
-        assert again[names].astype(float).tolist() == pytest.approx(found[names].tolist(), abs=1e-3)  # a printed digit
+        assert again[names].astype(float).tolist() == pytest.approx(
+            found[names].tolist(), abs=1e-3
+        )  # a printed digit
         levels = compare_models(few, pair.first, pair.second, ["N"]).set_index("N")
         for N, row in levels.iterrows():
             assert getattr(pair, f"difference_{N}") == pytest.approx(row["difference"])
@@ -157,7 +197,9 @@ def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
     """The difference of the falls varies over drawn tables as its standard error says."""
     own = CELLS[CELLS["model"] == "o4-mini-2025-04-16"]
     quadratic = next(iter(fit_quadratics(own)))
-    drawn = np.random.default_rng(7).binomial(quadratic.n.astype(int), quadratic.accuracy, size=(1000, 140))
+    drawn = np.random.default_rng(7).binomial(
+        quadratic.n.astype(int), quadratic.accuracy, size=(1000, 140)
+    )
     n, ends = own["total"].to_numpy(), {}
     for load in ("N", "d"):
         for end in (own[load].min(), own[load].max()):
@@ -168,7 +210,9 @@ def test_standard_error_of_falls_is_the_spread_of_drawn_tables():
     assert (falls["N"] - falls["d"]).std() == pytest.approx(found.se, rel=0.1)
     rates = {load: accuracy_by(own, load)["accuracy"] for load in ("N", "d")}
     assert found.fall_N == pytest.approx(rates["N"].iloc[0] - rates["N"].iloc[-1])
-    assert found.difference == pytest.approx(found.fall_N - (rates["d"].iloc[0] - rates["d"].iloc[-1]))
+    assert found.difference == pytest.approx(
+        found.fall_N - (rates["d"].iloc[0] - rates["d"].iloc[-1])
+    )
 
 
 def test_where_the_fit_meets_the_mean_the_variance_is_that_of_the_strata():
@@ -194,7 +238,9 @@ def test_a_model_without_a_capacity_point_is_compared_by_accuracy_alone():
 def test_of_very_many_models_some_are_compared():
     """The paper's models and as many others as make `MANY` are shown and compared."""
     own = CELLS[CELLS["model"] == "QwQ-32B"]
-    many = pd.concat([*(own.assign(model=f"m{number}") for number in range(MANY)), CELLS], ignore_index=True)
+    many = pd.concat(
+        [*(own.assign(model=f"m{number}") for number in range(MANY)), CELLS], ignore_index=True
+    )
     shown = set(limit_models(many)["model"])
     assert (len(shown), set(NAMES) < shown) == (MANY, True)
     assert limit_models(CELLS) is CELLS
@@ -207,7 +253,9 @@ def test_tau_solves_its_equation():
     """At Paule and Mandel's tau Cochran's Q equals its degrees of freedom; one model has no rows."""
     table, fits = heterogeneity_table(CELLS).set_index("term"), fit_quadratics(CELLS)
     for column, term in enumerate(("d", "N", "rho", "rho2"), start=1):
-        beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
+        beta, se = (
+            np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se")
+        )
         weight = 1 / (se**2 + table.loc[term, "tau"] ** 2)
         mean = weight @ beta / weight.sum()
         assert weight @ (beta - mean) ** 2 == pytest.approx(21, rel=1e-3)
@@ -218,11 +266,12 @@ def test_tau_solves_its_equation():
 
 
 def test_every_model_has_a_date_and_a_source():
-    """Sizes are given for the models with open weights and a hundred puzzles a cell; dates agree with names."""
+    """Sizes are given for the models with open weights; dates agree with names."""
     facts = load_facts().set_index("model")
     assert list(facts.index) == list(NAMES)
     assert facts["source"].str.len().min() > 0
     sized = {name for name, model in BY_NAME.items() if model.puzzles_per_cell == 100}
+    sized.add("DeepSeek-R1-0528")
     assert set(facts.index[facts["parameters_billion"].notna()]) == sized
     assert f"{facts.loc['gpt-5-2025-08-07', 'released']:%Y-%m-%d}" == "2025-08-07"
 
@@ -233,7 +282,9 @@ def answers(*cells):
         ("m", f"{N}-{clause}-{number}", N, clause, number < correct)
         for N, counts in enumerate(cells, 20) for clause, (size, correct) in enumerate(counts) for number in range(size)
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["model", "name", "N", "last_clause", "correct"]).assign(d=1, ratio_pct=5.0)
+    frame = pd.DataFrame(rows, columns=["model", "name", "N", "last_clause", "correct"]).assign(
+        d=1, ratio_pct=5.0
+    )
     return frame.drop(columns="last_clause"), frame[["name", "last_clause"]]
 
 
@@ -242,12 +293,16 @@ def test_one_cell_is_the_difference_of_two_shares():
     (row,) = shortcut_use(*answers(((400, 100), (600, 300)))).itertuples()
     assert (row.answers, row.right, row.wrong) == (1000, 0.5, 0.25)
     se = np.sqrt(0.25 * 0.75 / 400 + 0.25 / 600)
-    assert [row.ci_low, row.ci_high] == pytest.approx([0.25 - 1.96 * se, 0.25 + 1.96 * se], rel=0.01)
+    assert [row.ci_low, row.ci_high] == pytest.approx(
+        [0.25 - 1.96 * se, 0.25 + 1.96 * se], rel=0.01
+    )
 
 
 def test_loads_do_not_pass_for_a_shortcut():
     """An easy cell in which the clause is mostly right makes no difference; a cell with one kind alone has no part."""
-    (row,) = shortcut_use(*answers(((100, 90), (900, 810)), ((900, 90), (100, 10)), ((0, 0), (50, 50)))).itertuples()
+    (row,) = shortcut_use(
+        *answers(((100, 90), (900, 810)), ((900, 90), (100, 10)), ((0, 0), (50, 50)))
+    ).itertuples()
     assert (row.answers, row.difference) == (2000, pytest.approx(0))
     assert row.p == pytest.approx(1)
     assert row.ci_low < 0 < row.ci_high
@@ -259,12 +314,17 @@ def test_the_interval_covers_with_two_answers_a_cell():
     """Nineteen of twenty intervals hold the true difference, with as few answers per cell as an evaluation may have."""
     rng, drawn = np.random.default_rng(5), []
     for number in range(300):
-        cells = [((2, rng.binomial(2, base)), (2, rng.binomial(2, base + 0.2))) for base in rng.uniform(0, 0.8, 60)]
+        cells = [
+            ((2, rng.binomial(2, base)), (2, rng.binomial(2, base + 0.2)))
+            for base in rng.uniform(0, 0.8, 60)
+        ]
         drawn.append([table.assign(name=f"{number} " + table["name"]) for table in answers(*cells)])
         drawn[-1][0]["model"] = f"m{number}"
     table = shortcut_use(*map(pd.concat, zip(*drawn, strict=True)))
     assert len(table) == 300
-    assert ((table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)).mean() == pytest.approx(0.95, abs=0.035)
+    assert ((table["ci_low"] < 0.2) & (table["ci_high"] > 0.2)).mean() == pytest.approx(
+        0.95, abs=0.035
+    )
 
 
 def test_models_keep_their_order_and_one_without_both_kinds_is_unknown():
@@ -289,7 +349,9 @@ def test_a_copy_of_a_model_ranks_next_to_it():
     assert row["best_ecl50"] <= row["rank_ecl50"] <= row["worst_ecl50"]
     assert (row["of"], row["nearest"]) == (23, "QwQ-32B")
     assert row["best"] < row["rank"] < row["worst"]  # its neighbours do not differ significantly
-    better = CELLS.query("N < 250").groupby("model")[["correct", "total"]].sum().eval("correct / total")
+    better = (
+        CELLS.query("N < 250").groupby("model")[["correct", "total"]].sum().eval("correct / total")
+    )
     assert row["rank"] == 1 + (better > better["QwQ-32B"] + 1e-12).sum()
 
 

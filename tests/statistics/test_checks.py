@@ -46,9 +46,15 @@ FAULTS = {
     "row 0 of the cells has 0.95 correct of 100 answers: not a whole number": (
         QWQ.assign(correct=QWQ["correct"] / 100 + 0.05)
     ),
-    "row 3 of the cells has 89.5 correct of 100 answers: not a whole number": with_row(correct=89.5),
-    "row 3 of the cells has 9 correct of 99.5 answers: not a whole": with_row(correct=9, total=99.5),
-    "row 3 of the cells has nan correct of 100 answers: not a whole number": with_row(correct=np.nan),
+    "row 3 of the cells has 89.5 correct of 100 answers: not a whole number": with_row(
+        correct=89.5
+    ),
+    "row 3 of the cells has 9 correct of 99.5 answers: not a whole": with_row(
+        correct=9, total=99.5
+    ),
+    "row 3 of the cells has nan correct of 100 answers: not a whole number": with_row(
+        correct=np.nan
+    ),
     "row 3 of the cells has 94 correct of nan answers: not a whole number": with_row(total=np.nan),
     "row 3 of the cells has None correct of 100 answers: not a whole": with_value("correct", None),
     "row 3 of the cells has 94 correct of <NA> answers: not a whole": with_value("total", pd.NA),
@@ -65,7 +71,9 @@ FAULTS = {
         QWQ.assign(total=QWQ["total"].astype(complex))
     ),
     "row 0 of the cells has d '1': not a number": QWQ.assign(d=QWQ["d"].astype(str)),
-    "row 0 of the cells has rho (0.05+0j): not a number": QWQ.assign(rho=QWQ["rho"].astype(complex)),
+    "row 0 of the cells has rho (0.05+0j): not a number": QWQ.assign(
+        rho=QWQ["rho"].astype(complex)
+    ),
     "row 0 of the cells has N Timestamp": QWQ.assign(N=pd.to_datetime(QWQ["N"])),
     "row 3 of the cells has ratio_pct 'low': not a number": with_value("ratio_pct", "low"),
     "row 3 of the cells has rho inf: not a finite number": with_row(rho=np.inf),
@@ -77,7 +85,9 @@ FAULTS = {
     "the cells have the column model twice": pd.concat([QWQ, QWQ[["model"]]], axis=1),
     "the cells have no column model; they have N": QWQ.drop(columns="model"),
     "the cells have no column model; they have N, d": QWQ.set_index("model"),
-    "the cells have no column total, correct; they have model": QWQ.drop(columns=["correct", "total"]),
+    "the cells have no column total, correct; they have model": QWQ.drop(
+        columns=["correct", "total"]
+    ),
     "the cells have no rows": QWQ[:0],
     "the cells are a dict; pass a DataFrame": {},
     "the cells are a str; pass a DataFrame": "cells.csv",
@@ -115,7 +125,9 @@ def test_the_type_of_a_column_does_not_matter(clothes):
     assert fits["status"].unique().tolist() == ["ok"]
     assert fits["coef"].to_numpy() == pytest.approx(FITS["coef"].to_numpy(), abs=1e-9)
     points = cl.capacity_points(fits, SAME[clothes])
-    assert points["ecl50"].to_numpy() == pytest.approx(cl.capacity_points(FITS, QWQ)["ecl50"].to_numpy())
+    assert points["ecl50"].to_numpy() == pytest.approx(
+        cl.capacity_points(FITS, QWQ)["ecl50"].to_numpy()
+    )
 
 
 def test_single_answers_may_be_right_or_wrong():
@@ -135,7 +147,12 @@ def test_a_missing_covariate_is_a_status():
 
 
 _VALUES = st.one_of(
-    st.integers(-5, 200), st.integers(10**11, 10**20), st.floats(), st.booleans(), st.text(max_size=3), st.none()
+    st.integers(-5, 200),
+    st.integers(10**11, 10**20),
+    st.floats(),
+    st.booleans(),
+    st.text(max_size=3),
+    st.none(),
 )
 
 
@@ -146,7 +163,10 @@ def test_counts_are_accepted_exactly_if_they_are_counts(rows):
     cells["correct"] = pd.Series([correct for correct, _ in rows], dtype=object)
     cells["total"] = pd.Series([total for _, total in rows], dtype=object)
     possible = all(
-        all(isinstance(value, int | float) and math.isfinite(value) and value == int(value) for value in row)
+        all(
+            isinstance(value, int | float) and math.isfinite(value) and value == int(value)
+            for value in row
+        )
         and 0 <= row[0] <= row[1] <= MOST_ANSWERS
         for row in rows
     )

@@ -22,11 +22,15 @@ def test_points_put_the_predictor_at_zero(beta):
     if bN < 0:
         assert np.isclose(b0 + bd * MEANS["d"] + bN * points["ecl50"][0] + at_rho, 0, atol=1e-6)
     if bd < 0:
-        assert np.isclose(b0 + bd * points["id50"][0] + bN * MEANS["log10_N"] + at_rho, 0, atol=1e-6)
+        assert np.isclose(
+            b0 + bd * points["id50"][0] + bN * MEANS["log10_N"] + at_rho, 0, atol=1e-6
+        )
     root = points["nt50"][0]
     if np.isfinite(root):
         assert 0 <= root <= 1
-        assert np.isclose(b0 + bd * MEANS["d"] + bN * MEANS["log10_N"] + br * root + br2 * root**2, 0, atol=1e-6)
+        assert np.isclose(
+            b0 + bd * MEANS["d"] + bN * MEANS["log10_N"] + br * root + br2 * root**2, 0, atol=1e-6
+        )
 
 
 @given(st.tuples(*[COEFFICIENT] * 5))
@@ -43,7 +47,9 @@ def test_nt50_is_the_largest_root_of_numpy(beta):
                        atol=1e-6, equal_nan=True)  # fmt: skip
 
 
-@pytest.mark.parametrize(("constant", "root"), [(1.0, 0.25), (0.125, 0.03125), (3.875, 0.96875), (-0.5, np.nan)])
+@pytest.mark.parametrize(
+    ("constant", "root"), [(1.0, 0.25), (0.125, 0.03125), (3.875, 0.96875), (-0.5, np.nan)]
+)
 def test_straight_line_in_rho_has_its_one_root(constant, root):
     """Without curvature NT50 is the root of a straight line, where it is between 0 and 1."""
     beta = np.array([[constant, 0.0, 0.0, -4.0, 0.0]])

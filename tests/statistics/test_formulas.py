@@ -63,7 +63,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    ("complaint", "formula"), [(complaint, formula) for complaint, formulas in REFUSED.items() for formula in formulas]
+    ("complaint", "formula"),
+    [(complaint, formula) for complaint, formulas in REFUSED.items() for formula in formulas],
 )
 def test_a_formula_that_would_be_another_or_none_is_refused(complaint, formula):
     """The complaint is one line, quotes the formula and says what kind of thing is wrong."""
@@ -78,7 +79,10 @@ def test_levels_of_factors_are_called_as_they_are_written():
     design, _ = build_design(GRID, "correct ~ C(d) + C(ratio_pct) + C(rho):N")
     assert {"C(d)[T.3]", "C(ratio_pct)[T.95]", "C(rho)[0.05]:N"} <= set(design)
     words = pd.concat([GRID, GRID.assign(perturbation="caesar")])
-    assert list(build_design(words, "correct ~ C(perturbation)")[0]) == ["Intercept", "C(perturbation)[T.caesar]"]
+    assert list(build_design(words, "correct ~ C(perturbation)")[0]) == [
+        "Intercept",
+        "C(perturbation)[T.caesar]",
+    ]
 
 
 def test_a_level_that_the_fit_does_not_know_is_no_other_level():

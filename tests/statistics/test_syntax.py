@@ -19,7 +19,7 @@ PROGRAMS = [
     "I(open('{file}', 'w').write('') + d)",
     "I(np.save('{file}', d))",
     "log(np.load('{file}'))",
-    "I(eval('open(\"{file}\", \"w\")'))",
+    'I(eval(\'open("{file}", "w")\'))',
     "exec(\"open('{file}', 'w')\")",
     "I(exit(3))",
     "C(d, contr.treatment(base=5))",
@@ -76,13 +76,17 @@ def test_a_program_is_no_formula(program, tmp_path):
     """Refused in one sentence that names what a formula may hold; nothing has run."""
     file = tmp_path / "ran"
     formula = "correct ~ d + " + program.replace("{file}", str(file))
-    with pytest.raises(ValueError, match="cannot be built from d, N, log10_N, .* I, C, bs, cr, poly") as refusal:
+    with pytest.raises(
+        ValueError, match="cannot be built from d, N, log10_N, .* I, C, bs, cr, poly"
+    ) as refusal:
         build_design(GRID, formula)
     assert "\n" not in str(refusal.value)
     assert not file.exists()
 
 
-@pytest.mark.parametrize("text", ["I(rho).shift(1)", "`I(d)`", "I(d", "lambda", "d; import os", "."])
+@pytest.mark.parametrize(
+    "text", ["I(rho).shift(1)", "`I(d)`", "I(d", "lambda", "d; import os", "."]
+)
 def test_what_is_no_expression_is_refused(text):
     """Text that neither formulaic nor Python can read is refused too."""
     with pytest.raises(ValueError, match="cannot be"):
@@ -102,7 +106,9 @@ def test_no_list_stands_for_the_rows(values):
 @given(st.permutations(range(len(GRID))), st.sampled_from(TRANSFORMS))
 def test_no_transform_depends_on_the_order_of_the_cells(order, transform):
     """The same cells in another order have the same columns, up to rounding."""
-    arguments = {"bs": "(rho, df=4)", "cr": "(rho, df=4)", "poly": "(rho, 3)"}.get(transform, "(rho)")
+    arguments = {"bs": "(rho, df=4)", "cr": "(rho, df=4)", "poly": "(rho, 3)"}.get(
+        transform, "(rho)"
+    )
     formula = f"correct ~ {transform}{arguments}"
     shuffled = GRID.iloc[list(order)]
     there = build_design(GRID, formula)[0].iloc[list(order)].to_numpy()
@@ -113,8 +119,14 @@ def test_no_transform_depends_on_the_order_of_the_cells(order, transform):
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_every_listed_transform_is_understood(transform):
     """Each function of the sentence can be used; log, log10, exp and sqrt as numpy's too."""
-    arguments = {"bs": "(rho, df=4)", "cr": "(rho, df=4)", "poly": "(rho, 3)"}.get(transform, "(rho)")
-    names = [transform, f"np.{transform}"] if transform in ("log", "log10", "exp", "sqrt") else [transform]
+    arguments = {"bs": "(rho, df=4)", "cr": "(rho, df=4)", "poly": "(rho, 3)"}.get(
+        transform, "(rho)"
+    )
+    names = (
+        [transform, f"np.{transform}"]
+        if transform in ("log", "log10", "exp", "sqrt")
+        else [transform]
+    )
     for name in names:
         assert build_design(GRID, f"correct ~ {name}{arguments}")[0].shape[1] >= 2
 

@@ -10,7 +10,18 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, accuracy, metric, scorer, stderr
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from cogniload_repro.companions.protocol import write_queries
@@ -70,15 +81,21 @@ def cogniload(
     max_tokens : int, optional
         Fewer tokens per answer than the paper's context leaves, for models that allow no more.
     """
-    grid = " ".join(grid) if isinstance(grid, list) else grid  # Inspect makes a list of what has commas
+    grid = (
+        " ".join(grid) if isinstance(grid, list) else grid
+    )  # Inspect makes a list of what has commas
     cells = grid_cells(grid, rounding)
     puzzles = choose_set(cells, per_cell, seed, resolve_edition(edition), otherwise="spawn")
     rows = {row["name"]: row for row in draw_rows(puzzles)}
     samples, condition = [], ""
     for query in write_queries([(name, row["text"]) for name, row in rows.items()], perturb):
-        answer_budget(query.text)  # a query that alone fills the context is refused before anything is paid
+        answer_budget(
+            query.text
+        )  # a query that alone fills the context is refused before anything is paid
         row, condition = rows[query.name], query.condition
-        facts = {fact: row[fact] for fact in _FACTS} | ({"perturbation": condition} if condition else {})
+        facts = {fact: row[fact] for fact in _FACTS} | (
+            {"perturbation": condition} if condition else {}
+        )
         samples.append(Sample(id=query.name, input=query.text, target=row["gold"], metadata=facts))
     return Task(
         dataset=MemoryDataset(samples, name="cogniload"),
@@ -112,7 +129,9 @@ def ask(limit: int | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.epoch > 1:
-            raise ValueError("each puzzle is asked once; run without --epochs, and take a larger per_cell")
+            raise ValueError(
+                "each puzzle is asked once; run without --epochs, and take a larger per_cell"
+            )
         budget = answer_budget(state.input_text)
         state.metadata["max_tokens"] = min(budget, limit or budget)
         return await generate(state, max_tokens=state.metadata["max_tokens"])
@@ -138,12 +157,20 @@ def verdict() -> Scorer:
     """Judge an answer as the import of this log will: the paper's Appendix D on the whole text, reasoning included."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        output = state.output.model_dump(exclude_none=True)  # of several answers the import reads the first
-        row = next(adapt_record({"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model)))
+        output = state.output.model_dump(
+            exclude_none=True
+        )  # of several answers the import reads the first
+        row = next(
+            adapt_record(
+                {"id": state.sample_id, "epoch": state.epoch, "output": output}, str(state.model)
+            )
+        )
         if not isinstance(row, dict):
             return Score.unscored(reason="no_response", explanation=": ".join(row))
         question = {name: state.metadata[name] for name in _ASKED} | {"gold": target.text}
-        tokens: dict[str, Any] = {name: row.get(name) for name in ("prompt_tokens", "response_tokens")}
+        tokens: dict[str, Any] = {
+            name: row.get(name) for name in ("prompt_tokens", "response_tokens")
+        }
         found = explain_response(row["response"], **question, **tokens)
         about = tokens | {"bucket": found.bucket, "stopped": read_stop(row["stopped"])}
         return Score(

@@ -1,9 +1,10 @@
 """Printed number against recomputed number, one row each, with the kind of agreement.
 
-On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables 4 and 5, the AICs and
-p-value of Table 6, token lengths); a *constraint* it was chosen to meet (Table 3, accuracies along rho in the prose,
-Table 2 for models with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2, token
-lengths off the pattern of the others). Everything is *independent* once the outputs are real, and prompts drawn here.
+On reconstructed data an *input* was used by the reconstruction and agrees by construction (Tables
+4 and 5, the AICs and p-value of Table 6), or is taken as printed (token lengths, Tables 7 to 10); a
+*constraint* it was chosen to meet (Table 3, accuracies along rho in the prose, Table 2 for models
+with missing puzzles); *derived* numbers follow from inputs and could have failed (Table 2).
+Everything is *independent* once the outputs are real, and prompts drawn here.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ from cogniload_repro.fidelity.claims import evaluate_claims, judge
 from cogniload_repro.fidelity.results import NotComputableError, ResultLookup, Results
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS, TOKEN_TABLES, load_printed
-from cogniload_repro.reconstruction.stand_ins import printed_tokens
 from cogniload_repro.reconstruction.sufficient import BETAS
 from cogniload_repro.schemas import FIDELITY, KINDS, VERDICTS
 from cogniload_repro.statistics.cell_tables import percent
@@ -63,15 +63,20 @@ def compare(results: Results, prompts: pd.DataFrame | None = None) -> pd.DataFra
     results = results.of_paper()
     lookup = ResultLookup(results)
     printed = chain(_print_fits(results, lookup), _print_errors(lookup), _print_tokens(lookup))
-    tables = pd.DataFrame([_judge(one, lookup, results.provenance) for one in printed], columns=COLUMNS)
+    rows = [_judge(number, lookup, results.reconstructed) for number in printed]
+    tables = pd.DataFrame(rows, columns=COLUMNS)
     if prompts is not None and len(prompts):  # an empty frame has no types to join with
         tables = pd.concat([tables, prompts], ignore_index=True)
     tables = tables.sort_values("table", key=lambda names: names.str[5:].astype(int), kind="stable")
-    others = each_reconstruction(results.cells) if results.provenance == "reconstructed" else ()
+    others = each_reconstruction(results.cells) if results.reconstructed else ()
     claims = evaluate_claims(results, others=others)
-    claims["condition"] = claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
+    claims["condition"] = (
+        claims["id"] + np.where(claims["condition"] == "", "", ": ") + claims["condition"]
+    )
     claims = claims.assign(table="prose").reindex(columns=COLUMNS, fill_value="")
-    return _give_reasons(pd.concat([tables, claims], ignore_index=True), set(results.cells["model"]))
+    return _give_reasons(
+        pd.concat([tables, claims], ignore_index=True), set(results.cells["model"])
+    )
 
 
 def scoreboard(fidelity: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +95,9 @@ def find_moved(fidelity: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     now, then = (frame[key + values].fillna("").astype(str) for frame in (fidelity, before))
     both = now.merge(then, on=key, how="outer", suffixes=("", "_before"), sort=False).fillna("")
     moved = (both["shown"] != both["shown_before"]) | (both["verdict"] != both["verdict_before"])
-    return both.loc[moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]].reset_index(drop=True)
+    return both.loc[
+        moved, [*key, "shown_before", "shown", "verdict_before", "verdict"]
+    ].reset_index(drop=True)
 
 
 def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
@@ -104,14 +111,16 @@ def _give_reasons(rows: pd.DataFrame, models: set[str]) -> pd.DataFrame:
 
 #: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it is printed, and the
 #: functions that recompute and print it.
-_Printed = tuple[str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]]
+_Printed = tuple[
+    str, str, str, dict[str, int], str, str, Callable[[], float], Callable[[float], str]
+]
 
 
-def _judge(printed: _Printed, lookup: ResultLookup, provenance: str) -> tuple:
+def _judge(printed: _Printed, lookup: ResultLookup, reconstructed: bool) -> tuple:
     """Return the row of a printed number; it is computable if it rests on the paper's puzzles."""
     table, model, quantity, levels, kind, published, find, form = printed
     condition = " ".join(f"{key}={level}" for key, level in levels.items())
-    worth = (kind, "identified") if provenance == "reconstructed" else ("independent", "")
+    worth = (kind, "identified") if reconstructed else ("independent", "")
     head = (table, model, quantity, condition, *worth, published)
     try:
         lookup.require(model, **levels)
@@ -141,10 +150,21 @@ def _print_fits(results: Results, lookup: ResultLookup) -> Iterator[_Printed]:
                 yield table, model, quantity, {}, kind, published, partial(find, quantity), form
                 if (stars := f"{quantity}_stars") in printed:
                     p, name = quantity.replace("beta_", "p_"), f"{quantity} stars"
-                    yield table, model, name, {}, kind, printed[stars], partial(find, p), formats.stars
+                    yield (
+                        table,
+                        model,
+                        name,
+                        {},
+                        kind,
+                        printed[stars],
+                        partial(find, p),
+                        formats.stars,
+                    )
 
 
-def _find_fit(fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str) -> float:
+def _find_fit(
+    fits: pd.DataFrame, model: str, first: str, lookup: ResultLookup, quantity: str
+) -> float:
     """Return a number of a model's fit, NaN for a threshold that does not exist."""
     if (status := fits.loc[model, "status"]) != "ok":
         raise NotComputableError(f"no fit: {status}")
@@ -165,21 +185,31 @@ def _print_errors(lookup: ResultLookup) -> Iterator[_Printed]:
             model, level = printed["model"], int(printed[key])
             for quantity in ("samples", "acc_pct", *ERRORS):
                 found = partial(find, model, quantity, key, level)
-                yield table, model, quantity, {key: level}, "input", printed[quantity], found, formats.format_count
+                yield (
+                    table,
+                    model,
+                    quantity,
+                    {key: level},
+                    "input",
+                    printed[quantity],
+                    found,
+                    formats.format_count,
+                )
 
 
 def _print_tokens(lookup: ResultLookup) -> Iterator[_Printed]:
     """Tables 7 to 10: what is printed, also where a digit looks misread."""
-    used = printed_tokens().to_dict("index")
     for printed in load_printed("tokens").to_dict("records"):
         model, levels = printed["model"], {"N": int(printed["N"]), "d": int(printed["d"])}
         for quantity in ("prompt_mean", "prompt_p90", "output_mean", "output_p90"):
             if published := printed[quantity]:
-                kind = "input" if used[model, *levels.values()][quantity] == float(published) else "derived"
                 find = partial(lookup.tokens, model, quantity, **levels)
-                yield TOKEN_TABLES[levels["N"]], model, quantity, levels, kind, published, find, "{:.0f}".format
+                table = TOKEN_TABLES[levels["N"]]
+                yield table, model, quantity, levels, "input", published, find, "{:.0f}".format
 
 
 def title(table: str) -> str:
     """Return the name of a table, or of the prose, as headings have it."""
-    return f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
+    return (
+        f"Table {table.removeprefix('table')}" if table.startswith("table") else table.capitalize()
+    )

@@ -27,35 +27,60 @@ _LEGEND = """
 
 
 def check_outputs(
-    source: str | Path | LocalSource, catalog: Catalog, *, model: str | None = None, edition: Edition | None = None
+    source: str | Path | LocalSource,
+    catalog: Catalog,
+    *,
+    model: str | None = None,
+    edition: Edition | None = None,
 ) -> tuple[pd.DataFrame, Report]:
     """Read a source without writing anything; `model` and `edition` are those of `imports.import_outputs`.
 
     The frame has one row per model, the paper's first, with the numbers of the legend; missing are puzzles of the
     catalog or, without one, of the model's fullest cell; duplicates are rows that answer a puzzle again.
     """
-    rejected, layout, known, facts = list[Rejected](), find_files(source), len(catalog), list[tuple]()
+    rejected, layout, known, facts = (
+        list[Rejected](),
+        find_files(source),
+        len(catalog),
+        list[tuple](),
+    )
 
     def take(output: Output) -> None:
         counted = output.prompt_tokens is not None and output.response_tokens is not None
         ends = output.response == "", take_answer(output.response) is None
-        facts.append((output.model, catalog.place(output.name), output.stopped or "unknown", counted, *ends))
+        facts.append(
+            (output.model, catalog.place(output.name), output.stopped or "unknown", counted, *ends)
+        )
 
     report = read_source(layout, catalog, take, rejected, model, edition)
     if not facts:
         return pd.DataFrame({"responses": []}), report
     puzzles = catalog.table().select(_CELL).to_pandas()
-    answers = pd.DataFrame(facts, columns=["model", "place", "stopped", *_FLAGS]).join(puzzles, on="place")
+    answers = pd.DataFrame(facts, columns=["model", "place", "stopped", *_FLAGS]).join(
+        puzzles, on="place"
+    )
     sizes = answers.groupby(["model", *_CELL]).size().rename("total").reset_index()
     fullest = sizes.groupby("model")["total"].transform("max")
     if known:
-        fullest = sizes.join(puzzles.groupby(_CELL).size().rename("known"), on=_CELL)["known"].clip(upper=fullest)
+        fullest = sizes.join(puzzles.groupby(_CELL).size().rename("known"), on=_CELL)["known"].clip(
+            upper=fullest
+        )
     by_cell = sizes.assign(missing=fullest - sizes["total"]).groupby("model")
-    counts = by_cell["total"].agg(responses="sum", cells="size", min_per_cell="min", max_per_cell="max")
-    stops = pd.crosstab(answers["model"], answers["stopped"]).reindex(columns=list(STOPS), fill_value=0)
-    counts = counts.join(by_cell["missing"].sum()).join(answers.groupby("model")[_FLAGS].sum()).join(stops)
+    counts = by_cell["total"].agg(
+        responses="sum", cells="size", min_per_cell="min", max_per_cell="max"
+    )
+    stops = pd.crosstab(answers["model"], answers["stopped"]).reindex(
+        columns=list(STOPS), fill_value=0
+    )
+    counts = (
+        counts.join(by_cell["missing"].sum())
+        .join(answers.groupby("model")[_FLAGS].sum())
+        .join(stops)
+    )
     again = Counter(row.model for row in rejected if row.reason == DUPLICATE)
-    return counts.assign(duplicates=[again[name] for name in counts.index]).loc[order_models(counts.index)], report
+    return counts.assign(duplicates=[again[name] for name in counts.index]).loc[
+        order_models(counts.index)
+    ], report
 
 
 def print_check(frame: pd.DataFrame, report: Report) -> str:
@@ -67,5 +92,9 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
     shown = shown.rename_axis("model").reset_index()
     tables = ["responses", "cells", "per cell", "missing", "tokens", "empty"], [*STOPS, "open"]
     return "\n".join(
-        [*(shown[["model", *names]].to_string(index=False) for names in tables), _LEGEND, report.summary()]
+        [
+            *(shown[["model", *names]].to_string(index=False) for names in tables),
+            _LEGEND,
+            report.summary(),
+        ]
     )

@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -33,8 +33,8 @@ from cogniload_repro.puzzles.catalog import (
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.readers import release_row
 from cogniload_repro.records import NOT_UTF8, WRONG_TYPE, Entry, read_text
-from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES, REJECTED
-from cogniload_repro.storage import part_writer, partition_path, read_metadata, weakest_provenance, write_table
+from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
+from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
 
 #: What a source may say of a request, by the names of columns.
 SETTINGS = ("provider", "version", "date", "effort", "temperature", "top_p", "max_tokens")
@@ -43,7 +43,12 @@ STOP_COLUMNS = ("stopped", "finish_reason", "stop_reason")
 #: How the prompt was perturbed (such answers are those of a model of their own, "MODEL (NAME)"), reasoning in a column
 #: of its own (it is put in front of the response, as the paper scores both), stop reasons and settings.
 COLUMNS = [*OUTPUTS.names, "perturbation", "reasoning", *STOP_COLUMNS[1:], *SETTINGS]
-BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE, UNSAFE_NAME = "bad puzzle", "unknown puzzle", "duplicate", "unsafe name"
+BAD_PUZZLE, UNKNOWN_PUZZLE, DUPLICATE, UNSAFE_NAME = (
+    "bad puzzle",
+    "unknown puzzle",
+    "duplicate",
+    "unsafe name",
+)
 
 _COUNT = re.compile(r"(\d{1,19})(\.0*)?", re.ASCII)
 #: Responses are kept in memory up to this many characters, then the fullest partition is written on.
@@ -106,7 +111,11 @@ class Report(NamedTuple):
                 "source, or set the number of unusable rows that you accept: --max-rejected n, with make MAX_REJECTED=n"
             )
         if not self.responses:
-            why = " that can be read; see the rejected table" if self.rejected else ": it is empty, or a header alone"
+            why = (
+                " that can be read; see the rejected table"
+                if self.rejected
+                else ": it is empty, or a header alone"
+            )
             raise ValueError(f"the source has no row{why}")
 
 
@@ -115,25 +124,25 @@ def import_outputs(
     folder: str | Path,
     *,
     model: str | None = None,
-    validate: Callable[[Report], None] = lambda report: None,
     edition: Edition | None = None,
+    known_only: bool = False,
 ) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles.parquet, rejected.parquet.
 
     The folder is new, or has been made from other sources, whose puzzles are known and whose models may not come again;
-    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; what `validate` raises refuses
-    the import; `edition` is that of puzzles known by name alone, by default the one that fits them.
+    after a ValueError only its rejected rows are of use. For `model` see `read_outputs`; `edition` is that of puzzles
+    known by name alone, by default the one that fits them; with `known_only` answers to puzzles that the folder does
+    not have are left out.
     """
     layout, folder = find_files(source), Path(folder)
-    metadata = {"source": layout.source.label, "version": __version__, "command": "cogniload download-outputs"}
-    words = ["imported"]
-    # reconstructed outputs stay labelled so; the provenance of other programs is ignored
-    for path in layout.tables:
-        with suppress(ValueError, OSError):  # a damaged one is reported when its rows are read
-            words += [read_metadata(path).get("provenance", "")] if path.suffix == ".parquet" else []
-    metadata["provenance"] = weakest_provenance(word for word in words if word in PROVENANCE)
+    metadata = {
+        "source": layout.source.label,
+        "version": __version__,
+        "command": "cogniload download-outputs",
+    }
     known, rejected = folder / "puzzles.parquet", list[Rejected]()
     catalog = read_catalog(known) if known.exists() else Catalog()
+    catalog.closed = known_only
     before = len(catalog)
     try:
         with _Partitions(folder / "outputs", metadata) as partitions:
@@ -144,7 +153,6 @@ def import_outputs(
         write_table(folder / "rejected.parquet", rows, metadata)
     if len(catalog) > before or not known.exists():
         write_table(known, catalog.table(), metadata)
-    validate(report)
     return report
 
 
@@ -158,9 +166,13 @@ def read_source(
 ) -> Report:
     """Give each response of a source to `take`, append its rejected rows, and report both; see `import_outputs`."""
     fits, responses = list[EditionMatch](), Counter[str]()
-    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {name: Counter() for name in SETTINGS})
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(
+        lambda: {name: Counter() for name in SETTINGS}
+    )
     catalog.draw = _draw_from_names(layout, catalog, edition, fits)
-    for item in tqdm(read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None):
+    for item in tqdm(
+        read_outputs(layout, catalog, model=model), "import", unit=" rows", disable=None
+    ):
         if isinstance(item, Rejected):
             rejected.append(item)
             continue
@@ -168,7 +180,10 @@ def read_source(
         responses[item.model] += 1
         for name, value in item.settings.items():
             counts[item.model][name][value] += 1
-    settings = {one: {name: dict(counter) for name, counter in counts[one].items() if counter} for one in counts}
+    settings = {
+        one: {name: dict(counter) for name, counter in counts[one].items() if counter}
+        for one in counts
+    }
     return Report(responses, rejected, describe_fits(fits), settings)
 
 
@@ -185,7 +200,10 @@ def _draw_from_names(
         tables = ((entry.fields or {}).get("name") for entry in entries)
         names = {name for name in chain(tables, (answer_name(path) for _, path in layout.answers))
                  if isinstance(name, str) and name not in catalog}  # fmt: skip
-        return find_edition(names, {name: str(read_text(layout.texts[name])) for name in names & layout.texts.keys()})
+        return find_edition(
+            names,
+            {name: str(read_text(layout.texts[name])) for name in names & layout.texts.keys()},
+        )
 
     def draw(name: str) -> dict:
         nonlocal edition
@@ -195,7 +213,9 @@ def _draw_from_names(
         text = str(read_text(layout.texts[name])) if name in layout.texts else None
         row = draw_named(name, edition or PORT, text)
         if text is not None and text.strip() != row["text"].strip():
-            raise ValueError(f"its text is not the one that edition {edition} draws; add its metadata")
+            raise ValueError(
+                f"its text is not the one that edition {edition} draws; add its metadata"
+            )
         return row
 
     return draw
@@ -227,12 +247,17 @@ class _Partitions(ExitStack):
 
     def _flush(self, model: str, stack: ExitStack) -> None:
         """Write the rows of a model; its file is open until the stack ends, if it is not open already."""
-        rows, path = [output._asdict() for output in self._buffers.pop(model)], partition_path(self._folder, model)
+        rows, path = (
+            [output._asdict() for output in self._buffers.pop(model)],
+            partition_path(self._folder, model),
+        )
         del self._chars[model]
         if model not in self._writers:
             if path.exists():
                 old = read_metadata(path).get("source")
-                raise ValueError(f"{model} was already imported from {old}; give another name with --model, or in it")
+                raise ValueError(
+                    f"{model} was already imported from {old}; give another name with --model, or in it"
+                )
             self._writers[model] = stack.enter_context(part_writer(path, OUTPUTS, self._metadata))
         self._writers[model].write_table(pa.Table.from_pylist(rows, OUTPUTS))
 
@@ -252,19 +277,27 @@ def read_outputs(
             if entry.refusal:
                 raise RowError(*entry.refusal)
             output = _read_fields(entry.fields or {}, model)
+            if catalog.closed and output.name not in catalog:
+                continue
             try:
                 if output.name in changed:
-                    raise ValueError("its text is not that of the known puzzle of this name; correct one")
+                    raise ValueError(
+                        "its text is not that of the known puzzle of this name; correct one"
+                    )
                 place = catalog.place(output.name)
             except ValueError as error:
                 raise RowError(UNKNOWN_PUZZLE, f"{output.name}: {error}", output.model) from None
             if place in seen[output.model]:
-                raise RowError(DUPLICATE, f"{output.model} has answered {output.name} already", output.model)
+                raise RowError(
+                    DUPLICATE, f"{output.model} has answered {output.name} already", output.model
+                )
             seen[output.model].add(place)
             yield output
         except RowError as error:
             reason, detail, *model_asked = error.args
-            detail = detail[:1000].encode("utf-8", "backslashreplace").decode()  # it may quote the source
+            detail = (
+                detail[:1000].encode("utf-8", "backslashreplace").decode()
+            )  # it may quote the source
             yield Rejected(layout.label(path), entry.row, reason, detail, *model_asked)
 
 
@@ -284,8 +317,17 @@ def _entries(layout: Layout, catalog: Catalog, changed: set[str]) -> Iterator[tu
                 else:
                     catalog.add(check_row(entry.fields))
             except ValueError as error:
-                yield path, Entry(entry.row, None, (BAD_PUZZLE, f"{(entry.fields or {}).get('name')}: {error}"))
-    for name in filter(catalog.__contains__, layout.texts):  # others are compared when they are drawn
+                yield (
+                    path,
+                    Entry(
+                        entry.row,
+                        None,
+                        (BAD_PUZZLE, f"{(entry.fields or {}).get('name')}: {error}"),
+                    ),
+                )
+    for name in filter(
+        catalog.__contains__, layout.texts
+    ):  # others are compared when they are drawn
         if str(read_text(layout.texts[name])).strip() != catalog.text(catalog.place(name)).strip():
             changed.add(name)
     for path in layout.tables:
@@ -306,7 +348,9 @@ def _read_fields(fields: Mapping, own_model: str | None = None) -> Output:
         fields["response"] = join_reasoning(fields["reasoning"], fields.get("response", ""))
     for name in ("model", "name", "response"):
         if name not in fields:
-            raise RowError(MISSING_FIELD, "model; name it with --model" if name == "model" else name)
+            raise RowError(
+                MISSING_FIELD, "model; name it with --model" if name == "model" else name
+            )
         if not isinstance(fields[name], str):
             raise RowError(WRONG_TYPE, f"{name} is {type(fields[name]).__name__}, not text")
         try:
@@ -318,11 +362,18 @@ def _read_fields(fields: Mapping, own_model: str | None = None) -> Output:
     model = BY_LABEL.get(fields["model"], fields["model"])
     if perturbation := fields.get("perturbation"):
         if not (isinstance(perturbation, str) and re.fullmatch("[a-z_]{1,40}", perturbation)):
-            raise RowError(WRONG_TYPE, f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence")
+            raise RowError(
+                WRONG_TYPE,
+                f"perturbation is {str(perturbation)[:40]!r}, not a name such as rail_fence",
+            )
         model += f" ({perturbation})"
-    prompt, response = (_read_count(name, fields.get(name)) for name in ("prompt_tokens", "response_tokens"))
+    prompt, response = (
+        _read_count(name, fields.get(name)) for name in ("prompt_tokens", "response_tokens")
+    )
     stopped = read_stop(next((word for name in STOP_COLUMNS if (word := fields.get(name))), None))
-    return Output(model, fields["name"], fields["response"], prompt, response, stopped, take_settings(fields))
+    return Output(
+        model, fields["name"], fields["response"], prompt, response, stopped, take_settings(fields)
+    )
 
 
 def _read_count(name: str, count: object) -> int | None:
@@ -338,14 +389,27 @@ def _read_count(name: str, count: object) -> int | None:
 def is_safe(name: str, *, slash: bool) -> bool:
     """Return whether a name is plain text that names no place outside its folder."""
     parts = name.split("/")
-    is_plain = name.isprintable() and name == name.strip() and "\\" not in name and len(quote(name)) <= 200
-    return is_plain and (slash or len(parts) == 1) and all(part and not part.startswith(".") for part in parts)
+    is_plain = (
+        name.isprintable() and name == name.strip() and "\\" not in name and len(quote(name)) <= 200
+    )
+    return (
+        is_plain
+        and (slash or len(parts) == 1)
+        and all(part and not part.startswith(".") for part in parts)
+    )
 
 
 def take_settings(fields: Mapping[str, object]) -> dict[str, str]:
     """Return those of `SETTINGS` that a row has, as short text; a date is a day (ISO 8601, of a time in UTC)."""
-    stated = {name: value for name in SETTINGS if isinstance(value := fields.get(name), str | int | float)}
+    stated = {
+        name: value for name in SETTINGS if isinstance(value := fields.get(name), str | int | float)
+    }
     if isinstance(day := stated.get("date"), int | float) and 0 < day < 1e10:
         stated["date"] = datetime.fromtimestamp(day, UTC).isoformat()
-    shown = {name: " ".join(str(value).split()).encode("utf-8", "replace") for name, value in stated.items()}
-    return {name: text.decode()[: 10 if name == "date" else 100] for name, text in shown.items() if text}
+    shown = {
+        name: " ".join(str(value).split()).encode("utf-8", "replace")
+        for name, value in stated.items()
+    }
+    return {
+        name: text.decode()[: 10 if name == "date" else 100] for name, text in shown.items() if text
+    }

@@ -38,7 +38,16 @@ UNFINISHED_LOG = "unfinished log"  # it is refused beside its samples, which are
 COMPARABILITY = 1
 
 _BATCH_ROWS = 16
-_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error, zipfile.BadZipFile, pa.ArrowException)
+_DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    csv.Error,
+    zlib.error,
+    zipfile.BadZipFile,
+    pa.ArrowException,
+)
 # files of one run of the harness end in the same date
 _HARNESS_RUN = re.compile(r"samples_.+_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(?:\.gz)?")
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
@@ -75,7 +84,9 @@ def read_table(path: Path, columns: list[str]) -> Iterator[Entry]:
 
 
 def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
-    csv.field_size_limit(max(ROW_BYTES, csv.field_size_limit()))  # the whole process's: never lowered
+    csv.field_size_limit(
+        max(ROW_BYTES, csv.field_size_limit())
+    )  # the whole process's: never lowered
     lines = csv.reader(_decode_lines(path), strict=True)
     header, row = next(lines, []), 0
     if twice := [name for name in columns if header.count(name) > 1]:
@@ -94,7 +105,10 @@ def _read_csv(path: Path, columns: list[str]) -> Iterator[Entry]:
             where = f"lines {first} to {lines.line_num}: " if lines.line_num > first else ""
             yield Entry(row, None, (MALFORMED, where + refusal))
         elif fields:
-            yield Entry(row, {name: word for name, word in zip(header, fields, strict=True) if name in columns})
+            yield Entry(
+                row,
+                {name: word for name, word in zip(header, fields, strict=True) if name in columns},
+            )
 
 
 def _decode_lines(path: Path) -> Iterator[str]:
@@ -121,8 +135,13 @@ def _read_parquet(path: Path, columns: list[str]) -> Iterator[Entry]:
         about, names = file.metadata, file.schema_arrow.names
         if twice := [name for name in columns if names.count(name) > 1]:
             raise ValueError(f"the file has the column {twice[0]} twice")
-        check_size(path.name, sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups)))
-        batches = file.iter_batches(_BATCH_ROWS, columns=[name for name in columns if name in names])
+        check_size(
+            path.name,
+            sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups)),
+        )
+        batches = file.iter_batches(
+            _BATCH_ROWS, columns=[name for name in columns if name in names]
+        )
         for row, found in enumerate(chain.from_iterable(map(decode_batch, batches)), start=1):
             yield Entry.of(row, found)
 
@@ -154,12 +173,16 @@ def _read_log(path: Path, columns: list[str]) -> Iterator[Entry]:
         # a resumed run has samples of both attempts under one name; the last one counts
         members = {info.filename: info for info in archive.infolist()}
         check_size(path.name, sum(info.file_size for info in members.values()))
-        start = members.get("header.json") or members.get("_journal/start.json")  # of an interrupted run
+        start = members.get("header.json") or members.get(
+            "_journal/start.json"
+        )  # of an interrupted run
         header = _mapping(load_json(_read_member(archive, start)) if start else None)
         if "eval" not in header:
             raise ValueError("not an Inspect log: nothing in it says what was evaluated")
         model, asked = _at(header, "eval", "model"), _read_header(header)
-        samples = [info for name, info in members.items() if re.fullmatch(r"samples/.*\.json", name)]
+        samples = [
+            info for name, info in members.items() if re.fullmatch(r"samples/.*\.json", name)
+        ]
         for row, info in enumerate(samples, start=1):
             try:
                 entry = Entry.of(row, parse_json(_read_member(archive, info)))
@@ -176,8 +199,16 @@ def _read_header(header: Mapping) -> dict[str, object]:
     about, asked = _mapping(header["eval"]), dict[str, object]()
     for config in about.get("model_generate_config"), _at(header, "plan", "config"):
         asked |= {key: value for key, value in _mapping(config).items() if value is not None}
-    effort = asked.get("reasoning_effort") or _at(about, "metadata", "effort") or asked.get("reasoning_tokens")
-    known = {"provider": str(about.get("model")).partition("/")[0], "date": about.get("created"), "effort": effort}
+    effort = (
+        asked.get("reasoning_effort")
+        or _at(about, "metadata", "effort")
+        or asked.get("reasoning_tokens")
+    )
+    known = {
+        "provider": str(about.get("model")).partition("/")[0],
+        "date": about.get("created"),
+        "effort": effort,
+    }
     return known | {key: asked.get(key) for key in ("temperature", "top_p", "max_tokens")}
 
 
@@ -199,12 +230,20 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _adapt(entry: Entry, columns: list[str], model: object, asked: Mapping = {}) -> Iterator[Entry]:
-    for found in [entry.refusal] if entry.fields is None else adapt_record(entry.fields, model, asked):
-        wanted = {name: found[name] for name in columns if name in found} if isinstance(found, dict) else found
+    for found in (
+        [entry.refusal] if entry.fields is None else adapt_record(entry.fields, model, asked)
+    ):
+        wanted = (
+            {name: found[name] for name in columns if name in found}
+            if isinstance(found, dict)
+            else found
+        )
         yield Entry.of(entry.row, wanted)
 
 
-def adapt_record(record: dict, model: object = None, asked: Mapping = {}) -> Iterator[dict | Refusal]:
+def adapt_record(
+    record: dict, model: object = None, asked: Mapping = {}
+) -> Iterator[dict | Refusal]:
     """Yield the rows of one JSON object, itself if it is a row; model and settings are those named elsewhere."""
     try:
         if _is_answered(record):
@@ -219,7 +258,9 @@ def adapt_record(record: dict, model: object = None, asked: Mapping = {}) -> Ite
     except RowError as error:
         yield error.args[0], error.args[1]
         return
-    fields = {"model": model, **asked} | {name: value for name, value in fields.items() if value is not None}
+    fields = {"model": model, **asked} | {
+        name: value for name, value in fields.items() if value is not None
+    }
     if len(choices) > 1:
         fields["response_tokens"] = None  # it counts all choices together
     for text, stopped in map(_read_choice, choices or [None]):
@@ -233,7 +274,9 @@ def _is_answered(record: Mapping) -> bool:
     """Return whether a record is a line of a batch's results: with a custom_id, or a key as Gemini has it."""
     if "custom_id" in record:
         return not record.keys().isdisjoint(("response", "error", "result"))
-    is_keyed = "name" not in record and ("key" in record or _at(record, "metadata", "key") is not None)
+    is_keyed = "name" not in record and (
+        "key" in record or _at(record, "metadata", "key") is not None
+    )
     return is_keyed and ("error" in record or isinstance(record.get("response"), dict))
 
 
@@ -243,10 +286,14 @@ def _read_batch(line: Mapping) -> tuple[list, dict[str, object]]:
     What the provider's filter has blocked, prompt or answer, is a refusal: an empty answer, which is wrong.
     """
     response, result = _mapping(line.get("response")), _mapping(line.get("result"))
-    body = _mapping(response.get("body") or result.get("message")) or ({} if "body" in response else response)
+    body = _mapping(response.get("body") or result.get("message")) or (
+        {} if "body" in response else response
+    )
     key = _first(line, "custom_id", "key") or _at(line, "metadata", "key")
     error = line.get("error") or body.get("error")
-    is_done = response.get("status_code", 200) == 200 and result.get("type", "succeeded") == "succeeded"
+    is_done = (
+        response.get("status_code", 200) == 200 and result.get("type", "succeeded") == "succeeded"
+    )
     choices = _list(body.get("choices"))
     if items := list(map(_mapping, _list(body.get("output")))):
         parts = [{**_mapping(part), "thought": item.get("type") == "reasoning"} for item in items
@@ -256,14 +303,18 @@ def _read_batch(line: Mapping) -> tuple[list, dict[str, object]]:
     elif "content" in body:
         choices = [{**body, "message": body}]
     for candidate in map(_mapping, _list(body.get("candidates"))):
-        choices.append({**candidate, "message": {"content": _list(_at(candidate, "content", "parts"))}})
+        choices.append(
+            {**candidate, "message": {"content": _list(_at(candidate, "content", "parts"))}}
+        )
     if error or not is_done or not choices:
         detail = json.dumps(error or line.get("result") or line.get("response"))
         if not _BLOCKED.search(detail):
             raise RowError(FAILED, f"{key}: {detail[:200]}")
         choices = [{"finish_reason": "refusal"}]
     version = _first(body, "model", "model_version")
-    asked, slash, name = str(key).rpartition("/")  # perhaps the model that was asked stands before the puzzle
+    asked, slash, name = str(key).rpartition(
+        "/"
+    )  # perhaps the model that was asked stands before the puzzle
     return choices, {
         "max_tokens": body.get("max_output_tokens"),
         "name": name,
@@ -294,13 +345,19 @@ def _read_inspect(sample: Mapping, model: object) -> tuple[list, dict[str, objec
         raise RowError(FAILED, f"{sample.get('id')}: {error}"[:200])
     for fallback in [output.get("fallback"), *_list(sample.get("model_fallbacks"))]:
         if other := _at(fallback, "fallback_model"):
-            raise RowError(ANOTHER_MODEL, f"{sample.get('id')}: {other} answered in place of {model}")
-    if limit := _at(sample, "limit", "type"):  # the harness stopped it, whatever the model's last word was
+            raise RowError(
+                ANOTHER_MODEL, f"{sample.get('id')}: {other} answered in place of {model}"
+            )
+    if limit := _at(
+        sample, "limit", "type"
+    ):  # the harness stopped it, whatever the model's last word was
         choices = [{**choice, "finish_reason": f"{limit}_limit"} for choice in choices]
     return choices, {
         "model": model,
         "version": output.get("model"),
-        "max_tokens": metadata.get("max_tokens"),  # a solver may give each request a limit of its own
+        "max_tokens": metadata.get(
+            "max_tokens"
+        ),  # a solver may give each request a limit of its own
         **_read_tokens(output.get("usage")),
         "perturbation": metadata.get("perturbation") or None,
         "name": _find_name([sample.get("id"), *metadata.values()]),
@@ -316,8 +373,12 @@ def _find_name(texts: Iterable) -> str | None:
 def _read_choice(choice: object) -> tuple[str | None, object]:
     """Return the text of a choice, None without one, and why the model stopped, in the source's word."""
     message = _at(choice, "message")
-    refused = _at(message, "refusal") or any(_at(one, "type") == "refusal" for one in _list(_at(message, "content")))
-    return _read_text(message), "refusal" if refused else _first(_mapping(choice), "finish_reason", "stop_reason")
+    refused = _at(message, "refusal") or any(
+        _at(one, "type") == "refusal" for one in _list(_at(message, "content"))
+    )
+    return _read_text(message), "refusal" if refused else _first(
+        _mapping(choice), "finish_reason", "stop_reason"
+    )
 
 
 def _read_text(message: object) -> str | None:
@@ -334,7 +395,9 @@ def _read_text(message: object) -> str | None:
         reasoning = _at(message, "reasoning_content") or _at(message, "reasoning")
         kinds = [(True, reasoning), (False, content or _at(message, "refusal") or content)]
     texts = [(is_trace, text) for is_trace, text in kinds if isinstance(text, str)]
-    reasoning, answer = ("\n\n".join(t for trace, t in texts if trace is kind and t) for kind in (True, False))
+    reasoning, answer = (
+        "\n\n".join(t for trace, t in texts if trace is kind and t) for kind in (True, False)
+    )
     return join_reasoning(reasoning, answer) if texts else None
 
 
@@ -358,7 +421,10 @@ def _read_tokens(usage: object) -> dict[str, object]:
 def _to_snake_case(value: Any) -> Any:
     """Return a JSON value with its keys in snake case: Google's programs write them in either."""
     if isinstance(value, dict):
-        return {_HUMP.sub(lambda hump: f"_{hump[0].lower()}", key): _to_snake_case(one) for key, one in value.items()}
+        return {
+            _HUMP.sub(lambda hump: f"_{hump[0].lower()}", key): _to_snake_case(one)
+            for key, one in value.items()
+        }
     return [_to_snake_case(one) for one in value] if isinstance(value, list) else value
 
 

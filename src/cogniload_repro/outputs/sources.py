@@ -32,17 +32,30 @@ NOT_READ = "not read"
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet", ".eval")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
-_UNREAD: Refusal = NOT_READ, "it is no JSONL, CSV, Parquet or log of Inspect, nor named N_d_needles_puzzleId_gold.*"
+_UNREAD: Refusal = (
+    NOT_READ,
+    "it is no JSONL, CSV, Parquet or log of Inspect, nor named N_d_needles_puzzleId_gold.*",
+)
 _HIDDEN: Refusal = NOT_READ, "it is hidden, as its name begins with a full stop"
 _LINK: Refusal = NOT_READ, "it is a link to a folder; give that folder as a source"
 # what lies beside tables and says how they were made: results of lm-evaluation-harness, requests of a batch
 _BESIDE = re.compile(r"results_\d{4}-\d\d-\d\dT.*\.json|requests.*\.jsonl")
 _NOISE = re.compile(r"\.DS_Store|\._.*|\.git.*")
 _HUB = "https://huggingface.co"
-_HF = re.compile(r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)")
+_HF = re.compile(
+    r"hf://datasets/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^?#]+)"
+)
 _COMMIT, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")  # servers on this machine, which plain http may reach
-_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
+_DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 
 pooch.get_logger().setLevel(logging.WARNING)
 
@@ -88,13 +101,17 @@ def open_source(source: str | Path, cache: str | Path) -> LocalSource:
     address, mark, sha256 = str(source).partition("#sha256=")
     label = without_secrets(address)
     if mark and not _SHA256.fullmatch(sha256 := sha256.lower()):
-        raise ValueError(f"{label}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256=")
+        raise ValueError(
+            f"{label}: a SHA-256 sum has 64 hexadecimal digits; correct or leave out #sha256="
+        )
     if len(urlsplit(address).scheme) > 1:
         path = _fetch(address, sha256, Path(cache))
     else:
         path, label = Path(address), Path(address).name
         if sha256 and not (path.is_file() and pooch.file_hash(str(path)) == sha256):
-            raise ValueError(f"{path} is no file with the SHA-256 sum {sha256}; correct one, or leave out #sha256=")
+            raise ValueError(
+                f"{path} is no file with the SHA-256 sum {sha256}; correct one, or leave out #sha256="
+            )
     if path.is_file() and path.name.endswith(ARCHIVES):
         path = unpack(path, Path(cache) / "unpacked" / path.name)
     return LocalSource(path, label)
@@ -106,7 +123,9 @@ def resolve_address(address: str) -> str:
         return address
     if not (match := _HF.fullmatch(address)):
         shown = without_secrets(address)
-        raise ValueError(f"{shown}: an address is https://... or hf://datasets/OWNER/NAME@COMMIT/path/to/file")
+        raise ValueError(
+            f"{shown}: an address is https://... or hf://datasets/OWNER/NAME@COMMIT/path/to/file"
+        )
     hub = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
     return f"{hub}/datasets/{match['owner']}/{match['name']}/resolve/{match['revision']}/{quote(match['path'])}"
 
@@ -116,9 +135,13 @@ def _fetch(address: str, sha256: str, cache: Path) -> Path:
     url, shown = resolve_address(address), without_secrets(address)
     parts, hub = urlsplit(url), _HF.fullmatch(address)
     if hub and not sha256 and not _COMMIT.fullmatch(hub["revision"]):
-        raise ValueError(f"{shown}: {hub['revision']!r} can move; pin a 40-digit commit after @, or add #sha256=")
+        raise ValueError(
+            f"{shown}: {hub['revision']!r} can move; pin a 40-digit commit after @, or add #sha256="
+        )
     if parts.scheme == "http" and not sha256 and parts.hostname not in _LOOPBACK:
-        raise ValueError(f"{shown}: plain http can be changed on its way; use https:// or add #sha256=")
+        raise ValueError(
+            f"{shown}: plain http can be changed on its way; use https:// or add #sha256="
+        )
     name = re.sub(r"[^\w.-]", "_", parts.path.rpartition("/")[2]) or "download"
     path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{name[-100:]}"
     if not (sha256 or hub):
@@ -130,18 +153,37 @@ def _fetch(address: str, sha256: str, cache: Path) -> Path:
         if target.scheme == "http" and not sha256 and target.hostname not in _LOOPBACK:
             raise ValueError("it is redirected to plain http; add #sha256=, or use https://")
 
-    options = {"hooks": {"response": check}, "headers": {"Accept-Encoding": "identity"}, "timeout": 60}
+    options = {
+        "hooks": {"response": check},
+        "headers": {"Accept-Encoding": "identity"},
+        "timeout": 60,
+    }
     downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), **options)
     try:
-        pooch.retrieve(url, f"sha256:{sha256}" if sha256 else None, path.name, cache, downloader=downloader)
-    except (ValueError, OSError) as error:  # those of requests are OSErrors without a number, and quote the address
+        pooch.retrieve(
+            url, f"sha256:{sha256}" if sha256 else None, path.name, cache, downloader=downloader
+        )
+    except (
+        ValueError,
+        OSError,
+    ) as error:  # those of requests are OSErrors without a number, and quote the address
         if isinstance(error, OSError) and error.errno:
             raise
         response = getattr(error, "response", None)
-        why = type(error).__name__ if response is None else f"{response.status_code} {response.reason}"
+        why = (
+            type(error).__name__
+            if response is None
+            else f"{response.status_code} {response.reason}"
+        )
         if type(error) is ValueError:
-            why = f"it has another SHA-256 sum than {sha256}" if "SHA256 hash" in str(error) else str(error)
-        raise ValueError(f"{shown} could not be fetched: {why}; check the address, or try again later") from None
+            why = (
+                f"it has another SHA-256 sum than {sha256}"
+                if "SHA256 hash" in str(error)
+                else str(error)
+            )
+        raise ValueError(
+            f"{shown} could not be fetched: {why}; check the address, or try again later"
+        ) from None
     return path
 
 
@@ -167,12 +209,17 @@ def unpack(archive: Path, folder: Path) -> Path:
                 for info in packed:
                     check_size("it", size := size + info.size)
                     infos.append(info)
-                stream.seek(packed.offset)  # tarfile ends in silence at a damaged header, or where one is missing
+                stream.seek(
+                    packed.offset
+                )  # tarfile ends in silence at a damaged header, or where one is missing
                 blocks = [block.strip(b"\0") for block in iter(partial(stream.read, 1 << 20), b"")]
                 if any(blocks) or not blocks:
-                    raise ValueError("it is cut short or damaged, or something stands behind its end")
+                    raise ValueError(
+                        "it is cut short or damaged, or something stands behind its end"
+                    )
                 _check_members(
-                    [one.name for one in infos], [one.name for one in infos if not (one.isreg() or one.isdir())]
+                    [one.name for one in infos],
+                    [one.name for one in infos if not (one.isreg() or one.isdir())],
                 )
                 packed.extractall(folder, infos, filter="data")
     except (*_DAMAGE, OSError) as error:
@@ -187,8 +234,16 @@ def _check_members(names: list[str], links: list[str]) -> None:
     seen = set()
     for name in names:
         path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not name.isprintable():
-            raise ValueError(f"its member {name[:200]!r} would lie outside its folder, on some system")
+        if (
+            path.is_absolute()
+            or ".." in path.parts
+            or "\\" in name
+            or ":" in name
+            or not name.isprintable()
+        ):
+            raise ValueError(
+                f"its member {name[:200]!r} would lie outside its folder, on some system"
+            )
         if name in links:
             raise ValueError(f"its member {name[:200]!r} is a link or a device")
         if path in seen:
@@ -198,20 +253,30 @@ def _check_members(names: list[str], links: list[str]) -> None:
 
 def find_files(source: str | Path | LocalSource) -> Layout:
     """Sort the files of a source, hidden ones too; ValueError if it does not exist or nothing in it is read."""
-    local = source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
+    local = (
+        source if isinstance(source, LocalSource) else LocalSource(Path(source), Path(source).name)
+    )
     root, layout = local.path, Layout(local)
     if root.resolve() == Path(root.resolve().anchor):
-        raise ValueError(f"{root} is the root of the file system; name the folder or the file with the outputs")
+        raise ValueError(
+            f"{root} is the root of the file system; name the folder or the file with the outputs"
+        )
     if not (root.is_file() or root.is_dir()):
-        raise ValueError(f"{root} {'is neither a file nor a folder' if root.exists() else 'does not exist'}")
+        raise ValueError(
+            f"{root} {'is neither a file nor a folder' if root.exists() else 'does not exist'}"
+        )
 
     def refuse(error: OSError) -> None:
-        layout.lost.append((Path(error.filename), (UNREADABLE, f"the folder cannot be read: {error.strerror}")))
+        layout.lost.append(
+            (Path(error.filename), (UNREADABLE, f"the folder cannot be read: {error.strerror}"))
+        )
 
     found = [root] if root.is_file() else []
     for folder, folders, names in [] if found else os.walk(root, onerror=refuse):
         folders[:] = sorted(name for name in folders if not _NOISE.fullmatch(name))
-        layout.lost += [(path, _LINK) for name in folders if (path := Path(folder, name)).is_symlink()]
+        layout.lost += [
+            (path, _LINK) for name in folders if (path := Path(folder, name)).is_symlink()
+        ]
         found += [Path(folder, name) for name in names if not _NOISE.fullmatch(name)]
     for path in sorted(found, key=layout.parts):
         _sort_in(layout, path)

@@ -49,7 +49,10 @@ def fence(text: str, mark: str, least: int = 3) -> str:
 
 def picture(path: str, name: str, *, caption: str, alt: str) -> str:
     """Return a ``figure`` directive labelled with the name; the caption is Markdown, ``alt`` any text."""
-    caption, quoted = " ".join(caption.split()), json.dumps(" ".join(alt.split()), ensure_ascii=False)
+    caption, quoted = (
+        " ".join(caption.split()),
+        json.dumps(" ".join(alt.split()), ensure_ascii=False),
+    )
     marks = fence(caption, ":")
     return f"{marks}{{figure}} {path}\n:name: {name}\n:figclass: wide\n:alt: {quoted}\n\n{caption}\n{marks}"
 

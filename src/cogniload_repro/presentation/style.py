@@ -86,7 +86,13 @@ class Pen:
     def dots(self) -> dict:
         """Return matplotlib's properties for the points themselves; a triangle looks smaller than a disc."""
         size, order = (7.5, 8) if self.own else (4.6 if self.marker in "^v" else 3.8, 4)
-        look = {"color": self.color, "linestyle": "", "marker": self.marker, "markersize": size, "zorder": order}
+        look = {
+            "color": self.color,
+            "linestyle": "",
+            "marker": self.marker,
+            "markersize": size,
+            "zorder": order,
+        }
         return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
@@ -95,13 +101,21 @@ def pens(models: list[str]) -> dict[str, Pen]:
 
     A model of the paper has the same pen in every figure, whatever other models are there.
     """
-    families = {family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS}
+    families = {
+        family: [m.name for m in BY_NAME.values() if m.family == family] for family in FAMILY_COLORS
+    }
     strangers = [name for name in models if name not in BY_NAME]
     chosen = {}
     for name in models:
         if model := BY_NAME.get(name):
             place = families[model.family].index(name)
-            look = (model.label, model.family, FAMILY_COLORS[model.family], _MARKERS[place], _DASHES[place])
+            look = (
+                model.label,
+                model.family,
+                FAMILY_COLORS[model.family],
+                _MARKERS[place],
+                _DASHES[place],
+            )
         else:
             place = strangers.index(name) % len(_OTHER_MARKERS)
             look = (plain_label(name), OTHERS, OTHERS_COLOR, _OTHER_MARKERS[place], _DASHES[place])

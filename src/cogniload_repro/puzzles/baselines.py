@@ -9,7 +9,7 @@ from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import clauses, read_question
 from cogniload_repro.puzzles.readers import read_puzzles
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import write_table
 
 _KEYS = ["name", "N", "d", "ratio_pct"]
 _COLUMNS = [*_KEYS, "text", "gold"]
@@ -50,9 +50,13 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
     {'name': '3_1_1_7_white', 'N': 3, 'd': 1, 'ratio_pct': 33, 'guess': 0.33, 'last_clause': 0}
     """
     if not isinstance(puzzles, pd.DataFrame):
-        return pd.concat([baselines(part) for part in read_puzzles(puzzles, _COLUMNS)], ignore_index=True)
+        return pd.concat(
+            [baselines(part) for part in read_puzzles(puzzles, _COLUMNS)], ignore_index=True
+        )
     if missing := [column for column in _COLUMNS if column not in puzzles]:
-        raise ValueError(f"the puzzles lack {', '.join(missing)}; give the table that `cogniload puzzles` writes")
+        raise ValueError(
+            f"the puzzles lack {', '.join(missing)}; give the table that `cogniload puzzles` writes"
+        )
     categories = [read_question(text.rstrip().rpartition("\n")[2])[1] for text in puzzles["text"]]
     values = [find_last_value(*pair) for pair in zip(puzzles["text"], categories, strict=True)]
     guess = [1 / domain_size(*pair) for pair in zip(categories, puzzles["d"], strict=True)]
@@ -62,7 +66,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 def write_baselines(puzzles: Path, target: Path) -> None:
     """Write the baselines of a puzzles table as a table of a build."""
-    write_table(target, baselines(puzzles), {"provenance": read_metadata(puzzles)["provenance"]})
+    write_table(target, baselines(puzzles))
 
 
 def find_last_value(text: str, category: str) -> str | None:
@@ -70,7 +74,9 @@ def find_last_value(text: str, category: str) -> str | None:
     verb = PHRASES[category].update.partition("{}")[0]
     at, value = len(text), None
     while value is None and (at := text.rfind(f" {verb}", 0, at)) >= 0:
-        if not text.endswith((" recently", " last"), 0, at):  # conditions and initial lines share the verb "read a"
+        if not text.endswith(
+            (" recently", " last"), 0, at
+        ):  # conditions and initial lines share the verb "read a"
             clause, _, _ = text[at + 1 :].partition("\n")[0].partition(" and ")
             value = _values(category).get(clause.rstrip())
     return value

@@ -24,7 +24,10 @@ MAX_NAMED_STATEMENTS = 2_500
 SAMPLE = 1_400
 
 # numbers are written in one way only, so that a puzzle has one name; up to a million statements, as in `grid`
-_NAME = re.compile(r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)", re.ASCII)
+_NAME = re.compile(
+    r"([1-9]\d{0,5}|1000000)_([1-9]\d?)_([1-9]\d{0,5}|1000000)_(0|[1-9]\d{0,15})_([\w -]+)",
+    re.ASCII,
+)
 _NOMINAL_RATIOS = tuple(dict.fromkeys(cell.ratio_pct for cell in PAPER_GRID))
 
 
@@ -70,7 +73,9 @@ def puzzle_row(puzzle: Puzzle, ratio_pct: float | None = None) -> dict:
         "name": puzzle.name,
         "N": puzzle.N,
         "d": puzzle.d,
-        "ratio_pct": nominal_ratio(puzzle.N, puzzle.needles) if ratio_pct is None else float(ratio_pct),
+        "ratio_pct": nominal_ratio(puzzle.N, puzzle.needles)
+        if ratio_pct is None
+        else float(ratio_pct),
         "needles": puzzle.needles,
         "rho": puzzle.rho,
         "puzzle_id": puzzle.puzzle_id,
@@ -102,7 +107,11 @@ def draw_named(name: str, edition: Edition = PORT, text: str | None = None) -> d
 def check_row(row: Mapping) -> dict:
     """Return a puzzle's columns, those filled in that follow from its name, if they agree with it and with the text."""
     parts = split_name(str(row.get("name")))
-    named = {**parts._asdict(), "ratio_pct": nominal_ratio(parts.N, parts.needles), "rho": parts.needles / parts.N}
+    named = {
+        **parts._asdict(),
+        "ratio_pct": nominal_ratio(parts.N, parts.needles),
+        "rho": parts.needles / parts.N,
+    }
     row = {**named, **{key: value for key, value in row.items() if value is not None}}
     if missing := [name for name in PUZZLES.names if name not in row]:
         raise ValueError(f"the puzzle lacks {', '.join(missing)}")
@@ -126,9 +135,16 @@ def _find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
         if row[column] != value:
             yield f"{column} is {value!r} by the text, {row[column]!r} by the row"
     ratio, N = row["ratio_pct"], puzzle.N
-    if not (math.isfinite(ratio) and puzzle.needles in [count_needles(N, ratio, rounding) for rounding in ROUNDINGS]):
+    if not (
+        math.isfinite(ratio)
+        and puzzle.needles in [count_needles(N, ratio, rounding) for rounding in ROUNDINGS]
+    ):
         yield f"ratio_pct {ratio!r} does not give {puzzle.needles} needles of {N} statements"
-    domain, found, size = row["domain"], puzzle.domains[puzzle.category], domain_size(puzzle.category, puzzle.d)
+    domain, found, size = (
+        row["domain"],
+        puzzle.domains[puzzle.category],
+        domain_size(puzzle.category, puzzle.d),
+    )
     if not {*found} <= set(domain) <= {*ontology().values[puzzle.category]}:
         yield f"the domain {domain!r:.80} is not a list of values of {puzzle.category} that has those of the text"
     elif len(domain) != max(size, len(found)) or len(set(domain)) < len(domain):
@@ -138,14 +154,18 @@ def _find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
 class Catalog:
     """Puzzles by name: those of a table, to which others are added.
 
-    ``draw`` returns the row of a puzzle of which only the name is known.
+    ``draw`` returns the row of a puzzle of which only the name is known. Answers to puzzles that a
+    ``closed`` catalog does not have are left out.
     """
 
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
+        self.closed = False
         table = PUZZLES.empty_table() if table is None else table
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
-        self._places = {name: place for place, name in enumerate(self._table.column("name").to_pylist())}
+        self._places = {
+            name: place for place, name in enumerate(self._table.column("name").to_pylist())
+        }
         self._added: list[dict] = []
         self._unknown: dict[str, str] = {}
 
@@ -161,7 +181,9 @@ class Catalog:
         if known == len(self):
             self._added.append(row)
         elif self._row(known) != row:
-            raise ValueError("another puzzle of this name is known; one of the two has been changed")
+            raise ValueError(
+                "another puzzle of this name is known; one of the two has been changed"
+            )
 
     def place(self, name: str) -> int:
         """Return the number of a puzzle; one that is not known is drawn again from its name."""
@@ -194,7 +216,9 @@ def read_catalog(path: str | Path) -> Catalog:
     try:
         return Catalog(pq.read_table(path))
     except (pa.ArrowInvalid, KeyError) as error:
-        raise ValueError(f"{path} is not a puzzles table ({error}); run `make download-outputs` again") from None
+        raise ValueError(
+            f"{path} is not a puzzles table ({error}); run `make download-outputs` again"
+        ) from None
 
 
 class EditionMatch(NamedTuple):
@@ -208,7 +232,9 @@ class EditionMatch(NamedTuple):
         return f"{self.edition}: {self.fitting:,} of {self.tried:,}"
 
 
-def find_edition(names: Iterable[str], texts: Mapping[str, str] | None = None) -> list[EditionMatch]:
+def find_edition(
+    names: Iterable[str], texts: Mapping[str, str] | None = None
+) -> list[EditionMatch]:
     """Draw puzzles again under one edition after the other, until one fits all; return the fits, the best first.
 
     Names that no edition draws are left out, and of more than 1,400 an even part is drawn. A puzzle whose text, or the
@@ -239,7 +265,9 @@ def describe_fits(fits: list[EditionMatch]) -> str:
     """Return in one line how well editions fit, the best first; nothing where nothing was tried."""
     if not fits:
         return ""
-    start = "names fit edition" if fits[0].fitting == fits[0].tried else "no edition fits all names,"
+    start = (
+        "names fit edition" if fits[0].fitting == fits[0].tried else "no edition fits all names,"
+    )
     return f"{start} {'; '.join(map(str, fits))}"
 
 

@@ -26,7 +26,9 @@ MAX_FAILURES = 50
 _LARGEST_POOL = 21
 _DOWN = [(n, n.bit_length(), n - 1) for n in range(_LARGEST_POOL, 0, -1)]
 #: Steps of `sample` by size of the population and count, and of `shuffle` by length.
-_SAMPLE = [[_DOWN[_LARGEST_POOL - n :][:count] for count in range(n + 1)] for n in range(_LARGEST_POOL + 1)]
+_SAMPLE = [
+    [_DOWN[_LARGEST_POOL - n :][:count] for count in range(n + 1)] for n in range(_LARGEST_POOL + 1)
+]
 _SHUFFLE = [_DOWN[_LARGEST_POOL - n : -1] for n in range(_LARGEST_POOL + 1)]
 
 _INDICES = list(range(200))
@@ -88,7 +90,9 @@ class StuckError(Exception):
 def free_values(size: int) -> list[list[tuple[int, list[int]]]]:
     """Table of the values of a domain (three or more) that differ from two given ones: their number, and they."""
     values = range(size)
-    free = [[[value for value in values if value not in (one, two)] for two in values] for one in values]
+    free = [
+        [[value for value in values if value not in (one, two)] for two in values] for one in values
+    ]
     return [[(len(left), left) for left in row] for row in free]
 
 
@@ -97,7 +101,9 @@ class Mersenne:
 
     def seed(self, seed: int) -> None:
         """Begin anew from a seed."""
-        self._rng = random.Random(seed)  # one that is made without a seed would first ask the operating system for one
+        self._rng = random.Random(
+            seed
+        )  # one that is made without a seed would first ask the operating system for one
         self._bits, self.share = self._rng.getrandbits, self._rng.random
 
     def between(self, low: int, high: int) -> int:
@@ -116,7 +122,9 @@ class Mersenne:
         if count and len(population) > _LARGEST_POOL:
             return self._rng.sample(population, count)
         bits, pool, drawn = self._bits, list(population), []
-        for n, width, last in _SAMPLE[len(pool)][self.below(len(pool)) + 1 if count is None else count]:
+        for n, width, last in _SAMPLE[len(pool)][
+            self.below(len(pool)) + 1 if count is None else count
+        ]:
             while (at := bits(width)) >= n:
                 pass
             drawn.append(pool[at])
@@ -192,7 +200,11 @@ def draw_moves(  # noqa: PLR0915
     of interest through a hay, whose updates avoid that person's values: only needles are checked for that.
     """
     others = [person for person in range(len(states)) if person != poi]
-    n_others, free, indices = len(others), [free_values(size) for size in sizes], _INDICES[: len(sizes)]
+    n_others, free, indices = (
+        len(others),
+        [free_values(size) for size in sizes],
+        _INDICES[: len(sizes)],
+    )
     share, below, sample, shuffle = draws.share, draws.below, draws.sample, draws.shuffle
     moves: list[tuple] = []
     left, failures, poi_before = N, 0, states[poi]
@@ -277,7 +289,9 @@ def _skip_take(words: Iterator[int], n: int, count: int) -> list[int]:
                 return drawn
             drawn[next(words) % count if count > 1 else 0] = index
     except (ValueError, ZeroDivisionError):
-        raise ValueError("Elixir's take_random ends at the logarithm of 0; take another puzzle_id") from None
+        raise ValueError(
+            "Elixir's take_random ends at the logarithm of 0; take another puzzle_id"
+        ) from None
 
 
 _WORD = 2**64 - 1
@@ -307,7 +321,10 @@ def draw_words(seed: int) -> Iterator[int]:
     """
     first, *others = _seed_words(seed)
     state = 0
-    for word in (*others, first):  # Erlang begins with its first word as the newest, before the second as the oldest
+    for word in (
+        *others,
+        first,
+    ):  # Erlang begins with its first word as the newest, before the second as the oldest
         state = state << 64 | word
     return chain.from_iterable(_draw_arrays(state))
 
@@ -335,7 +352,9 @@ def _draw_arrays(state: int) -> Iterator[array]:
 
 def _seed_words(seed: int) -> list[int]:
     """Return the sixteen words of the state, in Erlang's order: the first is the one used last."""
-    high, middle, low = (((seed & _SEED_MASK) + 1) * factor & _SEED_MASK for factor in _SEED_FACTORS)
+    high, middle, low = (
+        ((seed & _SEED_MASK) + 1) * factor & _SEED_MASK for factor in _SEED_FACTORS
+    )
     register = high << 43 | middle << 22 | low << 1 | 1
     words = []
     for _ in range(_LANES):

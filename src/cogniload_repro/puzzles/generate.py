@@ -25,7 +25,13 @@ FIRST_ID, LAST_ID = 100_000, 999_999
 
 
 def draw_puzzle(
-    N: int, d: int, needles: int, puzzle_id: int, failed: list[Failure] | None = None, *, edition: str | Edition = PORT
+    N: int,
+    d: int,
+    needles: int,
+    puzzle_id: int,
+    failed: list[Failure] | None = None,
+    *,
+    edition: str | Edition = PORT,
 ) -> Puzzle:
     """Draw the puzzle of one id (paper, section 2.1).
 
@@ -55,12 +61,18 @@ def draw_puzzle(
     edition = resolve_edition(edition)
     N, d = check_count("N", N, 1, MAX_STATEMENTS), check_count("d", d, 1, len(CATEGORIES))
     needles = check_count("needles", needles, 1, N)
-    puzzle_id = check_count("puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,)))
+    puzzle_id = check_count(
+        "puzzle_id", puzzle_id, *((FIRST_ID, LAST_ID) if edition.is_elixir else (0,))
+    )
     return _draw(edition.draws(), edition, N, d, needles, puzzle_id, failed)
 
 
 def draw_grid(
-    cells: Iterable[Cell | tuple], puzzles_per_cell: int, seed: int, *, edition: str | Edition = PORT
+    cells: Iterable[Cell | tuple],
+    puzzles_per_cell: int,
+    seed: int,
+    *,
+    edition: str | Edition = PORT,
 ) -> Iterator[Puzzle]:
     """Draw whole cells along the id chain: each id comes from the state that the puzzle before it left.
 
@@ -69,19 +81,31 @@ def draw_grid(
     """
     chain = [cell if isinstance(cell, Cell) else Cell(*cell) for cell in cells]
     puzzles_per_cell = check_count("puzzles_per_cell", puzzles_per_cell, 1)
-    return _follow_chain(chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition))
+    return _follow_chain(
+        chain, puzzles_per_cell, check_count("seed", seed, 0), resolve_edition(edition)
+    )
 
 
-def _follow_chain(cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition) -> Iterator[Puzzle]:
+def _follow_chain(
+    cells: list[Cell], puzzles_per_cell: int, seed: int, edition: Edition
+) -> Iterator[Puzzle]:
     draws = edition.draws()
     draws.seed(seed)
     for cell in cells:
         for _ in range(puzzles_per_cell):
-            yield _draw(draws, edition, cell.N, cell.d, cell.needles, draws.between(FIRST_ID, LAST_ID))
+            yield _draw(
+                draws, edition, cell.N, cell.d, cell.needles, draws.between(FIRST_ID, LAST_ID)
+            )
 
 
 def _draw(
-    draws: Mersenne | Elixir, edition: Edition, N: int, d: int, needles: int, puzzle_id: int, failed: list | None = None
+    draws: Mersenne | Elixir,
+    edition: Edition,
+    N: int,
+    d: int,
+    needles: int,
+    puzzle_id: int,
+    failed: list | None = None,
 ) -> Puzzle:
     """Draw the puzzle of one id and leave `draws` in the state that the chain goes on from."""
     draws.seed(puzzle_id)
@@ -95,7 +119,10 @@ def _draw(
     if d == 1:
         drawn += draws.sample([person for person in people if person not in drawn], 1)
     poi = draws.below(len(drawn))
-    domains = {category: draws.sample(ontology().values[category], domain_size(category, d)) for category in categories}
+    domains = {
+        category: draws.sample(ontology().values[category], domain_size(category, d))
+        for category in categories
+    }
     sizes = [len(values) for values in domains.values()]
     start = [[i % size for size in sizes] for i in range(len(drawn))]
     try:
@@ -113,7 +140,9 @@ def _draw(
         draws.shuffle(order)
         lines.append((person, order))
     solution = domains[category][states[poi][asked]]
-    return Puzzle(drawn, drawn[poi], category, solution, domains, needles, puzzle_id, start, lines, moves)
+    return Puzzle(
+        drawn, drawn[poi], category, solution, domains, needles, puzzle_id, start, lines, moves
+    )
 
 
 def domain_size(category: str, d: int) -> int:

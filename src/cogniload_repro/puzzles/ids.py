@@ -30,7 +30,10 @@ def find_manifest(edition: Edition) -> Path:
 
 def read_manifest(path: str | Path = MANIFEST) -> dict[Cell, list[int]]:
     """Read the ids of the default set by cell, in the order of the chain."""
-    lines = (line.rpartition(",")[2].split() for line in Path(path).read_text(encoding="utf-8").splitlines()[1:])
+    lines = (
+        line.rpartition(",")[2].split()
+        for line in Path(path).read_text(encoding="utf-8").splitlines()[1:]
+    )
     return {cell: [int(one) for one in ids] for cell, ids in zip(PAPER_GRID, lines, strict=True)}
 
 
@@ -81,7 +84,11 @@ class PuzzleSet:
     @property
     def is_default(self) -> bool:
         """Whether these are cells, and at most as many puzzles of each, as the default set has."""
-        return self.seed == SEED and self.puzzles_per_cell <= PUZZLES_PER_CELL and set(self.cells) <= set(PAPER_GRID)
+        return (
+            self.seed == SEED
+            and self.puzzles_per_cell <= PUZZLES_PER_CELL
+            and set(self.cells) <= set(PAPER_GRID)
+        )
 
     @property
     def rounding(self) -> str:
@@ -92,14 +99,20 @@ class PuzzleSet:
         """Return the ids, cell by cell; None where they are only found by drawing along the edition's chain."""
         if self.scheme == "spawn":
             return spawn_ids(self.cells, self.puzzles_per_cell, self.seed)
-        whole = (self.cells, self.puzzles_per_cell, self.seed) == (PAPER_GRID, PUZZLES_PER_CELL, SEED)
+        whole = (self.cells, self.puzzles_per_cell, self.seed) == (
+            PAPER_GRID,
+            PUZZLES_PER_CELL,
+            SEED,
+        )
         if self.scheme == "chain" and not whole:
             return None
         known = read_manifest(find_manifest(self.edition))
         return (one for cell in self.cells for one in known[cell][: self.puzzles_per_cell])
 
 
-def choose_set(cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str) -> PuzzleSet:
+def choose_set(
+    cells: Iterable[Cell], puzzles_per_cell: int, seed: int, edition: Edition, otherwise: str
+) -> PuzzleSet:
     """Return the first puzzles of these cells of the paper's set; with other cells, numbers or seeds another scheme's.
 
     So every way to ask a model about ``n`` puzzles per cell asks about the same ones.

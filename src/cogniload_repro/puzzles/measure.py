@@ -48,7 +48,10 @@ def measure_puzzles(cells: Iterable[Cell], per_cell: int, edition: str = "python
         history = list(puzzle.replay())
         puzzles.append((cell.N, cell.d, float(cell.ratio_pct), *_measure_cast(puzzle)))
         statements += [(number, *found) for found in _measure_statements(puzzle, history)]
-        failures += [(number, *_measure_failure(puzzle, failure, history[failure.position])) for failure in failed]
+        failures += [
+            (number, *_measure_failure(puzzle, failure, history[failure.position]))
+            for failure in failed
+        ]
     cast = pd.DataFrame(puzzles, columns=_PUZZLES)
     parts = (
         pd.DataFrame(rows, columns=names).astype({"puzzle": int}).join(cast[CELL], on="puzzle")
@@ -61,7 +64,14 @@ def _measure_cast(puzzle: Puzzle) -> tuple:
     start = puzzle.start
     pairs = [(one, other) for i, one in enumerate(start) for other in start[:i]]
     apart = sum(all(a != b for a, b in zip(*pair, strict=True)) for pair in pairs)
-    return puzzle.needles, len(start), len(puzzle.lines), min(map(len, puzzle.domains.values())), len(pairs), apart
+    return (
+        puzzle.needles,
+        len(start),
+        len(puzzle.lines),
+        min(map(len, puzzle.domains.values())),
+        len(pairs),
+        apart,
+    )
 
 
 def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[tuple]:
@@ -71,7 +81,8 @@ def _measure_statements(puzzle: Puzzle, history: list[list[State]]) -> Iterator[
         states, after = history[index], history[index + 1]
         # chance of the reference person's own value: of all values for a needle, of all but the PoI's for a hay
         chances = [
-            1 / sizes[at] if reference == poi else (before[at] != states[poi][at]) / (sizes[at] - 1) for at in updates
+            1 / sizes[at] if reference == poi else (before[at] != states[poi][at]) / (sizes[at] - 1)
+            for at in updates
         ]
         distinct = len(set(map(tuple, after[:poi] + after[poi + 1 :])))
         yield index, reference == poi, len(conditions), len(updates), sum(chances), distinct
@@ -82,7 +93,9 @@ def _measure_failure(puzzle: Puzzle, failure: Failure, states: list[State]) -> t
     needle = move.reference == poi
     meets = [all(state[at] == move.before[at] for at in move.conditions) for state in states]
     after = [
-        [move.after[at] if at in move.updates else value for at, value in enumerate(state)] if met else state
+        [move.after[at] if at in move.updates else value for at, value in enumerate(state)]
+        if met
+        else state
         for state, met in zip(states, meets, strict=True)
     ]
     alike = after.count(after[poi]) - 1 if needle else 0

@@ -23,7 +23,9 @@ class Phrases(NamedTuple):
 
 #: Wordings by category. The order of the categories is part of the generator: sampling depends on it.
 with (ICLR2026 / "phrases.csv").open(encoding="utf-8", newline="") as _file:
-    PHRASES = {category: Phrases(*wordings) for category, *wordings in islice(csv.reader(_file), 1, None)}
+    PHRASES = {
+        category: Phrases(*wordings) for category, *wordings in islice(csv.reader(_file), 1, None)
+    }
 
 CATEGORIES = tuple(PHRASES)
 
@@ -43,7 +45,9 @@ def ontology() -> Ontology:
     """Return the ontology of Appendix G, with its misprint corrected in the same position; read once per process."""
     printed = json.loads((ICLR2026 / "ontology.json").read_text(encoding="utf-8"))
     values = {
-        name: tuple(MISPRINTS.get(name, {}).get(value, value) for value in printed["categories"][name])
+        name: tuple(
+            MISPRINTS.get(name, {}).get(value, value) for value in printed["categories"][name]
+        )
         for name in CATEGORIES
     }
     return Ontology(tuple(printed["people"]), values)

@@ -108,13 +108,17 @@ class Puzzle:
     def name(self) -> str:
         """``N_d_needles_id_solution``, the key of every table of puzzles; one read from a text has none."""
         if self.puzzle_id is None:
-            raise ValueError("a puzzle read from a text has no id and so no name; take the name from its source")
+            raise ValueError(
+                "a puzzle read from a text has no id and so no name; take the name from its source"
+            )
         return f"{self.N}_{self.d}_{self.needles}_{self.puzzle_id}_{self.solution}"
 
     @cached_property
     def statements(self) -> list[Statement]:
         """The statements in words, in the order of the text."""
-        facts = [[(category, value) for value in values] for category, values in self.domains.items()]
+        facts = [
+            [(category, value) for value in values] for category, values in self.domains.items()
+        ]
         return [
             Statement(
                 tuple([facts[at][before[at]] for at in conditions]),
@@ -148,7 +152,10 @@ class Puzzle:
         domains = self.domains.items()
         for values in self.replay():
             yield {
-                person: {category: words[at] for (category, words), at in zip(domains, state, strict=True)}
+                person: {
+                    category: words[at]
+                    for (category, words), at in zip(domains, state, strict=True)
+                }
                 for person, state in zip(self.people, values, strict=True)
             }
 
@@ -156,7 +163,10 @@ class Puzzle:
     def text(self) -> str:
         """The puzzle as a model reads it."""
         initial, condition, update = (
-            [[clauses(kind)[category][value] for value in values] for category, values in self.domains.items()]
+            [
+                [clauses(kind)[category][value] for value in values]
+                for category, values in self.domains.items()
+            ]
             for kind in ("initial", "condition", "update")
         )
         join = " and ".join
@@ -246,7 +256,9 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     places = {name: place for place, name in enumerate(values)}
 
     def encode(facts: Facts) -> dict[int, int]:
-        return {places[name]: values[name].setdefault(value, len(values[name])) for name, value in facts}
+        return {
+            places[name]: values[name].setdefault(value, len(values[name])) for name, value in facts
+        }
 
     coded = [encode(facts) for facts in initial.values()]
     rules = [(encode(conditions), encode(updates)) for conditions, updates in statements]
@@ -254,17 +266,23 @@ def parse_puzzle(text: str, puzzle_id: int | None = None) -> Puzzle:
     people, domains = list(initial), {name: list(seen) for name, seen in values.items()}
     start = [[line[place] for place in range(len(places))] for line in coded]
     lines = [(person, list(line)) for person, line in enumerate(coded)]
-    puzzle = Puzzle(people, poi, category, "", domains, 0, puzzle_id, start, lines, moves, instruction)
+    puzzle = Puzzle(
+        people, poi, category, "", domains, 0, puzzle_id, start, lines, moves, instruction
+    )
     states = [everybody[people.index(poi)] for everybody in puzzle.replay()]
     needles = sum(new is not old for old, new in pairwise(states))
-    return replace(puzzle, solution=domains[category][states[-1][places[category]]], needles=needles)
+    return replace(
+        puzzle, solution=domains[category][states[-1][places[category]]], needles=needles
+    )
 
 
 @cache
 def _facts(kind: str) -> dict[str, tuple[str, str]]:
     """Return `clauses` turned round: category and value of every wording."""
     return {
-        clause: (category, value) for category, wordings in clauses(kind).items() for value, clause in wordings.items()
+        clause: (category, value)
+        for category, wordings in clauses(kind).items()
+        for value, clause in wordings.items()
     }
 
 
@@ -288,7 +306,9 @@ def _read_clauses(kind: str, text: str) -> Facts:
     words = text.split(" and ")
     for clause in words:
         if clause not in known:
-            raise ValueError(f"{clause[:80]!r} is no {kind} clause of the benchmark; check value and wording")
+            raise ValueError(
+                f"{clause[:80]!r} is no {kind} clause of the benchmark; check value and wording"
+            )
     facts = tuple([known[clause] for clause in words])
     if len(dict(facts)) < len(facts):
         raise ValueError(f"{text[:80]!r} names a category twice; name each once")
@@ -308,12 +328,18 @@ def _split_text(text: str) -> tuple[str, list[tuple[int, str]], int, str]:
     """Return the instruction, the body's lines with their numbers, and the question's number and line."""
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", text)]
     numbered = [(number, line) for number, line in enumerate(lines, 1)]
-    blocks = [list(block) for filled, block in groupby(numbered, key=lambda item: bool(item[1])) if filled]
+    blocks = [
+        list(block) for filled, block in groupby(numbered, key=lambda item: bool(item[1])) if filled
+    ]
     if len(blocks) < 2:
-        raise ValueError("the text has no blank line before a question; give the whole text of a puzzle")
+        raise ValueError(
+            "the text has no blank line before a question; give the whole text of a puzzle"
+        )
     *instruction, body, question = blocks
     if len(question) > 1:
-        raise ValueError(f"line {question[1][0]}: the text goes on; end it with the question on one line")
+        raise ValueError(
+            f"line {question[1][0]}: the text goes on; end it with the question on one line"
+        )
     first, last = (instruction[0][0][0], instruction[-1][-1][0]) if instruction else (1, 0)
     return "\n".join(lines[first - 1 : last]), body, *question[0]
 
@@ -327,7 +353,9 @@ def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[tupl
             counted = re.match(r"(\d+)\. ", line, re.ASCII)
             if counted:
                 if counted[1] != str(len(statements) + 1):
-                    raise ValueError(f"statement {counted[1]} where {len(statements) + 1} is due; restore it")
+                    raise ValueError(
+                        f"statement {counted[1]} where {len(statements) + 1} is due; restore it"
+                    )
                 statements.append(_read_statement(line[counted.end() :]))
                 facts = statements[-1][0] + statements[-1][1]
             else:
@@ -339,10 +367,16 @@ def _read_body(body: list[tuple[int, str]]) -> tuple[dict[str, Facts], list[tupl
                     raise ValueError(f"a second initial line for {person}; keep one")
                 initial[person] = facts = _read_clauses("initial", rest[:-1])
             expected = dict(next(iter(initial.values()), ()))
-            if not dict(facts).keys() <= expected.keys() or not (counted or len(facts) == len(expected)):
-                raise ValueError("other categories than in the first initial line; give everybody the same")
+            if not dict(facts).keys() <= expected.keys() or not (
+                counted or len(facts) == len(expected)
+            ):
+                raise ValueError(
+                    "other categories than in the first initial line; give everybody the same"
+                )
     if not initial or not statements:
-        raise ValueError("the text has no initial lines or no statements; give the whole text of a puzzle")
+        raise ValueError(
+            "the text has no initial lines or no statements; give the whole text of a puzzle"
+        )
     return initial, statements
 
 
@@ -350,5 +384,7 @@ def _read_statement(line: str) -> tuple[Facts, Facts]:
     """Read the conditions and updates of a statement without its number."""
     parts = _STATEMENT.fullmatch(line)
     if not parts:
-        raise ValueError(f"{line[:80]!r} is no statement; write 'The people', conditions and updates")
+        raise ValueError(
+            f"{line[:80]!r} is no statement; write 'The people', conditions and updates"
+        )
     return _read_clauses("condition", parts[1]), _read_clauses("update", parts[2])

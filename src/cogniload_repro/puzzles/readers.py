@@ -22,19 +22,30 @@ def read_puzzles(source: str | Path, columns: Sequence[str]) -> Iterator[pd.Data
     The source is a Parquet or JSONL file, or a folder with puzzles.parquet or puzzles.jsonl. ValueError for others,
     damaged ones, and for columns that are not there.
     """
-    places = [Path(source), *(Path(source) / f"puzzles{ending}" for ending in (".parquet", ".jsonl"))]
-    path = next((one for one in places if one.is_file() and one.suffix in (".parquet", ".jsonl")), None)
+    places = [
+        Path(source),
+        *(Path(source) / f"puzzles{ending}" for ending in (".parquet", ".jsonl")),
+    ]
+    path = next(
+        (one for one in places if one.is_file() and one.suffix in (".parquet", ".jsonl")), None
+    )
     if path is None:
-        raise ValueError(f"{source}: no puzzles here; give a .parquet or .jsonl file of puzzles, or a folder with one")
+        raise ValueError(
+            f"{source}: no puzzles here; give a .parquet or .jsonl file of puzzles, or a folder with one"
+        )
     for part in _read_parquet(path, columns) if path.suffix == ".parquet" else _read_jsonl(path):
         if missing := [name for name in columns if name not in part]:
-            raise ValueError(f"{path}: the puzzles lack {', '.join(missing)}; write them with `cogniload puzzles`")
+            raise ValueError(
+                f"{path}: the puzzles lack {', '.join(missing)}; write them with `cogniload puzzles`"
+            )
         yield part[[*columns]]
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
     with open_parquet(path) as file:
-        yield from (batch.to_pandas() for batch in file.iter_batches(_BATCH_ROWS, columns=[*columns]))
+        yield from (
+            batch.to_pandas() for batch in file.iter_batches(_BATCH_ROWS, columns=[*columns])
+        )
 
 
 def _read_jsonl(path: Path) -> Iterator[pd.DataFrame]:
@@ -64,7 +75,13 @@ def release_row(name: str, text: str, metadata: str) -> dict:
     domains = state["category_defaults"]
     if not isinstance(domains, dict) or not isinstance(domains.get(category), list):
         raise ValueError(f"the metadata lack a list of values of {category}")
-    row = {"name": name, "text": text, "poi": state["poi"], "N": state["num_statements"], "d": state["difficulty"]}
+    row = {
+        "name": name,
+        "text": text,
+        "poi": state["poi"],
+        "N": state["num_statements"],
+        "d": state["difficulty"],
+    }
     # the released program writes the number of needles that are left at the end, always 0
     needles = {"needles": state["needles"]} if state["needles"] != 0 else {}
     return check_row(row | needles | {"category": category, "domain": domains[category]})

@@ -43,7 +43,9 @@ def write_set(folder: str | Path, kind: str, puzzles: PuzzleSet, jobs: int = 1) 
     if kind == "jsonl":
         write_jsonl(Path(folder) / "puzzles.jsonl", rows)
     else:
-        write_parquet(Path(folder) / "puzzles.parquet", rows, describe_set(puzzles, "cogniload puzzles"))
+        write_parquet(
+            Path(folder) / "puzzles.parquet", rows, describe_set(puzzles, "cogniload puzzles")
+        )
     return len(puzzles)
 
 
@@ -79,9 +81,8 @@ def write_jsonl(path: str | Path, rows: Iterable[dict]) -> None:
 
 
 def describe_set(puzzles: PuzzleSet, command: str) -> dict[str, str]:
-    """Return the metadata of a drawn set: where its puzzles come from, nothing about the moment."""
+    """Return the metadata of a drawn set: how its puzzles were drawn, nothing about the moment."""
     return {
-        "provenance": "reconstructed",
         "source": "drawn by cogniload_repro.puzzles.generate",
         "seed": str(puzzles.seed),
         "scheme": puzzles.scheme,
@@ -128,6 +129,8 @@ def map_batches(function: Callable[[list], list], batches: Iterable[list], jobs:
 
 def _draw_chunk(edition: Edition, requests: list[tuple[Cell, int]]) -> list[dict]:
     return [
-        puzzle_row(draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition), cell.ratio_pct)
+        puzzle_row(
+            draw_puzzle(cell.N, cell.d, cell.needles, puzzle_id, edition=edition), cell.ratio_pct
+        )
         for cell, puzzle_id in requests
     ]

@@ -19,7 +19,11 @@ from cogniload_repro.models import MODELS, NAMES
 from cogniload_repro.published import ALPHA
 from cogniload_repro.robustness.uncertainty import correct_holm, fit_quadratics, standard_error
 from cogniload_repro.statistics.cell_tables import accuracy_by
-from cogniload_repro.statistics.reconstructions import over_reconstructions, range_over, reconstructed_models
+from cogniload_repro.statistics.reconstructions import (
+    over_reconstructions,
+    range_over,
+    reconstructed_models,
+)
 
 #: What models are compared by: mean accuracy over shared cells (fraction); the decimal logarithm of ECL50 (statements).
 QUANTITIES = ("accuracy", "ecl50")
@@ -32,7 +36,10 @@ MANY = 40
 _CELL = ["N", "d", "ratio_pct"]
 
 #: The three classes (paper, section 3.1.4).
-TIERS = {tier: tuple(model.name for model in MODELS if model.tier == tier) for tier in ("frontier", "mid", "low")}
+TIERS = {
+    tier: tuple(model.name for model in MODELS if model.tier == tier)
+    for tier in ("frontier", "mid", "low")
+}
 TIER_OF = {model: tier for tier, models in TIERS.items() for model in models}
 
 
@@ -83,20 +90,30 @@ def compare_models(
     samples, but no interval, p or verdict.
     """
     if not 0 < margin < 1:
-        raise ValueError(f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05")
+        raise ValueError(
+            f"the margin is {margin:g}; a difference of accuracies lies between 0 and 1, such as 0.05"
+        )
     known = cells.loc[cells["total"] > 0, "model"].unique()
     if first == second or not {first, second} <= set(known):
-        raise ValueError(f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}")
+        raise ValueError(
+            f"{first} and {second} are not two models of the cells, which have: {', '.join(known)}"
+        )
     pair = cells[cells["model"].isin([first, second])]
     rows = _compare_levels(pair, first, second, by, margin)
-    rows = rows.assign(identified=True, difference_p10=rows["difference"], difference_p90=rows["difference"])
+    rows = rows.assign(
+        identified=True, difference_p10=rows["difference"], difference_p90=rows["difference"]
+    )
     if not by:
         pairs = compare_pairs(cells, margin=margin)
-        found = pairs.loc[pairs[["first", "second"]].isin([first, second]).all(axis=1), ["p_holm", "verdict"]]
+        found = pairs.loc[
+            pairs[["first", "second"]].isin([first, second]).all(axis=1), ["p_holm", "verdict"]
+        ]
         if len(found):  # not of very many models
             rows["p_holm"], rows["verdict"] = found.iloc[0]
     elif {*by} & {*_CELL} not in ({"N"}, {"d"}, set()) and reconstructed_models(pair):
-        tables = over_reconstructions(pair, lambda table: _compare_levels(table, first, second, by, margin))
+        tables = over_reconstructions(
+            pair, lambda table: _compare_levels(table, first, second, by, margin)
+        )
         columns = ["accuracy_first", "accuracy_second", "difference"]
         over = tables.groupby(list(by), sort=True)
         rows[columns] = over[columns].median().to_numpy()
@@ -106,7 +123,9 @@ def compare_models(
     return rows
 
 
-def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[str], margin: float) -> pd.DataFrame:
+def _compare_levels(
+    pair: pd.DataFrame, first: str, second: str, by: Sequence[str], margin: float
+) -> pd.DataFrame:
     models, index, side = _lay_out(pair)
     one, other = models.index(first), models.index(second)
     shared = (side.answers[one] > 0) & (side.answers[other] > 0)
@@ -117,7 +136,9 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
     for mask, rows in zip(masks, groups.values(), strict=True):
         mask[np.flatnonzero(shared)[rows]] = True
     levels = [level if isinstance(level, tuple) else (level,) for level in groups]
-    rows = pd.DataFrame(levels, columns=list(by), index=range(len(levels))).assign(cells=masks.sum(axis=1))
+    rows = pd.DataFrame(levels, columns=list(by), index=range(len(levels))).assign(
+        cells=masks.sum(axis=1)
+    )
     for word, at in (("first", one), ("second", other)):
         rows[f"answers_{word}"] = masks @ side.answers[at]
         rows[f"accuracy_{word}"] = masks @ side.accuracy[at] / masks.sum(axis=1)
@@ -125,7 +146,9 @@ def _compare_levels(pair: pd.DataFrame, first: str, second: str, by: Sequence[st
     return _judge_rows(rows.join(_differences(side, *places, masks, margin)))
 
 
-def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN) -> pd.DataFrame:
+def compare_pairs(
+    cells: pd.DataFrame, quantity: str = "accuracy", margin: float = MARGIN
+) -> pd.DataFrame:
     """Compare every pair of models, of at most `MANY`, by one of `QUANTITIES`.
 
     One row per pair, the larger value first: first, second, difference (of accuracies, or of log10 ECL50), ci_low,
@@ -133,7 +156,9 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
     (after Holm over the levels of the pair). Models without the quantity are left out.
     """
     if quantity not in QUANTITIES:
-        raise ValueError(f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}")
+        raise ValueError(
+            f"models are not compared by {quantity!r}; choose one of: {', '.join(QUANTITIES)}"
+        )
     cells = limit_models(cells)
     if quantity == "ecl50":
         return _compare_lengths(cells)
@@ -144,28 +169,52 @@ def compare_pairs(cells: pd.DataFrame, quantity: str = "accuracy", margin: float
     masks = present[first] & present[second]
     first, second, masks = (part[masks.any(axis=1)] for part in (first, second, masks))
     names = np.array(models, dtype=object)
-    table = pd.DataFrame({"first": names[first], "second": names[second], "cells": masks.sum(axis=1)})
+    table = pd.DataFrame(
+        {"first": names[first], "second": names[second], "cells": masks.sum(axis=1)}
+    )
     table = table.join(_differences(side, first, second, masks, margin))
     lengths = index["N"].to_numpy()
-    levels = {N: _differences(side, first, second, masks & (lengths == N), margin) for N in np.unique(lengths)}
+    levels = {
+        N: _differences(side, first, second, masks & (lengths == N), margin)
+        for N in np.unique(lengths)
+    }
     if levels and len(table):
-        p = np.apply_along_axis(correct_holm, 1, np.column_stack([level["p"] for level in levels.values()]))
+        p = np.apply_along_axis(
+            correct_holm, 1, np.column_stack([level["p"] for level in levels.values()])
+        )
         for (N, level), adjusted in zip(levels.items(), p.T, strict=True):
-            table[f"difference_{N}"], table[f"significant_{N}"] = level["difference"], adjusted < ALPHA
+            table[f"difference_{N}"], table[f"significant_{N}"] = (
+                level["difference"],
+                adjusted < ALPHA,
+            )
     return _judge_rows(table)
 
 
 def _compare_lengths(cells: pd.DataFrame) -> pd.DataFrame:
     """Compare models by log10 ECL50, with the standard errors of the delta method."""
-    found = [(one.model, one.points["ecl50"], standard_error(one, "ecl50")) for one in fit_quadratics(cells)]
-    table = pd.DataFrame(found, columns=["model", "value", "se"]).astype({"value": float, "se": float})
+    found = [
+        (one.model, one.points["ecl50"], standard_error(one, "ecl50"))
+        for one in fit_quadratics(cells)
+    ]
+    table = pd.DataFrame(found, columns=["model", "value", "se"]).astype(
+        {"value": float, "se": float}
+    )
     table = table[np.isfinite(table[["value", "se"]]).all(axis=1)]
-    names, value, se = table["model"].to_numpy(object), table["value"].to_numpy(), table["se"].to_numpy()
+    names, value, se = (
+        table["model"].to_numpy(object),
+        table["value"].to_numpy(),
+        table["se"].to_numpy(),
+    )
     first, second = _rank_pairs(value)
     difference, error = value[first] - value[second], np.hypot(se[first], se[second])
     reach, p = norm.ppf(1 - ALPHA / 2) * error, 2 * norm.sf(np.abs(difference) / error)
     columns = {"first": names[first], "second": names[second], "difference": difference}
-    columns |= {"ci_low": difference - reach, "ci_high": difference + reach, "p": p, "p_holm": correct_holm(p)}
+    columns |= {
+        "ci_low": difference - reach,
+        "ci_high": difference + reach,
+        "p": p,
+        "p_holm": correct_holm(p),
+    }
     return pd.DataFrame(columns)
 
 
@@ -192,14 +241,18 @@ def _lay_out(cells: pd.DataFrame) -> tuple[list[str], pd.DataFrame, _Side]:
         return [], pd.DataFrame(columns=keys), _Side(*(np.zeros((0, 0)) for _ in range(4)))
     cells["expected"] *= cells["total"]
     wide = cells.pivot_table(["total", "correct", "expected"], "model", keys, "sum", fill_value=0)
-    total, correct, expected = (wide[name].to_numpy(float) for name in ("total", "correct", "expected"))
+    total, correct, expected = (
+        wide[name].to_numpy(float) for name in ("total", "correct", "expected")
+    )
     some = np.maximum(total, 1)
     expected = expected / some
     side = _Side(correct / some, expected, expected * (1 - expected) / some, total)
     return list(wide.index), wide["total"].columns.to_frame(index=False), side
 
 
-def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.ndarray, margin: float) -> pd.DataFrame:
+def _differences(
+    side: _Side, first: np.ndarray, second: np.ndarray, masks: np.ndarray, margin: float
+) -> pd.DataFrame:
     """Return a `Difference` for each pair of models over its cells: Newcombe's combination of two Wilson intervals.
 
     Wilson's interval takes the number of answers that would have the variance of the mean, were all in one cell. Where
@@ -208,11 +261,16 @@ def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.n
     cells = np.where(masks.any(axis=1), masks.sum(axis=1), np.nan)  # no cells, no difference
     means, ends, variances = [], [], []
     for models in (first, second):
-        mean, expected = ((values[models] * masks).sum(axis=1) / cells for values in (side.accuracy, side.expected))
+        mean, expected = (
+            (values[models] * masks).sum(axis=1) / cells
+            for values in (side.accuracy, side.expected)
+        )
         variance = (side.variance[models] * masks).sum(axis=1) / cells**2
         within = (side.expected[models] * (1 - side.expected[models]) * masks).sum(axis=1) / cells
         observed, fitted = mean * (1 - mean), expected * (1 - expected)
-        variance = variance * np.maximum(1, (observed - fitted + within) / within)  # the fit misses the mean here
+        variance = variance * np.maximum(
+            1, (observed - fitted + within) / within
+        )  # the fit misses the mean here
         answers = np.maximum(observed, fitted) / variance
         ends.append(proportion_confint(mean * answers, answers, ALPHA, "wilson"))
         means.append(mean)
@@ -221,23 +279,35 @@ def _differences(side: _Side, first: np.ndarray, second: np.ndarray, masks: np.n
     low = difference - np.hypot(means[0] - ends[0][0], ends[1][1] - means[1])
     high = difference + np.hypot(ends[0][1] - means[0], means[1] - ends[1][0])
     se = np.sqrt(variances[0] + variances[1])
-    columns = difference, low, high, 2 * norm.sf(np.abs(difference) / se), norm.sf((margin - np.abs(difference)) / se)
+    columns = (
+        difference,
+        low,
+        high,
+        2 * norm.sf(np.abs(difference) / se),
+        norm.sf((margin - np.abs(difference)) / se),
+    )
     return pd.DataFrame(dict(zip(Difference._fields, columns, strict=True)))
 
 
 def _judge_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Add p_holm and the verdicts, both questions corrected for all rows."""
     p_holm, p_equivalence = correct_holm(table["p"]), correct_holm(table["p_equivalence"])
-    return table.assign(p_holm=p_holm, verdict=[judge(*pair) for pair in zip(p_holm, p_equivalence, strict=True)])
+    return table.assign(
+        p_holm=p_holm, verdict=[judge(*pair) for pair in zip(p_holm, p_equivalence, strict=True)]
+    )
 
 
-def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN) -> tuple[pd.Series, Difference]:
+def compare_answers(
+    first: pd.Series, second: pd.Series, margin: float = MARGIN
+) -> tuple[pd.Series, Difference]:
     """Compare two models on the puzzles that both have answered, whether each answer is correct by puzzle name.
 
     Returns the puzzles by who solved them (both, first_alone, second_alone, neither), and the difference: McNemar's
     exact test, Bonett and Price's adjusted interval (2012), and equivalence tested with its standard error.
     """
-    pair = pd.concat([first.rename("first"), second.rename("second")], axis=1, join="inner").astype(bool)
+    pair = pd.concat([first.rename("first"), second.rename("second")], axis=1, join="inner").astype(
+        bool
+    )
     if pair.empty:
         raise ValueError("no puzzle was answered by both models; compare them by cell")
     solved = (2 * pair["first"] + pair["second"]).value_counts()
@@ -249,7 +319,9 @@ def compare_answers(first: pd.Series, second: pd.Series, margin: float = MARGIN)
     middle = shares[0] - shares[1]
     se = np.sqrt((shares.sum() - middle**2) / (len(pair) + 2))
     reach, p_equivalence = norm.ppf(1 - ALPHA / 2) * se, float(norm.sf((margin - abs(middle)) / se))
-    return counts, Difference((alone - against) / len(pair), middle - reach, middle + reach, p, p_equivalence)
+    return counts, Difference(
+        (alone - against) / len(pair), middle - reach, middle + reach, p, p_equivalence
+    )
 
 
 def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -258,12 +330,24 @@ def bracket_models(pairs: pd.DataFrame) -> list[tuple[str, ...]]:
     Runs of two or more models, best first. Pairs that were not compared count as different.
     """
     models = list(pd.concat([pairs["first"], pairs["second"]]).unique())  # best first
-    open_pairs = set(pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(index=False, name=None))
+    open_pairs = set(
+        pairs.loc[~(pairs["p_holm"] < ALPHA), ["first", "second"]].itertuples(
+            index=False, name=None
+        )
+    )
     ends = [
-        max(end for end in range(start + 1, len(models) + 1) if set(combinations(models[start:end], 2)) <= open_pairs)
+        max(
+            end
+            for end in range(start + 1, len(models) + 1)
+            if set(combinations(models[start:end], 2)) <= open_pairs
+        )
         for start in range(len(models))
     ]
-    return [tuple(models[start:end]) for start, end in enumerate(ends) if end > max(start + 1, *ends[:start], 0)]
+    return [
+        tuple(models[start:end])
+        for start, end in enumerate(ends)
+        if end > max(start + 1, *ends[:start], 0)
+    ]
 
 
 def dominant_load(cells: pd.DataFrame) -> pd.DataFrame:
@@ -312,7 +396,9 @@ def heterogeneity_table(cells: pd.DataFrame) -> pd.DataFrame:
     """
     fits, rows = fit_quadratics(cells), []
     for column, term in enumerate(("d", "N", "rho", "rho2") if len(fits) > 1 else (), start=1):
-        beta, se = (np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se"))
+        beta, se = (
+            np.array([getattr(one.fit, name)[column] for one in fits]) for name in ("coef", "se")
+        )
         found = combine_effects(beta, se**2, method_re="iterated")
         mean, tau = found.mean_effect_re, np.sqrt(max(found.tau2, 0.0))
         rows.append((term, mean, tau, tau / abs(mean), found.test_homogeneity().pvalue))
@@ -331,7 +417,9 @@ def shortcut_use(scores: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """
     clause = baselines.drop_duplicates("name").set_index("name")["last_clause"]
     known = (
-        scores[["model", *_CELL, "name", "correct"]].assign(clause=scores["name"].map(clause)).dropna(subset="clause")
+        scores[["model", *_CELL, "name", "correct"]]
+        .assign(clause=scores["name"].map(clause))
+        .dropna(subset="clause")
     )
     known = known.astype({"model": str, "correct": int})
     counts = known.pivot_table("correct", ["model", *_CELL], "clause", ["count", "sum"], sort=False)
@@ -374,10 +462,19 @@ def rank_models(own: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
         row |= next(iter(accuracy_by(cells, "model").to_dict("records")), {})
         for quantity, suffix in (("accuracy", ""), ("ecl50", "_ecl50")):
             if len(mine):
-                row |= {name + suffix: value for name, value in _rank(mine.iloc[0], known[key], quantity).items()}
+                row |= {
+                    name + suffix: value
+                    for name, value in _rank(mine.iloc[0], known[key], quantity).items()
+                }
         rows.append(row)
-    ranks = [name + suffix for suffix in ("", "_ecl50") for name in ("rank", "best", "worst", "of", "nearest")]
-    return pd.DataFrame(rows).reindex(columns=["model", "total", "cells", "accuracy", "low", "high", *ranks])
+    ranks = [
+        name + suffix
+        for suffix in ("", "_ecl50")
+        for name in ("rank", "best", "worst", "of", "nearest")
+    ]
+    return pd.DataFrame(rows).reindex(
+        columns=["model", "total", "cells", "accuracy", "low", "high", *ranks]
+    )
 
 
 def _estimate(cells: pd.DataFrame) -> pd.DataFrame:

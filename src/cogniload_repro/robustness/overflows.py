@@ -16,12 +16,12 @@ from scipy.sparse import csc_array
 from scipy.special import expit
 
 from cogniload_repro.files import RECONSTRUCTED
-from cogniload_repro.models import BY_NAME
 from cogniload_repro.robustness.interactions import THIRD
 from cogniload_repro.schemas import ERRORS
 from cogniload_repro.statistics.cell_tables import errors_by
 from cogniload_repro.statistics.design import FULL, PRODUCTS, QUADRATIC, lay_out
 from cogniload_repro.statistics.likelihood import maximise_all
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: Accuracy at a level is marked where a larger share of a model's answers ran out of context.
 MARKED_SHARE = 0.10
@@ -44,7 +44,10 @@ def overflow_shares(cells: pd.DataFrame, by: str = "N") -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     counts = errors_by(cells, by).rename(columns={"samples": "total"})
     wrong = counts[list(ERRORS)].sum(axis=1)
-    shares = {"share": counts["ctx"] / counts["total"], "of_errors": counts["ctx"] / wrong.where(wrong > 0)}
+    shares = {
+        "share": counts["ctx"] / counts["total"],
+        "of_errors": counts["ctx"] / wrong.where(wrong > 0),
+    }
     return counts.assign(wrong=wrong, **shares)[columns]
 
 
@@ -53,12 +56,17 @@ def marked_levels(cells: pd.DataFrame) -> pd.DataFrame:
 
     model, load (d or N), level, share (fraction). What the tables print, so it is the same in each reconstruction.
     """
-    parts = [overflow_shares(cells, load).rename(columns={load: "level"}).assign(load=load) for load in ("d", "N")]
+    parts = [
+        overflow_shares(cells, load).rename(columns={load: "level"}).assign(load=load)
+        for load in ("d", "N")
+    ]
     shares = pd.concat(parts)[["model", "load", "level", "share"]]
     return shares[shares["share"] > MARKED_SHARE].reset_index(drop=True)
 
 
-def finished_accuracy(cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]) -> pd.DataFrame:
+def finished_accuracy(
+    cells: pd.DataFrame, N: int, levels: Mapping[str, Collection[int]]
+) -> pd.DataFrame:
     """Bound the accuracy among answers that were finished within the context, at a length, by named sets of d.
 
     One row per model and set: model, d (its name), fewest and most (finished answers), low and high (accuracy among
@@ -68,7 +76,7 @@ def finished_accuracy(cells: pd.DataFrame, N: int, levels: Mapping[str, Collecti
     rows = []
     known = cells[cells["total"] > 0] if "ctx" in cells else cells[:0]
     for model, own in known.groupby("model", sort=False, observed=True):
-        tables = _Tables(own, exact=_counts_are_real(cells, model))
+        tables = _Tables(own, exact=not from_printed_tables(own).any())
         for name, named in levels.items():
             inside = np.outer(tables.lengths == N, np.isin(tables.difficulties, list(named)))
             if tables.total[inside].sum():
@@ -87,7 +95,9 @@ def finished_slopes(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "slope", "slope_low", "slope_high"])
 
 
-def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = None) -> pd.DataFrame:
+def finished_interactions(
+    cells: pd.DataFrame, term: str, level: float | None = None
+) -> pd.DataFrame:
     """Return z of a product of two loads (dN, drho or Nrho) among finished answers, as `finished_slopes` has slopes.
 
     With the level of the third load (nominal fraction, statements, units of d), of the simple slope there in the
@@ -95,7 +105,10 @@ def finished_interactions(cells: pd.DataFrame, term: str, level: float | None = 
     model, term, level, ctx (answers that ran out of context), z, z_low and z_high.
     """
     overflows = cells.groupby("model", sort=False, observed=True)["ctx"].sum()
-    rows = [(model, term, level, ctx, *_ends(cells, model, term, level)) for model, ctx in overflows.items()]
+    rows = [
+        (model, term, level, ctx, *_ends(cells, model, term, level))
+        for model, ctx in overflows.items()
+    ]
     return pd.DataFrame(rows, columns=["model", "term", "level", "ctx", "z", "z_low", "z_high"])
 
 
@@ -106,27 +119,35 @@ def search_divisions(own: pd.DataFrame) -> pd.DataFrame:
     of the third load and without one (NaN).
     """
     levels = {"rho": own["ratio_pct"] / 100, "N": own["N"], "d": own["d"]}
-    asked = [("log10_N", None), *((term, at) for term in THIRD for at in (None, *sorted(set(levels[THIRD[term]]))))]
+    asked = [
+        ("log10_N", None),
+        *((term, at) for term in THIRD for at in (None, *sorted(set(levels[THIRD[term]])))),
+    ]
     model, counts = own["model"].iloc[0], own[_COUNTS].sum()
-    rows = [(model, term, at, *counts, *_Division(own, term, at, exact=False).ends()) for term, at in asked]
+    rows = [
+        (model, term, at, *counts, *_Division(own, term, at, exact=False).ends())
+        for term, at in asked
+    ]
     return pd.DataFrame(rows, columns=["model", "term", "level", *_COUNTS, "value", "low", "high"])
 
 
 @cache
 def _read_divisions() -> dict[tuple, tuple[float, float, float]]:
     rows = pd.read_csv(DIVISIONS).itertuples(index=False)
-    return {(*one[:2], None if np.isnan(one.level) else one.level, *one[3:6]): tuple(one[6:]) for one in rows}
+    return {
+        (*one[:2], None if np.isnan(one.level) else one.level, *one[3:6]): tuple(one[6:])
+        for one in rows
+    }
 
 
-def _ends(cells: pd.DataFrame, model: str, term: str, level: float | None) -> tuple[float, float, float]:
+def _ends(
+    cells: pd.DataFrame, model: str, term: str, level: float | None
+) -> tuple[float, float, float]:
     """Return the value with overflows counted as failures, and the least and the largest without them."""
-    own, exact = cells[(cells["model"] == model) & (cells["total"] > 0)], _counts_are_real(cells, model)
+    own = cells[(cells["model"] == model) & (cells["total"] > 0)]
+    exact = not from_printed_tables(own).any()
     kept = None if exact else _read_divisions().get((model, term, level, *own[_COUNTS].sum()))
     return kept or _Division(own, term, level, exact=exact).ends()
-
-
-def _counts_are_real(cells: pd.DataFrame, model: str) -> bool:
-    return cells.attrs.get("provenance") != "reconstructed" or model not in BY_NAME
 
 
 class _Tables:
@@ -142,7 +163,9 @@ class _Tables:
         each = np.eye(counts.size).reshape(*counts.shape, -1)
         self._sums = np.vstack([each.sum(axis=axis).reshape(-1, counts.size) for axis in (2, 0, 1)])
         self._needed = self._sums @ counts.ravel()
-        self._needed[: self.total.size] = self.total.ravel()  # a reconstruction's errors are those of another table
+        self._needed[: self.total.size] = (
+            self.total.ravel()
+        )  # a reconstruction's errors are those of another table
         self._bounds = Bounds(counts.ravel(), counts.ravel()) if exact else Bounds(0, np.inf)
 
     def finished(self, inside: np.ndarray) -> tuple[int, int, float, float]:
@@ -183,19 +206,31 @@ class _Division:
     def __init__(self, own: pd.DataFrame, term: str, level: float | None, *, exact: bool):
         self._ctx, self._total = own["ctx"].to_numpy(float), own["total"].to_numpy(float)
         columns: tuple[int, ...] = QUADRATIC if term == "log10_N" else (*QUADRATIC, PRODUCTS[term])
-        self._weights, self._is_slope, self._exact = np.eye(len(columns))[-1], term == "log10_N", exact
+        self._weights, self._is_slope, self._exact = (
+            np.eye(len(columns))[-1],
+            term == "log10_N",
+            exact,
+        )
         if self._is_slope:
             self._weights = np.eye(5)[2]
         elif level is not None:
             third = np.log10(level) if THIRD[term] == "N" else level
-            columns, self._weights = FULL, np.eye(9)[PRODUCTS[term]] + third * np.eye(9)[PRODUCTS["dNrho"]]
+            columns, self._weights = (
+                FULL,
+                np.eye(9)[PRODUCTS[term]] + third * np.eye(9)[PRODUCTS["dNrho"]],
+            )
         x, correct = lay_out(own), own["correct"].to_numpy(float)
         self._x, self._t = x[:, columns], x[:, columns].T @ correct
         self._beta = np.zeros(len(columns))
-        levels = np.column_stack([own[load] == level for load in ("N", "d") for level in own[load].unique()])
+        levels = np.column_stack(
+            [own[load] == level for load in ("N", "d") for level in own[load].unique()]
+        )
         fixed = np.column_stack([levels, x[:, 3:]])  # of the correct answers: Tables 2 to 6
         sums = block_diag(fixed.T, levels.T.astype(float))
-        needed, both = sums @ np.concatenate([correct, self._ctx]), np.hstack([np.eye(len(own))] * 2)
+        needed, both = (
+            sums @ np.concatenate([correct, self._ctx]),
+            np.hstack([np.eye(len(own))] * 2),
+        )
         self._possible = (LinearConstraint(csc_array(sums), needed, needed),
                           LinearConstraint(csc_array(both), -np.inf, self._total))  # fmt: skip
 
@@ -207,7 +242,9 @@ class _Division:
             rng = np.random.default_rng(0)
             corners = (self._corner(rng.normal(size=len(self._ctx))) for _ in range(_STARTS - 1))
             starts = [self._ctx, *corners]
-            found = {sign: [sign * self.search(sign, start) for start in starts] for sign in (-1, 1)}
+            found = {
+                sign: [sign * self.search(sign, start) for start in starts] for sign in (-1, 1)
+            }
             low, high = (sign * np.fmax.reduce([np.nan, *values]) for sign, values in found.items())
         return self._value(0 * self._ctx)[0], low, high
 
@@ -219,7 +256,10 @@ class _Division:
         best, gradient = self._value(ctx)
         for _ in range(_STEPS if np.isfinite(best) else 0):
             step, length = self._corner(sign * gradient) - ctx, 1.0
-            while not sign * ((new := self._value(ctx + length * step))[0] - best) > 1e-5 and length > 1e-3:
+            while (
+                not sign * ((new := self._value(ctx + length * step))[0] - best) > 1e-5
+                and length > 1e-3
+            ):
                 length /= 2
             if length <= 1e-3:
                 break
@@ -229,7 +269,9 @@ class _Division:
     def _value(self, ctx: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value when these overflows are left out, and how it changes with each; NaN without a fit."""
         n, x = self._total - ctx, self._x
-        (beta,), _ = maximise_all(x, n[None], self._t[None], start=self._beta)  # from the last division's
+        (beta,), _ = maximise_all(
+            x, n[None], self._t[None], start=self._beta
+        )  # from the last division's
         if not np.abs(x @ beta).max() <= _SEPARATED:
             return np.nan, np.full(len(n), np.nan)
         self._beta = beta
@@ -239,12 +281,19 @@ class _Division:
         slope, change = self._weights @ beta, p * along
         if self._is_slope:
             return slope, change
-        variance, bends = self._weights @ inverse @ self._weights, n * p * (1 - p) * (1 - 2 * p) * along**2
+        variance, bends = (
+            self._weights @ inverse @ self._weights,
+            n * p * (1 - p) * (1 - 2 * p) * along**2,
+        )
         variance_change = p * (1 - p) * along**2 - p * (x @ inverse @ (x.T @ bends))
-        return slope / variance**0.5, change / variance**0.5 - slope * variance_change / (2 * variance**1.5)
+        return slope / variance**0.5, change / variance**0.5 - slope * variance_change / (
+            2 * variance**1.5
+        )
 
     def _corner(self, weights: np.ndarray) -> np.ndarray:
         """Return the overflows by cell with the largest weighted sum, next to some correct answers."""
         aim = np.concatenate([np.zeros(len(weights)), -weights])
-        found = milp(aim, constraints=self._possible, bounds=Bounds(0, np.inf), options={"presolve": False})
+        found = milp(
+            aim, constraints=self._possible, bounds=Bounds(0, np.inf), options={"presolve": False}
+        )
         return found.x[len(weights) :]

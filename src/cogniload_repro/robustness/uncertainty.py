@@ -30,7 +30,18 @@ _BOUNDS = {"ecl50": (-30.0, 30.0), "nt50": (0.0, 1.0), "id50": (-300.0, 300.0)}
 _TROUGH_BOUNDS = (-10.0, 10.0)
 #: Intervals that this process has found, by point and counts: chapters and their verdicts ask for many again.
 _INTERVALS: dict[tuple, tuple[float, float]] = {}
-_TROUGHS = ["model", "trough", "low", "high", "lowest", "inside", "curvature", "slope_low", "slope_high", "p_u"]
+_TROUGHS = [
+    "model",
+    "trough",
+    "low",
+    "high",
+    "lowest",
+    "inside",
+    "curvature",
+    "slope_low",
+    "slope_high",
+    "p_u",
+]
 _ENDS = (0.05, 0.95)  # nominal ratios at the ends of the paper's grid
 
 
@@ -52,7 +63,10 @@ class Quadratic(NamedTuple):
     @property
     def points(self) -> dict[str, float]:
         """Capacity points, ECL50 as log10; NaN where there is none."""
-        return {point: float(values[0]) for point, values in many_points(self.fit.coef[None], self.means).items()}
+        return {
+            point: float(values[0])
+            for point, values in many_points(self.fit.coef[None], self.means).items()
+        }
 
     def loss(self, x: np.ndarray) -> float:
         """Return twice the log-likelihood lost with other covariates."""
@@ -123,7 +137,9 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
             if point == "ecl50":
                 with np.errstate(over="ignore"):
                     ends = [float(np.float64(10) ** end) for end in ends]
-            rows.append((quadratic.model, point, standard_error(quadratic, point), *ends, identified))
+            rows.append(
+                (quadratic.model, point, standard_error(quadratic, point), *ends, identified)
+            )
     columns = ["model", "point", "se", "estimate", "profile_low", "profile_high", "identified"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -168,7 +184,11 @@ def _search(
             inner, outer = outer, sign * min(sign * outer + stride, sign * bound)
             stride *= 1.5
         inside = statistic(outer) <= limit
-        ends.append(sign * np.inf if inside else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10))
+        ends.append(
+            sign * np.inf
+            if inside
+            else brentq(lambda at: statistic(at) - limit, inner, outer, xtol=1e-10)
+        )
     return ends[0], ends[1]
 
 
@@ -193,5 +213,17 @@ def trough_table(cells: pd.DataFrame, stated: tuple[float, float] = (0.25, 0.5))
         ends = _search(statistic, trough, errors[2] / abs(2 * beta[1]), _TROUGH_BOUNDS)
         lowest = ratios[np.argmin(beta[0] * ratios + beta[1] * ratios**2)]
         p_u = max(norm.cdf(low / errors[0]), norm.sf(high / errors[1]))
-        rows.append((one.model, trough, *ends, lowest, stated[0] <= lowest <= stated[1], beta[1], low, high, p_u))
+        rows.append(
+            (
+                one.model,
+                trough,
+                *ends,
+                lowest,
+                stated[0] <= lowest <= stated[1],
+                beta[1],
+                low,
+                high,
+                p_u,
+            )
+        )
     return pd.DataFrame(rows, columns=_TROUGHS)

@@ -75,7 +75,9 @@ def _check_models(models: pd.Series) -> None:
     row = _find_first(~np.array(is_name))
     if row is not None:
         model = _show(models.iloc[row])
-        raise ValueError(f"row {row} of the cells does not name its model: it has {model}, not a text")
+        raise ValueError(
+            f"row {row} of the cells does not name its model: it has {model}, not a text"
+        )
 
 
 def _check_covariate(column: pd.Series) -> pd.Series:

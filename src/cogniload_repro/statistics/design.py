@@ -14,8 +14,14 @@ GRID = pd.DataFrame(
 
 def lay_out(cells: pd.DataFrame) -> np.ndarray:
     """Return the columns of Appendix B's regression: 1, d, log10 N, rho, rho^2, d:N, d:rho, N:rho, d:N:rho."""
-    d, N, rho = cells["d"].to_numpy(float), np.log10(cells["N"].to_numpy(float)), cells["rho"].to_numpy(float)
-    return np.column_stack([np.ones(len(cells)), d, N, rho, rho**2, d * N, d * rho, N * rho, d * N * rho])
+    d, N, rho = (
+        cells["d"].to_numpy(float),
+        np.log10(cells["N"].to_numpy(float)),
+        cells["rho"].to_numpy(float),
+    )
+    return np.column_stack(
+        [np.ones(len(cells)), d, N, rho, rho**2, d * N, d * rho, N * rho, d * N * rho]
+    )
 
 
 #: The columns over the grid, shape (140, 9).
@@ -35,7 +41,11 @@ def grid_means(cells: pd.DataFrame) -> dict[str, float]:
     """Return the means of d, log10 N and rho over the covered cells, each cell counted once (section 3.1.3)."""
     covered = cells[cells["total"] > 0] if "total" in cells else cells
     grid = covered[["N", "d", "rho"]].drop_duplicates()
-    return grid.assign(log10_N=np.log10(grid["N"].astype(float)))[["d", "log10_N", "rho"]].mean().to_dict()
+    return (
+        grid.assign(log10_N=np.log10(grid["N"].astype(float)))[["d", "log10_N", "rho"]]
+        .mean()
+        .to_dict()
+    )
 
 
 def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndarray]:

@@ -102,16 +102,26 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
     cells = check_cells(cells, QUADRATIC)
-    if absent := [name for name in ("model", "term", "coef", "status", "identified") if name not in fits]:
-        raise ValueError(f"the fits have no column {', '.join(absent)}; pass them as fit returned them")
+    if absent := [
+        name for name in ("model", "term", "coef", "status", "identified") if name not in fits
+    ]:
+        raise ValueError(
+            f"the fits have no column {', '.join(absent)}; pass them as fit returned them"
+        )
     if absent := sorted({*fits["model"]} - {*cells["model"]}):
-        raise ValueError(f"the cells have no model {', '.join(absent)}; pass the cells that were fitted")
+        raise ValueError(
+            f"the cells have no model {', '.join(absent)}; pass the cells that were fitted"
+        )
     others = [term for term in fits["term"].unique() if term not in (*PAPER_TERMS, "")]
     if others or fits.attrs.get("family") == "cloglog":
         why = f"not defined with {'the term ' + others[0] if others else 'the link cloglog'}"
-        rows = fits.drop_duplicates("model")[["model", "status", "identified"]].reset_index(drop=True)
+        rows = fits.drop_duplicates("model")[["model", "status", "identified"]].reset_index(
+            drop=True
+        )
         rows["status"] = rows["status"].where(rows["status"] != "ok", why)
-        return rows.assign(**{f"{point}{end}": np.nan for point in _POINTS for end in ("", "_p10", "_p90")})
+        return rows.assign(
+            **{f"{point}{end}": np.nan for point in _POINTS for end in ("", "_p10", "_p90")}
+        )
     each, parts = _each(cells, fits), []
     for model, own in each.groupby("model", sort=False, observed=True):
         fits = own.drop_duplicates("reconstruction").set_index("reconstruction")
@@ -167,7 +177,18 @@ def compare_fits(
     0  QwQ-32B -101.9  formula      1
     """
     each = _compare_each(cells, formula, family, against)
-    numbers = ["loglik", "aic", "bic", "against_loglik", "against_aic", "against_bic", "daic", "dbic", "lr", "lr_p"]
+    numbers = [
+        "loglik",
+        "aic",
+        "bic",
+        "against_loglik",
+        "against_aic",
+        "against_bic",
+        "daic",
+        "dbic",
+        "lr",
+        "lr_p",
+    ]
     compared = _over_tables(each, ["model"], numbers, ranges=("daic", "lr_p"))
     return compared.assign(lr_p=compared["lr_p"].where(compared["identified"]))
 
@@ -176,18 +197,33 @@ def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
-    models = set() if one_table == reconstructions.GIVEN else set(reconstructions.reconstructed_models(cells))
-    tables, rows = reconstructions.committed_counts(cells) if models else np.empty((0, len(cells))), []
+    models = (
+        set()
+        if one_table == reconstructions.GIVEN
+        else set(reconstructions.reconstructed_models(cells))
+    )
+    tables, rows = (
+        reconstructions.committed_counts(cells) if models else np.empty((0, len(cells))),
+        [],
+    )
     for model, places in cells.groupby("model", sort=False, observed=True).indices.items():
         group = cells.iloc[places]
         covered = group[group["total"] > 0] if model in models else group
         complete = not any(group[name].isna().any() for name in known if name in group)
-        identified = model not in models or not complete or regression.is_identified(covered, formula, family)
+        identified = (
+            model not in models
+            or not complete
+            or regression.is_identified(covered, formula, family)
+        )
         if identified or one_table is not None:
             fits = [regression.fit_glm(group, formula, family)]
         else:
             counts, total = tables[:, places[group["total"] > 0]], covered["total"].to_numpy(float)
-            fits = [*regression.fit_tables(covered, counts, np.tile(total, (len(counts), 1)), formula, family)]
+            fits = [
+                *regression.fit_tables(
+                    covered, counts, np.tile(total, (len(counts), 1)), formula, family
+                )
+            ]
         for number, one in enumerate(fits, start=1):
             whole = *(getattr(one, name) for name in _OF_MODEL), identified
             coefficients = zip(one.terms, one.coef, one.se, one.p, strict=True)
@@ -204,7 +240,9 @@ def _compare_each(
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]
-    both = _describe(yours, "").merge(_describe(other, "against_"), on=["model", "reconstruction"], how="outer")
+    both = _describe(yours, "").merge(
+        _describe(other, "against_"), on=["model", "reconstruction"], how="outer"
+    )
     both["model"] = pd.Categorical(both["model"], list(dict.fromkeys(cells["model"])))
     both = both.sort_values(["model", "reconstruction"], ignore_index=True).astype({"model": str})
     for prefix in ("", "against_"):  # a fit for all reconstructions has one row
@@ -227,8 +265,13 @@ def _each(cells: pd.DataFrame, what: str | pd.DataFrame, family: str = "logit") 
         each, attributes = fit_each(cells, what, family), {"formula": what, "family": family}
     else:
         if absent := [name for name in ("formula", "family") if name not in what.attrs]:
-            raise ValueError(f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it")
-        each, attributes = what.assign(reconstruction=1), {name: what.attrs[name] for name in ("formula", "family")}
+            raise ValueError(
+                f"the table of fits does not say its {absent[0]} (.attrs); pass it as fit returned it"
+            )
+        each, attributes = (
+            what.assign(reconstruction=1),
+            {name: what.attrs[name] for name in ("formula", "family")},
+        )
         if not each.get("identified", pd.Series(True)).all():
             each = fit_each(cells[cells["model"].isin(what["model"])], **attributes)
         each = each.assign(identified=each.get("identified", True))
@@ -264,13 +307,24 @@ def _over_tables(
     whole = groups.first().copy()
     tables = groups["reconstruction"].nunique()
     whole[numbers] = groups[numbers].median()
-    whole = whole.join(reconstructions.range_over(groups, ranges if ranges is not None else numbers))
-    failed = each[each["status"] != "ok"].groupby(keys, sort=False, observed=True)["status"].agg(["first", "size"])
+    whole = whole.join(
+        reconstructions.range_over(groups, ranges if ranges is not None else numbers)
+    )
+    failed = (
+        each[each["status"] != "ok"]
+        .groupby(keys, sort=False, observed=True)["status"]
+        .agg(["first", "size"])
+    )
     partly = failed[failed["size"] < tables.reindex(failed.index)]
     whole.loc[failed.index, "status"] = failed["first"]
     for key, row in partly.iterrows():
-        whole.loc[[key], "status"] = f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
-        whole.loc[[key], [name for name in whole if name.removesuffix("_p10").removesuffix("_p90") in numbers]] = np.nan
+        whole.loc[[key], "status"] = (
+            f"{row['first']} in {row['size']} of {tables[key]} reconstructions"
+        )
+        whole.loc[
+            [key],
+            [name for name in whole if name.removesuffix("_p10").removesuffix("_p90") in numbers],
+        ] = np.nan
     return whole.reset_index().drop(columns="reconstruction")
 
 
@@ -299,7 +353,9 @@ def _test_ratios(both: pd.DataFrame, ranks: dict[str, int]) -> None:
     fitted = (both["status"] == "ok") & (both["against_status"] == "ok")
     nested = fitted & (both["model"].map(ranks) == largest)
     both["larger"] = np.select([~nested, df == 0, df > 0], ["", "same", "formula"], "against")
-    both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(nested & (df != 0))
+    both["lr"] = (2 * (both["loglik"] - both["against_loglik"]) * np.sign(df)).where(
+        nested & (df != 0)
+    )
     both["lr_df"] = df.abs().where(nested, 0)
     both["lr_p"] = chi2.sf(both["lr"].clip(lower=0), both["lr_df"])
 
@@ -328,7 +384,8 @@ def interactions_table(cells: pd.DataFrame) -> pd.DataFrame:
     cells = reconstructions.as_given(cells)
     full = fit(cells, INTERACTIONS)
     tests = pd.concat(
-        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term) for term in PRODUCT_TERMS
+        compare_fits(cells, f"{INTERACTIONS} - {term}", against=full).assign(term=term)
+        for term in PRODUCT_TERMS
     )
     products = full.merge(tests[["model", "term", "lr_p"]], on=["model", "term"])
     return spread_terms(products.assign(p=products["lr_p"]))
@@ -343,6 +400,8 @@ def aic_table(cells: pd.DataFrame) -> pd.DataFrame:
             "p_lr": compared["lr_p"],
             "aic_linear": compared["aic"],
             "aic_quadratic": compared["against_aic"],
-            "status": compared["against_status"].where(compared["status"] == "ok", compared["status"]),
+            "status": compared["against_status"].where(
+                compared["status"] == "ok", compared["status"]
+            ),
         }
     )

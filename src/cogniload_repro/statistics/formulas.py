@@ -189,7 +189,10 @@ def _build_design(
 @contextmanager
 def _strictly() -> Iterator[None]:
     """Refuse levels that a factor does not have, which formulaic would count as its reference."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():  # what is not finite is refused later
+    with (
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):  # what is not finite is refused later
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", DataMismatchWarning)
         yield
@@ -216,7 +219,9 @@ def expand_design(cells: pd.DataFrame, spec: formulaic.ModelSpec) -> np.ndarray:
         with _strictly():
             design = spec.get_model_matrix(covariates, context={"np": np})
     except (DataMismatchWarning, FormulaicError) as error:
-        raise ValueError(f"the fit does not reach all of these cells: {first_line(error)}") from None
+        raise ValueError(
+            f"the fit does not reach all of these cells: {first_line(error)}"
+        ) from None
     return np.asarray(design, dtype=float)
 
 

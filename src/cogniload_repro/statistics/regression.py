@@ -36,11 +36,19 @@ SYMBOLS = {
     "d:log10_N": "dN", "d:rho": "drho", "log10_N:rho": "Nrho", "d:log10_N:rho": "dNrho",
 }  # fmt: skip
 
-_LINKS = {"logit": links.Logit, "probit": links.Probit, "cloglog": links.CLogLog, QUASI: links.Logit}
+_LINKS = {
+    "logit": links.Logit,
+    "probit": links.Probit,
+    "cloglog": links.CLogLog,
+    QUASI: links.Logit,
+}
 _PLACES = pd.Series(range(len(GRID)), pd.MultiIndex.from_frame(GRID[["N", "d", "ratio_pct"]]))
 #: Columns whose sums over correct answers the paper fixes, shape (140, 14 independent of 16).
 FIXED_COLUMNS = np.column_stack(
-    [*(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())), X[:, 3:5]]
+    [
+        *(GRID[load] == level for load in ("d", "N") for level in sorted(GRID[load].unique())),
+        X[:, 3:5],
+    ]
     + [X[:, column] for column in PRODUCTS.values()]
 ).astype(float)
 
@@ -131,13 +139,17 @@ def glm(
 
 def fit_glm(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> Fit:
     """Fit one model's accuracy with a binomial GLM of statsmodels (paper, section 3.1.1), once for equal counts."""
-    key = _name_fit(cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float))
+    key = _name_fit(
+        cells, formula, family, cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
+    )
     if key not in _FITS:
         design, spec, k, n, status, results = _fit_one(cells, formula, family)
         beta = np.full(design.shape[1], np.nan) if results is None else results.params
         fit = _describe(design, spec, family, k, n, beta, status)
         if results is not None:
-            covariance = results.cov_params().T  # symmetric; laid out as statsmodels' frames: the same last digits
+            covariance = (
+                results.cov_params().T
+            )  # symmetric; laid out as statsmodels' frames: the same last digits
             fit = replace(fit, se=results.bse, p=results.pvalues, covariance=covariance)
         _FITS[key] = (fit,)
     return _FITS[key][0]
@@ -151,7 +163,9 @@ def fit_tables(
         return _FITS[key]
     design, spec, unknown = _lay_design(cells, formula)
     x = design.to_numpy()
-    statuses = np.array([unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object)
+    statuses = np.array(
+        [unknown or _obstacle(x, *one) for one in zip(correct, total, strict=True)], dtype=object
+    )
     exists, betas = statuses == "ok", np.full((len(correct), x.shape[1]), np.nan)
     if exists.any() and family in ("logit", QUASI):
         betas[exists] = maximise_all(x, total[exists], correct[exists] @ x)[0]
@@ -193,7 +207,9 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = Fa
             return design, spec, k, n, "not converged", None
         if family == QUASI and not results.df_resid:  # nothing left to estimate the scatter from
             return design, spec, k, n, "not identified", None
-        if family == QUASI:  # scale="X2" would leave out the numbers of answers; never narrower than binomial
+        if (
+            family == QUASI
+        ):  # scale="X2" would leave out the numbers of answers; never narrower than binomial
             results = model.fit(scale=max(results.pearson_chi2 / results.df_resid, 1.0), **precise)
     return design, spec, k, n, "ok", results
 
@@ -204,15 +220,25 @@ def _off_maximum(results: GLMResultsWrapper) -> float:
     return float(score @ results.normalized_cov_params @ score)
 
 
-def _lay_design(cells: pd.DataFrame, formula: str) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
+def _lay_design(
+    cells: pd.DataFrame, formula: str
+) -> tuple[pd.DataFrame, "formulaic.ModelSpec | None", str]:
     """Return a formula's columns, how they are built, and a status if a covariate is not known in every row."""
-    if unknown := [name for name in name_covariates(formula) if name in cells and cells[name].isna().any()]:
+    if unknown := [
+        name for name in name_covariates(formula) if name in cells and cells[name].isna().any()
+    ]:
         return pd.DataFrame({"": np.zeros(len(cells))}), None, f"no {unknown[0]}"
     return *build_design(cells, formula), ""
 
 
 def _describe(
-    design: pd.DataFrame, spec: object, family: str, k: np.ndarray, n: np.ndarray, beta: np.ndarray, status: str
+    design: pd.DataFrame,
+    spec: object,
+    family: str,
+    k: np.ndarray,
+    n: np.ndarray,
+    beta: np.ndarray,
+    status: str,
 ) -> Fit:
     """Return a fit with its likelihood, standard errors by the expected information, and tests."""
     x, terms, (log_p, log_q) = design.to_numpy(), tuple(design.columns), FAMILIES[family]
@@ -222,7 +248,10 @@ def _describe(
     information = x.T @ (x * (n**2 * _LINKS[family]().inverse_deriv(eta) ** 2 / variance)[:, None])
     covariance = np.linalg.inv(information) if status == "ok" else np.full_like(information, np.nan)
     if family == QUASI:
-        chi_square, freedom = ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(), len(n) - len(terms)
+        chi_square, freedom = (
+            ((k - n * np.exp(log_p(eta))) ** 2 / variance).sum(),
+            len(n) - len(terms),
+        )
         covariance = covariance * (max(chi_square / freedom, 1.0) if freedom > 0 else np.nan)
     if family == QUASI or status != "ok":
         loglik = np.nan
@@ -273,7 +302,9 @@ def is_identified(cells: pd.DataFrame, formula: str, family: str = "logit") -> b
         return False
     cells = cells[cells["total"] > 0]
     design = build_design(cells, formula)[0].to_numpy()
-    return _is_in_span(design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None)))
+    return _is_in_span(
+        design.tobytes(), tuple(cells[["N", "d", "ratio_pct"]].itertuples(index=False, name=None))
+    )
 
 
 @lru_cache(maxsize=64)
@@ -289,4 +320,9 @@ def in_span(columns: np.ndarray) -> bool:
     """Return whether columns over the 140 cells are combinations of those whose sums the paper fixes."""
     scale = np.abs(columns).max(axis=0)
     columns = columns / np.where(scale > 0, scale, 1)
-    return bool(np.abs(columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]).max() < 1e-8)
+    return bool(
+        np.abs(
+            columns - FIXED_COLUMNS @ np.linalg.lstsq(FIXED_COLUMNS, columns, rcond=None)[0]
+        ).max()
+        < 1e-8
+    )
