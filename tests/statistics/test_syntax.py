@@ -77,7 +77,7 @@ def test_a_program_is_no_formula(program, tmp_path):
     file = tmp_path / "ran"
     formula = "correct ~ d + " + program.replace("{file}", str(file))
     with pytest.raises(
-        ValueError, match="cannot be built from d, N, log10_N, .* I, C, bs, cr, poly"
+        ValueError, match=r"cannot be built from d, N, log10_N, .* I, C, bs, cr, poly"
     ) as refusal:
         build_design(GRID, formula)
     assert "\n" not in str(refusal.value)

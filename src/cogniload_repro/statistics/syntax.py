@@ -9,6 +9,7 @@ order of the rows or on chance.
 import ast
 import warnings
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from formulaic.parser import DefaultFormulaParser
 from formulaic.parser.types import ASTNode, Token
@@ -35,7 +36,7 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _SIGNS = (ast.UAdd, ast.USub)
 
 #: A part of a formula: an operator with its arguments, or a factor.
-Tree = Token | ASTNode
+Tree: TypeAlias = Token | ASTNode
 
 
 def read_tree(right: str) -> Tree:
@@ -104,20 +105,22 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
     """Return the parts of an expression of a kind that a formula may hold; refuse other kinds."""
     match node:
         case ast.Name() if node.id in (*COVARIATES, *FACTORS):
-            return []
+            parts = []
         case ast.Constant() if isinstance(node.value, int | float):
-            return []
+            parts = []
         case ast.UnaryOp() if isinstance(node.op, _SIGNS):
-            return [node.operand]
+            parts = [node.operand]
         case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
-            return [node.left, node.right]
+            parts = [node.left, node.right]
         case ast.BinOp(op=ast.Pow()) if _has_covariate(node.left):  # 9**9**9 would never end
-            return [node.left, node.right]
+            parts = [node.left, node.right]
         case ast.Compare(ops=[comparison]) if isinstance(comparison, _COMPARISONS):
-            return [node.left, *node.comparators]
+            parts = [node.left, *node.comparators]
         case ast.Call() if _name_transform(node.func) in TRANSFORMS:
-            return _list_arguments(node)
-    raise ValueError(_describe_refusal(node))
+            parts = _list_arguments(node)
+        case _:
+            raise ValueError(_describe_refusal(node))
+    return parts
 
 
 def _list_arguments(call: ast.Call) -> list[ast.expr]:
