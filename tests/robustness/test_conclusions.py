@@ -177,7 +177,7 @@ def test_absence_is_refuted_only_by_a_detection_that_survives_overflows_and_leve
 def test_the_choice_of_the_level_counts_in_the_test_among_finished_answers(monkeypatch):
     """An effect that survives the overflows at one of four levels refutes the null only below a quarter of 5%."""
     ends = pd.DataFrame({"z_low": [-9.0], "z_high": [-9.0]})
-    monkeypatch.setattr(conclusions.overflows, "finished_interactions", lambda *_: ends)
+    monkeypatch.setattr(conclusions.divisions, "finished_interactions", lambda *_: ends)
     assert verdict("d_by_rho_leaders") == NOT_SUPPORTED
     ends[["z_low", "z_high"]] = -3.0
     assert verdict("d_by_rho_leaders") == conclusions.DEPENDS

@@ -268,7 +268,7 @@ def feasible(tables: int | None, jobs: int) -> None:
     from cogniload_repro.executors import open_executor
     from cogniload_repro.reconstruction import feasible as step
     from cogniload_repro.reconstruction.reconstruct import load_counts, write_csv
-    from cogniload_repro.robustness.overflows import DIVISIONS, search_divisions
+    from cogniload_repro.robustness.divisions import DIVISIONS, search_divisions
     from cogniload_repro.statistics.cell_tables import load_cells
 
     with open_executor(jobs) as executor:

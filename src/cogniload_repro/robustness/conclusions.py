@@ -27,7 +27,7 @@ from cogniload_repro.published import (
 )
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import CATEGORIES
-from cogniload_repro.robustness import comparisons, overflows, specifications
+from cogniload_repro.robustness import comparisons, divisions, overflows, specifications
 from cogniload_repro.robustness.comparisons import TIER_OF, TIERS
 from cogniload_repro.robustness.interactions import (
     ARMS,
@@ -396,7 +396,7 @@ def _in_models(a: Analyses, term: str, agree: Callable[[int, int], bool]) -> _Fo
 
 def _d_by_n(a: Analyses) -> _Found:
     word, facts = _in_models(a, "dN", lambda minus, plus: 2 * minus > len(BY_NAME))
-    z = overflows.finished_interactions(a.cells[a.cells["model"] == GEMINI[0]], "dN", 0).iloc[0]
+    z = divisions.finished_interactions(a.cells[a.cells["model"] == GEMINI[0]], "dN", 0).iloc[0]
     pro = f" The sign of {GEMINI[0]} depends on its overflows: z is {z.z_low:.1f} to {z.z_high:.1f} without them."
     return word, {**facts, "pro": pro if z.z_low < 0 < z.z_high else ""}
 
@@ -448,7 +448,7 @@ def _test_finished(a: Analyses, term: str, model: str) -> pd.DataFrame:
     for level, tests in levels.items():
         if tests.loc[model, "p_holm"] >= ALPHA:
             continue
-        finished = overflows.finished_interactions(cells, term, level).iloc[0]
+        finished = divisions.finished_interactions(cells, term, level).iloc[0]
         weakest = max(finished["z_low"], -finished["z_high"], 0)
         p = tests["p"].mask(tests.index == model, 2 * norm.sf(weakest))
         adjusted = correct_holm(p)[tests.index.get_loc(model)]
