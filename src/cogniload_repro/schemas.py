@@ -246,20 +246,27 @@ def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) ->
     return checked
 
 
+#: How programs write a missing value, in small letters.
+_MISSING = ("", "nan", "na", "n/a", "<na>", "null", "none")
+
+
+def _is_missing(values: pd.Series) -> np.ndarray:
+    words = values.astype(str).str.strip().str.lower()
+    return (values.isna() | words.isin(_MISSING)).to_numpy(bool)
+
+
 def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
     """Return a column as its kind has it, and which of its values are wrong."""
     if column.kind == "anything":
         return values, np.zeros(len(values), bool)
     if column.kind == "text":
-        empty = (values.isna() | (values == "")).to_numpy(bool)
-        return values.astype(str).where(~empty, ""), empty & (not column.missing)
+        if column.missing:
+            return values.astype(str).where(~_is_missing(values), ""), np.zeros(len(values), bool)
+        empty = (values.isna() | (values == "")).to_numpy(bool)  # a model may be called NaN
+        return values.astype(str).where(~empty, ""), empty
     numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
     array = numbers.to_numpy(float, na_value=np.nan)
-    empty = (
-        (values.isna() | (values == "")).to_numpy(bool)
-        if np.isnan(array).any()
-        else np.zeros(len(array), bool)
-    )
+    empty = _is_missing(values) if np.isnan(array).any() else np.zeros(len(array), bool)
     fits = (
         (array >= column.low)
         & (array <= column.high)

@@ -109,6 +109,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
         ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
+        ({"FORMULA": "correct ~ I(open('ran', 'w'))"}, "cannot be built from d, N, log10_N"),
         ({"FAMILY": "normal"}, "no family 'normal'"),
         ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
         ({"SCORER": "kindly"}, "kindly"),

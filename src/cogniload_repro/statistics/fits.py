@@ -6,7 +6,8 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import design, reconstructions, regression
-from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
+from cogniload_repro.statistics.checks import check_cells
+from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, SYMBOLS
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
@@ -64,7 +65,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     >>> fits.attrs["formula"], fits.attrs["family"]
     ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
     """
-    check_cells(cells, formula)
+    cells = check_cells(cells, formula)
     fits = _summarise(fit_each(cells, formula, family))
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
@@ -100,7 +101,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
-    check_cells(cells, QUADRATIC)
+    cells = check_cells(cells, QUADRATIC)
     if absent := [
         name for name in ("model", "term", "coef", "status", "identified") if name not in fits
     ]:
@@ -235,7 +236,7 @@ def _compare_each(
     cells: pd.DataFrame, formula: str | pd.DataFrame, family: str, against: str | pd.DataFrame
 ) -> pd.DataFrame:
     """Compare two regressions: one row per model and, where the comparison is not identified, reconstruction."""
-    check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
+    cells = check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]

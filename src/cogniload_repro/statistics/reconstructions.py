@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
@@ -56,7 +57,7 @@ def over_reconstructions(
     >>> len(better)
     24
     """
-    tables = enumerate(each_reconstruction(cells), start=1)
+    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
     stacked = pd.concat(
         [statistic(table).assign(reconstruction=number) for number, table in tables],
         ignore_index=True,

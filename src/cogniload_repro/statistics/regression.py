@@ -18,16 +18,11 @@ from scipy.stats import norm
 from statsmodels.genmod.families import Binomial, links
 from statsmodels.genmod.generalized_linear_model import GLM, GLMResultsWrapper
 
+from cogniload_repro.statistics.checks import check_cells
 from cogniload_repro.statistics.design import GRID, PRODUCTS, X
-from cogniload_repro.statistics.formulas import (
-    COVARIATES,
-    FACTORS,
-    build_design,
-    check_cells,
-    freeze,
-    name_covariates,
-)
+from cogniload_repro.statistics.formulas import build_design, freeze, name_covariates
 from cogniload_repro.statistics.likelihood import FAMILIES, QUASI, maximise_all, maximise_link
+from cogniload_repro.statistics.syntax import COVARIATES, FACTORS
 
 LINEAR = "correct ~ d + log10_N + rho"
 #: The paper's specification (section 3.1.1).
@@ -131,7 +126,7 @@ def glm(
     >>> results.params.round(2).to_dict()
     {'Intercept': 5.68, 'd': -0.21, 'log10_N': -2.08, 'rho': -3.7, 'I(rho ** 2)': 3.07}
     """
-    check_cells(cells, formula)
+    cells = check_cells(cells, formula)
     own = cells if model is None else cells[cells["model"] == model]
     if len(names := own["model"].unique()) != 1:
         known = ", ".join(map(str, cells["model"].unique()))
@@ -193,11 +188,6 @@ def _fit_one(cells: pd.DataFrame, formula: str, family: str, *, named: bool = Fa
     """Return design, spec, correct answers and answers of rows with some, status and results (``named``, or arrays)."""
     check_family(family)
     n, k = cells["total"].to_numpy(float), cells["correct"].to_numpy(float)
-    if (impossible := ~((k >= 0) & (k <= n))).any():
-        row = int(impossible.argmax())
-        raise ValueError(
-            f"row {row} of the cells has {k[row]:g} correct of {n[row]:g} answers; count the scores again"
-        )
     k, n, cells = k[n > 0], n[n > 0], cells[n > 0]
     design, spec, unknown = _lay_design(cells, formula)
     if (status := unknown or _obstacle(design.to_numpy(), k, n)) != "ok":
