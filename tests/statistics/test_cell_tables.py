@@ -41,7 +41,7 @@ def test_cells_come_from_the_committed_table_or_a_build(tmp_path):
 def test_some_models_can_be_asked_for():
     """By name or by the short name of figures; a model that the cells do not have is named, with those they have."""
     assert load_cells(models=["QwQ-32B", "o3"])["model"].unique().tolist() == ["QwQ-32B", "o3-2025-04-16"]
-    with pytest.raises(ValueError, match=r"no model gpt-6; they have: DeepSeek-R1-0528"):
+    with pytest.raises(ValueError, match=r"no model gpt-6 \(did you mean gpt-5\?\); they have: DS-R1-0528"):
         load_cells(models=["gpt-6", "QwQ-32B"])
 
 

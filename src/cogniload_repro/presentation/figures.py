@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
@@ -203,8 +203,9 @@ class PaperFigure:
         """
         sums = self.cells.groupby("model")[["correct", "total"]].sum()
         score, places = sums["correct"] / sums["total"], {model: place for place, model in enumerate(self.pens)}
+        names = display_names(self.pens)
         models = [
-            {"name": format_name(name), "family": pen.family, "color": pen.color, "own": pen.own, "score": score[name]}
+            {"name": names[name], "family": pen.family, "color": pen.color, "own": pen.own, "score": score[name]}
             for name, pen in self.pens.items()
         ]
         panels = []

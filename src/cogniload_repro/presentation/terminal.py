@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from cogniload_repro.formats import format_known, format_name
+from cogniload_repro.formats import display_names, format_known
 from cogniload_repro.models import NAMES
 
 _MODELS_SHOWN = 40
@@ -41,11 +41,13 @@ def print_fit_summary(cells: pd.DataFrame, glm: pd.DataFrame) -> str:
 def _list_models(accuracy: pd.Series, said: Mapping[str, str]) -> str:
     """Return one line for the paper's models, and one each for the first of the others."""
     papers, others = accuracy[accuracy.index.isin(NAMES)], [model for model in said if model not in NAMES]
-    lines = [f"  {format_name(model)}: {said[model]}" for model in others[:_MODELS_SHOWN]]
+    names = display_names(accuracy.index)
+    lines = [f"  {names[model]}: {said[model]}" for model in others[:_MODELS_SHOWN]]
     if len(papers) == 1:
-        lines.insert(0, f"  {format_name(papers.index[0])}: {papers.iloc[0]:.1%} correct")
+        lines.insert(0, f"  {papers.index[0]}: {papers.iloc[0]:.1%} correct")
     elif len(papers):
-        worst, best = (f"{papers[name]:.1%} ({format_name(name)})" for name in (papers.idxmin(), papers.idxmax()))
+        worst = f"{papers.min():.1%} ({papers.idxmin()})"
+        best = f"{papers.max():.1%} ({papers.idxmax()})"
         lines.insert(0, f"  the paper's {len(papers)} models: {worst} to {best} correct")
     if len(others) > _MODELS_SHOWN:
         lines.append(f"  and {len(others) - _MODELS_SHOWN:,} more models")
@@ -58,6 +60,7 @@ def print_fits(fits: pd.DataFrame) -> str:
     Coefficients have their standard errors in brackets; those not identified their range in our samples.
     """
     lines = []
+    names = display_names(fits["model"])
     for model, own in fits.groupby("model", sort=False):
         shown = own["status"].iloc[0]
         if shown == "ok":
@@ -67,7 +70,7 @@ def print_fits(fits: pd.DataFrame) -> str:
                 for row in own.itertuples()
             )  # fmt: skip
             shown += f"  AIC {aic:.1f}" if np.isfinite(aic := own["aic"].iloc[0]) else ""
-        lines.append(f"{model}: {shown}")
+        lines.append(f"{names[model]}: {shown}")
     return "\n".join(lines)
 
 
@@ -80,7 +83,9 @@ def print_comparison(compared: pd.DataFrame, formula: str, family: str = "logit"
     lines = [f"yours: {formula}, {family}", f"paper: {QUADRATIC}, logit"]
     medians = "" if compared["identified"].all() else ", by the median of our samples where it is not identified"
     lines.append(f"dAIC (less paper's) below -2 in {gain} of {len(compared)} models, above 2 in {loss}{medians}\n")
-    columns: dict = {"model": ("model", lambda name: format_name(name)[:29]), "status": ("fit", str), "df": ("df", 0)}
+    names = display_names(compared["model"])
+    columns: dict = {"model": ("model", lambda name: names[name][:29])}
+    columns |= {"status": ("fit", str), "df": ("df", 0)}
     columns |= {"loglik": ("logLik", 2), "daic": ("dAIC", 2), "dbic": ("dBIC", 2), "lr_p": ("p (LR)", ".2g")}
     columns[("daic_p10", "daic_p90")] = "dAIC in our samples", 1
     samples = compared[["daic_p10", "daic_p90"]].mask(compared["identified"])
