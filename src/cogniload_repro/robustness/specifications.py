@@ -69,7 +69,7 @@ def fit_specifications(cells: pd.DataFrame, specifications: Iterable[Specificati
             try:
                 fits = fit_tables(own, correct, total, one.formula, one.family)
             except ValueError:  # a spline has too few values
-                numbers = [("not identified", 1, *[np.nan] * 4)] * len(models)
+                numbers = [("too few values for its terms", 1, *[np.nan] * 4)] * len(models)
             else:
                 courses = (_lay_course(fit.spec, own) for fit in fits if fit.status == "ok" and not one.others)
                 course = next(courses, None)
