@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -58,6 +59,8 @@ def download_outputs(
     build: Path, jobs: int, **read_as: Any,
 ) -> None:  # fmt: skip
     """Fetch or reconstruct the models' outputs: puzzles.parquet and outputs/ in the build folder."""
+    from cogniload_repro.formats import display_names
+
     parameters = params.read_parameters(
         source=source, add=add or None, max_rejected=max_rejected, grid=grid
     )
@@ -76,10 +79,11 @@ def download_outputs(
             _take_places(stage, build)
         (build / "outputs" / ".made").touch()
     brought = {one["source"]: one["models"] for one in read_sources(build)}
-    counted = [
-        f"{source} ({len(own):,} models)" if len(own) > 5 else ", ".join(own)
-        for source, own in brought.items()
-    ]
+    names = display_names(chain.from_iterable(brought.values()))
+    counted = []
+    for source, models in brought.items():
+        listed = ", ".join(names[model] for model in models)
+        counted.append(f"{source} ({len(models):,} models)" if len(models) > 5 else listed)
     say(f"Outputs: {' + '.join(counted)}")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.endings import STOPS, take_answer
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.models import order_models
 from cogniload_repro.outputs.imports import DUPLICATE, Output, Rejected, Report, read_source
 from cogniload_repro.outputs.sources import LocalSource, find_files
@@ -87,7 +87,9 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
     """Return what `check_outputs` has found as text: a row per model, how answers ended, rejected rows."""
     if frame.empty:
         return report.summary()
-    shown = frame.map("{:,}".format).rename(columns={"unclosed_trace": "open"}, index=format_name)
+    shown = frame.map("{:,}".format).rename(
+        columns={"unclosed_trace": "open"}, index=display_names(frame.index)
+    )
     shown["per cell"] = shown["min_per_cell"] + "-" + shown["max_per_cell"]
     shown = shown.rename_axis("model").reset_index()
     tables = ["responses", "cells", "per cell", "missing", "tokens", "empty"], [*STOPS, "open"]

@@ -14,8 +14,9 @@ import pandas as pd
 from myst_nb import glue
 
 from cogniload_repro.files import for_spreadsheet, write_whole
+from cogniload_repro.formats import display_names
 from cogniload_repro.grid import PAPER_GRID
-from cogniload_repro.models import NAMES
+from cogniload_repro.models import BY_NAME, NAMES
 from cogniload_repro.presentation import markdown
 from cogniload_repro.presentation.figures import PaperFigure
 from cogniload_repro.presentation.page_data import write_json
@@ -93,6 +94,12 @@ class Page:
     def cells(self) -> pd.DataFrame:
         """Return the build's cells (`load_cells`)."""
         return load_cells(self.build)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Return what each model is called on this page, the paper's by the names of its figures."""
+        paper = {name: model.label for name, model in BY_NAME.items()}
+        return display_names(self.cells["model"]) | paper
 
     @cached_property
     def complete(self) -> bool:
