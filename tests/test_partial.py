@@ -88,11 +88,11 @@ def test_one_own_model_on_two_cells(tmp_path):
     results = load_results(build)
     assert results.cells["total"].tolist() == [4, 4]
     for frame in (results.glm, results.aic, results.interactions):
-        assert frame["status"].tolist() == ["not identified"]
+        assert frame["status"].tolist() == ["N takes 1 value, the formula needs 2"]
         assert frame.filter(regex="^(beta|se|p|ecl50|nt50|id50|aic|loglik)").isna().all(axis=None)
     fits = cl.fit(results.cells)
     shown = tables.table2(fits, cl.capacity_points(fits, results.cells)).frame
-    assert shown.iloc[0].tolist() == ["me/mine", "not identified", *[""] * 7]
+    assert shown.iloc[0].tolist() == ["mine", "N takes 1 value, the formula needs 2", *[""] * 7]
     assert describe_cells(results.cells) == "Partial grid: 2 of the paper's 140 cells"
     assert not compared(build) & {f"table{number}" for number in range(2, 11)}
 

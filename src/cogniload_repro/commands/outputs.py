@@ -99,6 +99,9 @@ def read_sources(build: Path) -> list[dict]:
 
 def _describe_sources(brought: list[dict]) -> Iterator[str]:
     """Yield what was counted and which models have answers."""
+    from cogniload_repro.formats import display_names
+
+    names = display_names([model for source in brought for model in source["models"]])
     answered = []
     for source in brought:
         models = source["models"]
@@ -107,7 +110,7 @@ def _describe_sources(brought: list[dict]) -> Iterator[str]:
         elif len(models) > 5:
             answered.append(f"{source['source']} ({len(models):,} models)")
         elif models:
-            answered.append(", ".join(models))
+            answered.append(", ".join(names[model] for model in models))
     if answered:
         yield f"Outputs: {' + '.join(answered)}"
 
