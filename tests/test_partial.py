@@ -1,6 +1,7 @@
 """The whole chain on parts of the grid and on other models: what is missing is said, nothing is judged without data."""
 
 import json
+from contextlib import chdir
 
 import numpy as np
 import pandas as pd
@@ -195,7 +196,8 @@ def test_outputs_of_all_the_papers_models_make_every_chapter(tmp_path, monkeypat
     assert page.complete
     assert page.badge("identified") == page.badge("not identified") == "{bdg-info}`scored outputs`"
     chapters = [name for name in test_chapters.ANALYSES if name != "15_your_model"]
-    texts = said(build, chapters, monkeypatch)
+    with chdir(test_chapters._NOTEBOOKS[0].parent):
+        texts = said(build, chapters, monkeypatch)
     assert not [name for name, text in texts.items() if "This build holds" in text]
 
 
