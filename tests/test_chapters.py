@@ -75,7 +75,7 @@ def test_the_generator_chapter_holds_for_any_puzzles(levels, tmp_path, monkeypat
     puzzles = table_of(
         *[(N, d, N // 2, number) for N in (20, 50) for d in levels for number in range(2)]
     )
-    write_table(tmp_path / "puzzles.parquet", puzzles, {"provenance": "imported"})
+    write_table(tmp_path / "puzzles.parquet", puzzles)
     kept = run("02_generation", monkeypatch, build=tmp_path, per_cell=1)
     assert set(_KEY.findall("\n".join(read("02_generation", "markdown").values()))) == set(kept)
     assert all(value and "nan" not in str(value) for value in kept.values())
@@ -108,13 +108,27 @@ def test_made_up_endings_distinguish_the_scorers(scoring):
     assert scoring["changed"].between(1, len(scoring["ways"]) - 1).all()
 
 
-def test_a_reconstructed_build_shows_no_made_up_response_as_a_models():
-    """The chapter on the scorer reads responses and their buckets from real outputs only."""
-    cells = read("03_scoring", "code")
-    for name, cell in cells.items():
-        assert "outputs" not in cell.partition("if page.reconstructed:")[0].replace(
-            "real outputs:", ""
-        ), name
+def test_the_scorers_chapter_counts_the_answers_that_were_scored(
+    one_process, tmp_path, monkeypatch
+):
+    """Its table has as many responses as were scored, and other scorers judge each of them."""
+    rows = list(draw_rows(PuzzleSet(grid_cells("N=20 ratio=50 d=1,3"), 3, 5)))
+    endings = ["{poi}: {gold}.", "I do not know.", "{gold}"]
+    answers = [
+        {"model": "mine", "name": row["name"], "response": endings[place % 3].format(**row)}
+        for place, row in enumerate(rows)
+    ]
+    source = write_lines(tmp_path / "answers.jsonl", answers)
+    for step in (["download-outputs", "--source", source], ["score", "--jobs", "1"]):
+        assert command(*step, "--build", tmp_path).exit_code == 0
+    tables = {}
+    keep = lambda self, frame, name, **more: tables.update({name: frame})  # noqa: E731
+    monkeypatch.setattr(page.Page, "table", keep)
+    says = run("03_scoring", monkeypatch, build=tmp_path)["build_says"]
+    counted = tables["scoring-buckets"]["Responses in this build"].astype(int)
+    assert counted.sum() == len(rows)
+    assert set(tables["scoring-readings"]["Responses"]) == {len(rows)}
+    assert says.endswith("correct responses have the value in the first place.")
 
 
 def test_answers_of_another_model_are_counted_by_what_ended_and_what_decided_them(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from harness import run
 
-from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.storage import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,8 +45,8 @@ def test_what_is_not_possible_is_a_sentence(tmp_path, arguments, words):
 @pytest.fixture
 def fitted(tmp_path) -> Path:
     """A build with the reconstructed cells of two models."""
-    cells = pd.read_csv(RECONSTRUCTED / "cells.csv").query("model in ['QwQ-32B', 'gemini-2.5-pro']")
-    write_table(tmp_path / "cells.parquet", cells, {"provenance": "reconstructed"})
+    cells = load_cells(models=["QwQ-32B", "gemini-2.5-pro"]).drop(columns="log10_N")
+    write_table(tmp_path / "cells.parquet", cells)
     return tmp_path
 
 
@@ -56,9 +56,14 @@ def test_a_regression_is_refused_printed_kept_and_compared(fitted):
     fit = ("fit", "--build", fitted)
     assert_refused([*fit, "--formula", "correct ~ d + length"], "length", "log10_N")
     assert_refused([*fit, "--model", "gpt-6"], "gpt-6", "QwQ-32B")
+    for formula in ((), ("--formula", "correct ~ C(ratio_pct)")):
+        assert_refused(
+            [*fit, "--family", "poisson", *formula],
+            "there is no family 'poisson'; choose one of: logit,",
+        )
     said = run(*fit, "--formula", "correct ~ d + log10_N + I(2 * d)").stdout
     assert said.splitlines()[0] == "Reconstructed from the paper's tables, not raw outputs"
-    assert "QwQ-32B: not identified" in said
+    assert "QwQ-32B: the cells determine 3 of its 4 coefficients" in said
     kept = [
         "--formula",
         "correct ~ d",

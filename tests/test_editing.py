@@ -29,7 +29,7 @@ def build(tmp_path_factory):
     """A build with the counts of three models."""
     folder = tmp_path_factory.mktemp("build")
     cells = cl.load_cells(models=MODELS).drop(columns="log10_N")
-    write_table(folder / "cells.parquet", cells, {"provenance": "reconstructed"})
+    write_table(folder / "cells.parquet", cells)
     return folder
 
 

@@ -33,7 +33,7 @@ def glued(chapter, number, tmp_path, monkeypatch):
     build = tmp_path / f"{chapter}-{number}"
     build.mkdir()
     cells = pd.concat(frames, ignore_index=True)
-    write_table(build / "cells.parquet", cells, {"provenance": "reconstructed"})
+    write_table(build / "cells.parquet", cells.assign(provenance="reconstructed"))
     checks = pd.DataFrame({"table": [], "verdict": [], "kind": [], "quantity": []})
     checks.to_parquet(build / "fidelity.parquet")
     few = PuzzleSet(PAPER_GRID, 1, scheme="spawn")  # for what answerers without reasoning score

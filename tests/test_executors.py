@@ -32,18 +32,14 @@ def score(folder, scores, executor):
     """Score outputs of six models; return the bytes of the files that are there then, by name."""
     if not (folder / "puzzles.parquet").exists():
         rows = [draw_named(name) for name in NAMES]
-        write_table(
-            folder / "puzzles.parquet",
-            pa.Table.from_pylist(rows, PUZZLES),
-            {"provenance": "imported"},
-        )
+        write_table(folder / "puzzles.parquet", pa.Table.from_pylist(rows, PUZZLES))
         for model in "abcdef":
             answers = [
                 f"Step {row}.\nRaymond is wearing {model} red underwear." for row in range(ROWS)
             ]
             columns = [[model] * ROWS, NAMES * (ROWS // 2), answers, *[[None] * ROWS] * 3]
             table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-            write_table(folder / f"outputs/{model}.parquet", table, {"provenance": "imported"})
+            write_table(folder / f"outputs/{model}.parquet", table)
     score_dataset(folder / "outputs", folder / "puzzles.parquet", folder / scores, executor)
     return {path.name: path.read_bytes() for path in (folder / scores).iterdir()}
 

@@ -21,7 +21,6 @@ from cogniload_repro.scoring.scores import score_dataset
 from cogniload_repro.storage import write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
-LABEL = {"provenance": "imported"}
 
 #: A command, as a user starts it.
 COMMAND = "from cogniload_repro.cli import main; main()"
@@ -90,7 +89,7 @@ def scored(tmp_path_factory):
             [None] * rows,
         ]
         table = pa.table(dict(zip(OUTPUTS.names, columns, strict=True)), schema=OUTPUTS)
-        write_table(folder / f"outputs/{model}.parquet", table, LABEL)
+        write_table(folder / f"outputs/{model}.parquet", table)
     score(folder)
     return folder
 

@@ -202,7 +202,6 @@ def test_own_answers_and_what_is_given_for_one_call(made):
     source = write_answers(made / "an swers #$é'.jsonl", "My Model 7B", "$$", "#1")
     given = f'ADD="{source.name}"'
     told = said(run("score", given))
-    assert "--only-added" in told
     assert "Outputs: theirs + #1, $$, My Model 7B" in told
     assert read_counts(made)["My Model 7B"] == 4
     assert steps(said(run("score", given))) == []

@@ -92,6 +92,29 @@ def test_files_are_read_by_their_ending(tmp_path):
             read_frame(tmp_path / name, OWN, "mend it")
 
 
+@pytest.mark.parametrize(
+    "missing", ["NaN", "nan", "NA", "N/A", " null ", "None", "", None, float("nan"), pd.NA]
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_however_a_missing_value_is_written_it_is_missing(missing, ending, tmp_path):
+    """Token lengths and perturbations may be missing in a table of counts; counts and models may not."""
+    row = {"model": "NA", "N": 20, "d": 1, "ratio_pct": 5, "rho": 0.05, "total": 9, "correct": 4}
+    cells = pd.DataFrame([row | {"prompt_mean": missing, "perturbation": missing}] * 2).assign(
+        d=[1, 3]
+    )
+    path = tmp_path / f"cells.{ending}"
+    cells.to_csv(path, index=False) if ending == "csv" else cells.to_parquet(path)
+    read = read_frame(path, CELLS, "mend it")
+    assert read["prompt_mean"].isna().all()
+    assert read["perturbation"].tolist() == ["", ""]
+    assert read["model"].tolist() == ["NA", "NA"]
+    cells["correct"] = cells["correct"].astype(object).where(cells["d"] == 1, missing)
+    with pytest.raises(
+        ValueError, match=r"row 2 \(NA\) has correct .*, not a whole number from 0 on"
+    ):
+        check_frame(cells, CELLS, "mine", "mend it")
+
+
 def test_a_needle_ratio_fits_its_nominal_one():
     """What rounding allows passes, rho in percent or of another cell does not."""
     row = {"model": "a", "N": 20, "d": 1, "ratio_pct": 5, "total": 9, "correct": 4}

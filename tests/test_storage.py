@@ -1,4 +1,4 @@
-"""Parquet with its provenance."""
+"""Parquet that says how it was made."""
 
 import pandas as pd
 import pyarrow as pa
@@ -9,12 +9,11 @@ from cogniload_repro.storage import (
     read_metadata,
     remove_parts,
     table_writer,
-    weakest_provenance,
     write_table,
 )
 
 FRAME = pd.DataFrame({"model": ["a", "b"], "total": [1, 2]})
-LABEL = {"provenance": "imported", "source": "a test"}
+LABEL = {"scorer": "pseudocode", "source": "a test"}
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
@@ -46,14 +45,3 @@ def test_a_file_that_is_no_parquet_is_refused(tmp_path):
     named = pytest.raises(ValueError, match=r"page\.parquet is not a whole Parquet file")
     with named, open_parquet(tmp_path / "page.parquet"):
         pass
-
-
-def test_joined_tables_are_as_weak_as_their_weakest(tmp_path):
-    """Reconstructed goes before imported; a table without a word is neither written nor joined."""
-    assert weakest_provenance(["imported"]) == "imported"
-    assert weakest_provenance(["imported", "reconstructed", "imported"]) == "reconstructed"
-    for words in ([], ["imported", ""]):
-        with pytest.raises(ValueError, match="cannot be joined"):
-            weakest_provenance(words)
-    with pytest.raises(ValueError, match="provenance None"):
-        write_table(tmp_path / "cells.parquet", FRAME, {})

@@ -33,6 +33,7 @@ _PUBLIC = {
     "compare_fits": "statistics.fits:compare_fits",
     "capacity_points": "statistics.fits:capacity_points",
     "intervals": "robustness.uncertainty:capacity_intervals",
+    "shortcut_bound": "robustness.shortcut:shortcut_bound",
     "perturb": "companions.perturbations:perturb",
     "restore": "companions.perturbations:restore",
     "PERTURBATIONS": "companions.perturbations:PERTURBATIONS",

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
-#: Folder that holds ``published/`` and ``reconstructed/``.
+#: Folder that holds ``published/``, ``reconstructed/`` and ``outputs/``.
 DATA = _CHECKOUT / "data" if (_CHECKOUT / "data" / "published").is_dir() else _PACKAGE / "_data"
 PUBLISHED = DATA / "published"
 ICLR2026 = PUBLISHED / "iclr2026"
 RECONSTRUCTED = DATA / "reconstructed"
+#: Real answers that come with the package.
+ANSWERS = DATA / "outputs"
 #: File in a folder by which a process keeps others out; its text is the process's number.
 LOCK = ".lock"
 _ROOM = "free some disk space and run the same command again"

@@ -14,14 +14,16 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_numeric_dtype
 
-#: Where data may come from: made from the printed tables, or read from files.
-PROVENANCE = ("reconstructed", "imported")
+#: Where counts of answers come from: made from the printed tables, or counted from scored answers.
+PROVENANCE = ("reconstructed", "scored")
 
 #: Error buckets as the columns of Tables 4 and 5 abbreviate them (Appendix E).
 ERRORS = ("ctx", "valid_logic", "poi_logic", "last_logic", "other")
 
 #: How a printed number compares with the recomputed one; see `fidelity.ledger`.
-KINDS = ("input", "constraint", "derived", "independent")
+KINDS = ("input", "constraint", "derived", "independent", "imputed")
+#: The kinds of numbers that could have turned out otherwise.
+TESTED = ("derived", "independent")
 VERDICTS = ("exact", "unit", "within", "differs", "not_computable")
 
 _STRING, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
@@ -108,9 +110,17 @@ def _is_ratio(cells: pd.DataFrame) -> pd.Series:
     ) + 1e-9
 
 
+def _has_provenance(cells: pd.DataFrame) -> pd.Series:
+    """Return whether each row says where its counts come from; a reader's table may leave that out."""
+    if "provenance" not in cells:
+        return pd.Series(True, cells.index)
+    return cells["provenance"].isin(PROVENANCE)
+
+
 #: One row per model and configuration: N (statements), d, ratio_pct (nominal, %), needles, rho (actual, fraction),
-#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile), and how the prompts
-#: were perturbed, empty where they were not.
+#: total (answers), correct, the five kinds of wrong answers, tokens (mean and 90th percentile; of
+#: reconstructed counts the printed ones of their N and d), how the prompts were perturbed, empty
+#: where they were not, and where the counts come from, a word of `PROVENANCE`.
 CELLS = Schema(
     {
         "model": _TEXT,
@@ -124,6 +134,7 @@ CELLS = Schema(
         **dict.fromkeys(ERRORS, _COUNT._replace(optional=True)),
         **{name: column._replace(optional=True) for name, column in _TOKENS.items()},
         "perturbation": Column("text", optional=True, missing=True),
+        "provenance": Column("text", optional=True),
     },
     ("model", "N", "d", "ratio_pct", "perturbation"),
     {
@@ -131,6 +142,7 @@ CELLS = Schema(
             cells["correct"] + cells.filter(ERRORS).sum(axis=1) <= cells["total"]
         ),
         "has rho and ratio_pct that contradict each other": _is_ratio,
+        f"has a provenance other than {' and '.join(PROVENANCE)}": _has_provenance,
     },
 )
 
@@ -159,8 +171,9 @@ TOKENS = Schema(
 #: The frames of a build, by the names of their files.
 FRAMES = {"cells": CELLS, "glm": GLM, "interactions": INTERACTIONS, "aic": AIC, "tokens": TOKENS}
 
-#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of `KINDS`, evidence
-#: identified, bounded, not identified or empty, verdict of `VERDICTS`; what is not computable has a reason.
+#: Columns of one row a printed number or statement: see `fidelity.ledger.compare`. kind is of
+#: `KINDS`, evidence identified, bounded, not identified or empty, verdict of `VERDICTS` (empty for
+#: imputed numbers); what is not computable has a reason.
 FIDELITY = (
     *(
         "table",
@@ -233,20 +246,27 @@ def check_frame(frame: pd.DataFrame, schema: Schema, label: str, remedy: str) ->
     return checked
 
 
+#: How programs write a missing value, in small letters.
+_MISSING = ("", "nan", "na", "n/a", "<na>", "null", "none")
+
+
+def _is_missing(values: pd.Series) -> np.ndarray:
+    words = values.astype(str).str.strip().str.lower()
+    return (values.isna() | words.isin(_MISSING)).to_numpy(bool)
+
+
 def _convert(values: pd.Series, column: Column) -> tuple[pd.Series, np.ndarray]:
     """Return a column as its kind has it, and which of its values are wrong."""
     if column.kind == "anything":
         return values, np.zeros(len(values), bool)
     if column.kind == "text":
-        empty = (values.isna() | (values == "")).to_numpy(bool)
-        return values.astype(str).where(~empty, ""), empty & (not column.missing)
+        if column.missing:
+            return values.astype(str).where(~_is_missing(values), ""), np.zeros(len(values), bool)
+        empty = (values.isna() | (values == "")).to_numpy(bool)  # a model may be called NaN
+        return values.astype(str).where(~empty, ""), empty
     numbers = values if is_numeric_dtype(values) else pd.to_numeric(values, errors="coerce")
     array = numbers.to_numpy(float, na_value=np.nan)
-    empty = (
-        (values.isna() | (values == "")).to_numpy(bool)
-        if np.isnan(array).any()
-        else np.zeros(len(array), bool)
-    )
+    empty = _is_missing(values) if np.isnan(array).any() else np.zeros(len(array), bool)
     fits = (
         (array >= column.low)
         & (array <= column.high)

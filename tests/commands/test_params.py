@@ -87,9 +87,11 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
     assert [path.stat().st_mtime_ns for path in files] == times
     (folder / "a b.jsonl").write_text("{}")
     assert not is_made_with(build, "outputs", parameters)
+    plain = Parameters()
+    write_parameters(folder / "plain", "outputs", plain)
     assert is_made_with(
-        build, "added", replace(parameters, max_rejected=9)
-    )  # without a source nothing hangs on it
+        folder / "plain", "outputs", replace(plain, max_rejected=9)
+    )  # without effect
     write_parameters(build, "outputs", parameters)
     changed = [
         path.stem
@@ -107,6 +109,7 @@ def test_what_a_step_was_made_with_is_kept_in_a_private_file_and_changes_only_wi
         ({"ADD": "nowhere.csv"}, "no outputs at"),
         ({"FORMULA": "correct ~ d; import os"}, "cannot be read"),
         ({"FORMULA": "correct ~ d + nope"}, "cannot be built from d, N, log10_N"),
+        ({"FORMULA": "correct ~ I(open('ran', 'w'))"}, "cannot be built from d, N, log10_N"),
         ({"FAMILY": "normal"}, "no family 'normal'"),
         ({"MODELS": "o3, o5"}, "unknown model 'o5'"),
         ({"SCORER": "kindly"}, "kindly"),

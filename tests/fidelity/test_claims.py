@@ -21,8 +21,7 @@ from cogniload_repro.fidelity.claims import (
 )
 from cogniload_repro.fidelity.results import NotComputableError
 from cogniload_repro.models import NAMES
-from cogniload_repro.published import load_claims, load_table
-from cogniload_repro.reconstruction.reconstruct import load_counts
+from cogniload_repro.published import load_claims
 from cogniload_repro.statistics.cell_tables import load_cells
 from cogniload_repro.statistics.reconstructions import each_reconstruction
 
@@ -37,25 +36,26 @@ GPT5, O3, QWQ, QWEN7B = (
 
 @cache
 def results():
-    """Fit the reconstructed cells; tokens are the printed ones, with the other models' median where illegible."""
-    tokens = load_table("tokens")
-    numbers = ["prompt_mean", "prompt_p90", "output_mean", "output_p90"]
-    medians = tokens.groupby(["N", "d"])[numbers].transform("median")
-    return replace(
-        results_of(load_counts()),
-        tokens=tokens[["model", "N", "d"]].join(tokens[numbers].fillna(medians)),
-    )
+    """Fit the reconstructed cells; tokens are the printed ones."""
+    return results_of(load_cells())
 
 
 @cache
-def baseline(provenance="imported"):
+def baseline(provenance="scored"):
     """The claims of the results as they are; if they were a reconstruction, what only a draw answers is left open."""
-    return evaluate_claims(replace(results(), provenance=provenance))
+    return evaluate_claims(marked(results().cells, provenance))
+
+
+def marked(cells, provenance):
+    """The results with other cells, as if they came from there."""
+    return replace(results(), cells=cells.assign(provenance=provenance))
 
 
 def evaluated(**frames):
     """Evaluate the claims as of outputs, with some of the frames replaced, rows by claim id."""
-    return evaluate_claims(replace(results(), provenance="imported", **frames)).set_index("id")
+    build = replace(results(), **frames)
+    scored = build.cells.assign(provenance="scored")
+    return evaluate_claims(replace(build, cells=scored)).set_index("id")
 
 
 def computed(frame):
@@ -226,7 +226,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     """Of a claim that rests on a draw the reason tells how other drawn tables answer; there is no verdict."""
 
     def judge(here, *others, provenance="reconstructed"):
-        build = replace(results(), cells=here, provenance=provenance)
+        build = marked(here, provenance)
         (row,) = evaluate_claims(build, CLAIMS[CLAIMS["id"] == "C148"], others).itertuples()
         return row
 
@@ -234,7 +234,7 @@ def test_what_only_a_drawn_table_answers_is_not_judged():
     found = judge(inside, outside, with_trough(25, "N", 20), outside)
     assert (found.verdict, found.shown, found.evidence) == ("not_computable", "", "not identified")
     assert found.reason == "not identified: holds in 1 of 3 reconstructions"
-    verdicts = [judge(cells, provenance="imported").verdict for cells in (inside, outside)]
+    verdicts = [judge(cells, provenance="scored").verdict for cells in (inside, outside)]
     assert verdicts == ["exact", "differs"]
 
 
@@ -244,7 +244,7 @@ def test_evidence_says_what_a_verdict_rests_on():
     assert set(evidence.index[evidence == "not identified"]) == {"C039", "C147", "C148"}
     assert set(evidence.index[evidence == "bounded"]) == {"C145", "C146"}
     assert set(evidence) == {"identified", "bounded", "not identified"}
-    assert {evidence_of(claim, "imported") for claim in CLAIMS.to_dict("records")} == {""}
+    assert {evidence_of(claim, False) for claim in CLAIMS.to_dict("records")} == {""}
 
 
 def test_identified_and_bounded_claims_are_the_same_in_all_reconstructions():

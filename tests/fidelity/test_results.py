@@ -16,7 +16,7 @@ def lookup(cells, fits=(), tokens=()):
     glm = pd.DataFrame([{"model": QWQ, "p_d": 0.01, "status": "ok", **dict(fits)}])
     other = pd.DataFrame({"model": [QWQ], "status": ["ok"]})
     stats = pd.DataFrame([{"model": QWQ, "N": 20, "d": 1, "prompt_mean": 400.0, **dict(tokens)}])
-    return ResultLookup(Results(cells, glm, other, other, stats, "reconstructed"))
+    return ResultLookup(Results(cells, glm, other, other, stats))
 
 
 def test_accuracy_is_the_exact_share():

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-import pyarrow.parquet as pq
+import pyarrow as pa
 import pytest
 from harness import run, write_lines
 from hypothesis import given, settings
@@ -20,13 +20,13 @@ from samples import release_state
 from cogniload_repro.grid import grid_cells
 from cogniload_repro.outputs import imports
 from cogniload_repro.outputs.check import check_outputs, print_check
-from cogniload_repro.outputs.imports import Rejected, Report, import_outputs, read_outputs
+from cogniload_repro.outputs.imports import Rejected, import_outputs, read_outputs
 from cogniload_repro.outputs.sources import open_source
 from cogniload_repro.puzzles.catalog import Catalog, draw_named, read_catalog
 from cogniload_repro.puzzles.draws import PORT, resolve_edition
 from cogniload_repro.puzzles.generate import draw_grid, draw_puzzle
 from cogniload_repro.schemas import OUTPUTS, PUZZLES, REJECTED
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.storage import read_metadata, write_table
 
 NAMES = ["20_1_1_770487_red", "20_1_1_586907_purple"]
 
@@ -91,20 +91,18 @@ def test_every_row_is_written_or_rejected(tmp_path, source):
     assert rejected_rows(tmp_path / "build", *REJECTED.names) == [row]
     assert (report.responses, reasons(report)) == ({"b": 2, "a/c": 2}, {"duplicate": 1})
     metadata = read_metadata(tmp_path / "build/outputs/b.parquet")
-    assert (metadata["provenance"], metadata["source"]) == ("imported", "mine.jsonl")
+    assert metadata["source"] == "mine.jsonl"
     assert str(tmp_path) not in "".join(metadata.values())
 
 
-@pytest.mark.parametrize(
-    ("word", "kept"), [("reconstructed", "reconstructed"), ("bogus", "imported")]
-)
-def test_reconstructed_outputs_stay_reconstructed(tmp_path, source, word, kept):
-    """Importing our own tables does not launder their provenance; another program's word is none of ours."""
-    import_outputs(source, tmp_path / "first")
-    path = tmp_path / "first/outputs/b.parquet"
-    pq.write_table(pq.read_table(path).replace_schema_metadata({"provenance": word}), path)
-    import_outputs(tmp_path / "first/outputs", tmp_path / "second")
-    assert read_metadata(tmp_path / "second/outputs/b.parquet")["provenance"] == kept
+def test_a_part_of_the_grid_takes_the_answers_to_its_puzzles_alone(tmp_path, source):
+    """With known puzzles only, an answer to another one is left out and its puzzle is not drawn."""
+    write_table(
+        tmp_path / "build/puzzles.parquet", pa.Table.from_pylist([draw_named(NAMES[0])], PUZZLES)
+    )
+    report = import_outputs(source, tmp_path / "build", known_only=True)
+    assert report.responses == {"b": 1, "a/c": 1}
+    assert pd.read_parquet(tmp_path / "build/puzzles.parquet")["name"].tolist() == [NAMES[0]]
 
 
 @pytest.mark.parametrize("chars", [90, imports.BUFFER_CHARS])
@@ -204,7 +202,8 @@ def test_every_format_is_read_in_every_archive(tmp_path, packed):
             [(path.name, path.read_bytes()) for path in (tmp_path / "source").iterdir()],
         )
     local = open_source(tmp_path / (packed or "source"), tmp_path / "cache")
-    report = import_outputs(local, tmp_path / "build", validate=Report.check)
+    report = import_outputs(local, tmp_path / "build")
+    report.check()
     assert report.responses == dict.fromkeys(READ, 2)
     assert rejected_rows(tmp_path / "build", "file", "reason") == [["notes.txt", "not read"]]
 

@@ -20,7 +20,7 @@ from cogniload_repro.statistics.cell_tables import accuracy_by, load_cells
 
 CELLS = provisional_cells()
 COMMITTED = load_cells()
-HOSTILE = "my $model$_</text>-->&"
+HOSTILE = "my $model$_<text>-->&"
 STRANGERS = [
     rename_model(CELLS, NAMES[at], name)
     for at, name in enumerate((HOSTILE, "checkpoint-0000001", "own"))
@@ -29,15 +29,15 @@ NOTE = "The paper's models: reconstructed from its tables, not raw outputs"
 
 
 @cache
-def make(name, provenance="imported", committed=False):
+def make(name, committed=False):
     """A figure of the provisional or the committed cells, made once."""
-    return PaperFigure(name, COMMITTED if committed else CELLS, provenance)
+    return PaperFigure(name, COMMITTED if committed else CELLS)
 
 
 @cache
-def draw(name, provenance="imported", committed=False):
+def draw(name, committed=False):
     """The same, drawn once."""
-    return make(name, provenance, committed).draw()
+    return make(name, committed).draw()
 
 
 def plots(figure):
@@ -79,7 +79,7 @@ def test_every_model_shows_its_accuracies(name):
 
 def test_overflows_are_marked():
     """Points where more than a tenth of a model's answers ran out of context are hollow, and the caption says so."""
-    (_, by_length, _) = plots(draw("figure1", "reconstructed", committed=True))
+    (_, by_length, _) = plots(draw("figure1", committed=True))
     hollow = sum(
         len(line.get_xdata()) for line in by_length.lines if line.get_markerfacecolor() == "white"
     )
@@ -89,17 +89,13 @@ def test_overflows_are_marked():
     assert set(shown.loc[shown["marked"], "model"]) == set(
         shares[shares > 0.1].xs(250, level="N").index
     )
-    assert (
-        "Hollow points: more than 10%" in make("figure1", "reconstructed", committed=True).caption()
-    )
+    assert "Hollow points: more than 10%" in make("figure1", committed=True).caption()
 
 
 @pytest.mark.parametrize("name", ["figure1", "figure6"])
 def test_reconstructed_points_have_their_range(name):
     """Behind reconstructed points, the mean of the drawn tables, lies their band, which has a width along rho alone."""
-    for ax, panel in zip(
-        plots(draw(name, "reconstructed", committed=True)), FIGURES[name], strict=True
-    ):
+    for ax, panel in zip(plots(draw(name, committed=True)), FIGURES[name], strict=True):
         expected = prediction_band(COMMITTED, "model", panel.across)
         heights = {
             round(y, 9)
@@ -125,11 +121,10 @@ def test_words_do_not_overlap(name, tmp_path):
 
     Reconstructed data are labelled in the description; others are not called so.
     """
-    cells = pd.concat([CELLS, *STRANGERS])
-    reconstructed, imported = (
-        PaperFigure(name, cells, origin) for origin in ("reconstructed", "imported")
-    )
-    assert reconstructed.describe() == f"{imported.describe()} {NOTE}."
+    scored = pd.concat([CELLS, *STRANGERS])
+    cells = pd.concat([CELLS.assign(provenance="reconstructed"), *STRANGERS])
+    reconstructed = PaperFigure(name, cells)
+    assert reconstructed.describe() == f"{PaperFigure(name, scored).describe()} {NOTE}."
     figure = reconstructed.draw()
     FigureCanvasAgg(figure).draw()
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
@@ -155,14 +150,14 @@ def test_words_do_not_overlap(name, tmp_path):
 
 def test_partial_grid_is_said():
     """A panel whose level is not there says so, and the figure counts its cells, down to one model and one cell."""
-    figure = PaperFigure("figure4", mini_cells(), "reconstructed")
+    figure = PaperFigure("figure4", mini_cells())
     absent = [f"No cells at $N$ = {N}\nin this grid" for N in (100, 250)]
     assert [word for word in words(figure.draw()) if word.startswith("No cells")] == absent
     assert figure.describe().count("no cells in this grid") == 2
     assert figure.describe().endswith("Partial grid: 18 of the paper's 140 cells.")
     alone = rename_model(CELLS, "QwQ-32B", "own").query("N == 20 and d == 1 and ratio_pct == 50")
     for name in ("figure3", "figure7"):
-        figure = PaperFigure(name, alone, "imported")
+        figure = PaperFigure(name, alone)
         assert "Partial grid: 1 of the paper's 140 cells" in figure.describe()
         assert "own" in words(figure.draw())
 
@@ -181,7 +176,7 @@ def test_captions_count_models_and_answers_once():
     many = pd.concat(
         [CELLS, *(rename_model(CELLS, "QwQ-32B", f"own {number}") for number in range(30))]
     )
-    caption = PaperFigure("figure1", many, "reconstructed").caption()
+    caption = PaperFigure("figure1", many).caption()
     assert re.search("of 40 models .*Not drawn: 12 more models", caption)
 
 
@@ -191,10 +186,7 @@ def test_a_caption_begins_with_what_its_points_show():
     at = [(20, 1, 5), (250, 10, 50), (20, 10, 95)]
     rows = [(m, *at[k], 100, n) for m, counts in right.items() for k, n in enumerate(counts)]
     cells = pd.DataFrame(rows, columns=["model", "N", "d", "ratio_pct", "total", "correct"])
-    begun = {
-        name: PaperFigure(name, cells, "imported").caption().partition(". Mean")[0]
-        for name in FIGURES
-    }
+    begun = {name: PaperFigure(name, cells).caption().partition(". Mean")[0] for name in FIGURES}
     assert begun["figure5"] == "Accuracy is lower at $d$ = 10 than at 1 in 2 of 3 models"
     assert begun["figure7"] == "Accuracy is lower at $N$ = 250 than at 20 in 2 of 3 models"
     assert begun["figure6"] == r"Accuracy is lowest between the ends of $\rho$ in 2 of 3 models"
@@ -202,9 +194,9 @@ def test_a_caption_begins_with_what_its_points_show():
     assert begun["figure3"] == higher
     assert (
         "the median over models is 0.80 at 1, 0.30 at 10."
-        in PaperFigure("figure5", cells, "imported").describe()
+        in PaperFigure("figure5", cells).describe()
     )
-    alone = PaperFigure("figure5", cells[cells["d"] == 1], "imported").caption()
+    alone = PaperFigure("figure5", cells[cells["d"] == 1]).caption()
     assert alone.startswith("Mean accuracy of 3 models")
 
 
@@ -214,7 +206,7 @@ def test_the_numbers_are_the_pictures(name):
     """Every panel has a row a point, with the counts, accuracy and intervals that the picture draws."""
     cells = COMMITTED[COMMITTED["model"].isin(["QwQ-32B", "o3-2025-04-16", "Qwen3-8B"])]
     cells = cells.replace({"model": {"Qwen3-8B": "mine"}})
-    data = PaperFigure(name, cells, "reconstructed").data()
+    data = PaperFigure(name, cells).data()
     told = {key: data["models"][-1][key] for key in ("name", "family", "color", "own")}
     assert told == {"name": "mine", "family": "Not in the paper", "color": "#000000", "own": True}
     names = [model["name"] for model in data["models"]]

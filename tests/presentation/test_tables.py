@@ -185,17 +185,16 @@ def test_token_stats():
 
 def test_error_tables_say_where_the_context_limit_was_not_tested():
     """Without token counts, 0 overflows are no finding; where all are counted, or no column tells, nothing is said."""
-    cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0)
+    cells = CELLS.assign(prompt_mean=400.0, output_mean=3000.0, provenance="scored")
     own, total = cells["model"] == "o3-2025-04-16", CELLS["total"].sum()
     partly = tables.table4(cells.assign(output_mean=cells["output_mean"].mask(own))).caption
     untested = "the context limit was not tested for these."
     assert untested not in tables.table4(CELLS).caption + tables.table5(cells).caption
     assert f"At least {CELLS.loc[own, 'total'].sum():,} of {total:,} answers" in partly
     assert partly.endswith(untested)
-    assert (
-        f"The {total:,} answers lack token counts"
-        in tables.table5(cells.assign(prompt_mean=math.nan)).caption
-    )
+    uncounted = cells.assign(prompt_mean=math.nan)
+    assert f"The {total:,} answers lack token counts" in tables.table5(uncounted).caption
+    assert untested not in tables.table5(uncounted.assign(provenance="reconstructed")).caption
 
 
 def test_a_frame_is_printed_column_by_column():

@@ -125,11 +125,10 @@ def test_a_catalog_numbers_its_puzzles(catalog):
 
 def test_a_catalog_is_read_from_its_table(tmp_path, catalog):
     """Puzzles come back from the file; another table is refused with its name."""
-    label = {"provenance": "imported"}
-    write_table(tmp_path / "puzzles.parquet", catalog.table(), label)
+    write_table(tmp_path / "puzzles.parquet", catalog.table())
     known = read_catalog(tmp_path / "puzzles.parquet")
     assert known.text(known.place(NAME)) == draw_named(NAME)["text"]
-    write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}), label)
+    write_table(tmp_path / "cells.parquet", pa.table({"total": [1]}))
     with pytest.raises(ValueError, match=r"cells\.parquet is not a puzzles table"):
         read_catalog(tmp_path / "cells.parquet")
 

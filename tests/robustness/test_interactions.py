@@ -11,6 +11,8 @@ from cogniload_repro.formats import format_beta, format_p
 from cogniload_repro.published import load_printed
 from cogniload_repro.robustness.interactions import (
     TERMS,
+    _fitted_curves,
+    arm_changes,
     arms_of_the_u,
     count_slopes,
     interaction_tests,
@@ -102,3 +104,34 @@ def test_arms_are_those_of_the_fitted_curve():
     expected = [curve[0] - curve.min(), curve[-1] - curve.min()]
     assert arms.loc[("d", d), ["fall", "rise"]].to_list() == pytest.approx(expected, abs=1e-6)
     assert len(arms) == own["d"].nunique() + own["N"].nunique()
+
+
+def test_the_change_of_an_arm_has_the_error_of_refitted_samples():
+    """The delta method agrees with the scatter of arms over coefficients drawn from their covariance."""
+    cells = CELLS[CELLS["model"] == "QwQ-32B"]
+    changes = arm_changes(cells).set_index(["load", "arm"])
+    arms = arms_of_the_u(cells).set_index(["load", "level"])
+    assert changes.loc[("d", "rise"), "change"] == pytest.approx(
+        arms.loc[("d", 10), "rise"] - arms.loc[("d", 1), "rise"]
+    )
+
+    fit = fit_glm(cells, INTERACTIONS)
+    (curves,) = (curves for _, _, curves in _fitted_curves(cells))
+    drawn = np.random.default_rng(1).multivariate_normal(fit.coef, fit.covariance, 2000)
+    samples = np.array([curves.arms(coef) for coef in drawn])
+    hardest = curves.levels.query("load == 'd' and level == 10").index[0]
+    easiest = curves.levels.query("load == 'd' and level == 1").index[0]
+    scatter = (samples[:, hardest, 1] - samples[:, easiest, 1]).std()
+    assert changes.loc[("d", "rise"), "se"] == pytest.approx(scatter, rel=0.1)
+
+
+def test_difficulty_and_length_tilt_the_u_in_opposite_directions():
+    """With d the fall deepens and the rise shrinks; with N the rise grows and the fall shrinks (Holm)."""
+    changes = arm_changes(CELLS)
+    sure = changes[changes["p_holm"] < 0.05]
+    longer = sure["change"] > 0
+    counts = longer.groupby([sure["load"], sure["arm"]]).agg(["sum", "size"])
+    assert counts.loc[("d", "fall"), "sum"] == counts.loc[("d", "fall"), "size"] > 5
+    assert counts.loc[("d", "rise"), "sum"] == 0 < counts.loc[("d", "rise"), "size"]
+    assert counts.loc[("N", "rise"), "sum"] == counts.loc[("N", "rise"), "size"] > 5
+    assert 2 * counts.loc[("N", "fall"), "sum"] < counts.loc[("N", "fall"), "size"]

@@ -20,7 +20,7 @@ from cogniload_repro.scoring.scores import WINDOW_CHARS, score_dataset, scores_f
 from cogniload_repro.scoring.verdict import SCORERS
 from cogniload_repro.storage import read_metadata, table_writer, write_table
 
-IMPORTED = {"provenance": "imported", "source": "made by a test"}
+IMPORTED = {"source": "made by a test"}
 
 
 def puzzles_frame():
@@ -233,7 +233,7 @@ def test_scores_that_a_worker_writes_elsewhere_are_missed(build):
 
 
 def test_scores_carry_their_counts(large, monkeypatch):
-    """Footers say what the rows are, by cell and model, however many are read or counted at once; provenance stays."""
+    """Footers say what the rows are, by cell and model, however many are read or counted at once."""
     whole = score_all(large, "whole")
     many = pd.read_parquet(large / "whole/c.parquet")
     assert many["bucket"].tolist() == ["correct_valid", "wrong_logic", "wrong_max_context"] * 90

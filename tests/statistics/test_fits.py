@@ -112,11 +112,9 @@ def test_likelihood_ratios_are_taken_where_one_is_nested(formula, family, larger
 
 
 def test_fits_say_what_was_fitted_to_what():
-    """Formula, family and the cells' provenance go with the table, through a subset too."""
-    cells = QWQ.copy()
-    cells.attrs = {"provenance": "reconstructed"}
-    fits = fit(cells, LINEAR, "probit").query("term == 'd'")
-    assert fits.attrs == {"provenance": "reconstructed", "formula": LINEAR, "family": "probit"}
+    """Formula and family go with the table, through a subset too."""
+    fits = fit(QWQ, LINEAR, "probit").query("term == 'd'")
+    assert fits.attrs == {"formula": LINEAR, "family": "probit"}
     with pytest.raises(
         ValueError, match=r"does not say its formula \(\.attrs\); pass it as fit returned it"
     ):
@@ -276,3 +274,13 @@ def test_our_level_moves_our_intervals_and_verdicts_and_not_the_papers_stars():
     assert float(width) > 1.2 * (ecl50["profile_high"] - ecl50["profile_low"])
     assert papers.startswith("0.05 True ")
     assert papers.endswith("p_{LR} < 0.05$.")
+
+
+@pytest.mark.parametrize("formula", [QUADRATIC, "correct ~ C(ratio_pct)"])
+def test_a_family_that_there_is_not_is_refused_with_those_that_there_are(formula):
+    """Of reconstructed counts too, whether the printed tables identify the regression or not."""
+    for regress in (fit, compare_fits):
+        with pytest.raises(
+            ValueError, match="'poisson'; choose one of: logit, probit, cloglog, quasi"
+        ):
+            regress(load_cells(models="QwQ-32B"), formula, "poisson")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cogniload_repro.commands import params
+from cogniload_repro.commands.outputs import COUNTS
 from cogniload_repro.commands.params import (
     BUILD,
     EXISTING_FILE,
@@ -40,40 +41,61 @@ _LOADS = {"N": ["N"], "d": ["d"], "rho": ["ratio_pct"], "cell": ["N", "d", "rati
 def score(scorer: str | None, scheduler: str | None, build: Path, jobs: int) -> None:
     """Score the outputs (Appendix D) into scores/ and count them by cell into cells.parquet.
 
-    What two answerers without reasoning score on the same puzzles goes into baselines.parquet.
+    Models without outputs stand there with their reconstructed counts; the column provenance says
+    which. What two answerers without reasoning score on the same puzzles goes into
+    baselines.parquet, lengths of prompts and responses into tokens.parquet.
     """
-    from pyarrow.parquet import read_table
+    import pandas as pd
 
+    from cogniload_repro import __version__
     from cogniload_repro.executors import open_executor
-    from cogniload_repro.presentation.terminal import print_scores
     from cogniload_repro.puzzles.baselines import write_baselines
     from cogniload_repro.scoring import cells, scores, verdict
 
     parameters = params.read_parameters()
-    place = scores.scores_folder(build, scorer := scorer or parameters.scorer, parameters.scorer)
+    scorer = scorer or parameters.scorer
+    place = scores.scores_folder(build, scorer, parameters.scorer)
     rule = verdict.find_scorer(scorer)
     with locked(build):
         if place == build and (build / "outputs").is_dir():
             params.write_parameters(build, "scores", parameters)
         puzzles = (build / "puzzles.parquet").absolute()
         with open_executor(jobs, scheduler) as executor:
-            written = executor.submit(
-                write_baselines, puzzles, puzzles.with_name("baselines.parquet")
-            )
+            baselines = puzzles.with_name("baselines.parquet")
+            written = executor.submit(write_baselines, puzzles, baselines)
             scores.score_dataset(build / "outputs", puzzles, place / "scores", executor, rule)
             written.result()
-        frame = cells.write_cells(place / "scores", place / "cells.parquet")
-    counted = (
-        f"{_count(frame['total'].sum(), 'response')} of {_count(frame['model'].nunique(), 'model')}"
-    )
-    say(
-        f"{counted} scored in {place / 'scores'}"
-        + (f", scorer {scorer}" if scorer != Parameters.scorer else "")
-    )
-    say(print_scores(cells.read_summary(place / "scores", "endings")))
-    if (rejected := build / "rejected.parquet").is_file() and (
-        count := read_table(rejected).num_rows
-    ):
+        committed = build / COUNTS
+        counts = pd.read_parquet(committed) if committed.exists() else None
+        metadata = {"scorer": str(rule), "version": __version__}
+        frame = cells.write_cells(place, metadata, counts)
+    _say_scores(place, frame, "" if scorer == Parameters.scorer else f", scorer {scorer}")
+    _say_rejected(build)
+
+
+def _say_scores(place: Path, cells: "pd.DataFrame", rules: str) -> None:
+    """Say what was counted, and what was scored."""
+    from cogniload_repro.presentation.terminal import print_scores
+    from cogniload_repro.scoring.cells import read_summary
+
+    is_scored = cells["provenance"] == "scored"
+    counted = cells.loc[~is_scored, "model"].nunique()
+    if counted:
+        say(f"{_count(counted, 'model')}: counts reconstructed from the printed tables")
+    scored = cells[is_scored]
+    if len(scored):
+        responses = _count(scored["total"].sum(), "response")
+        models = _count(scored["model"].nunique(), "model")
+        say(f"{responses} of {models} scored in {place / 'scores'}{rules}")
+        say(print_scores(read_summary(place / "scores", "endings")))
+
+
+def _say_rejected(build: Path) -> None:
+    from pyarrow.parquet import read_table
+
+    rejected = build / "rejected.parquet"
+    count = read_table(rejected).num_rows if rejected.is_file() else 0
+    if count:
         say(f"{_count(count, 'rejected row')}: {rejected.with_suffix('.csv')}")
 
 
@@ -155,7 +177,6 @@ def fit(
 def _fit_paper(build: Path, executor: "Executor") -> None:
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
-    from cogniload_repro.scoring.cells import read_summary
     from cogniload_repro.statistics import fits
     from cogniload_repro.storage import read_metadata, write_table
 
@@ -164,12 +185,10 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
         path, CELLS, "make it with `make score`, outside a checkout `cogniload score`"
     )
     interactions = executor.submit(fits.interactions_table, cells)
-    tables = {"tokens": read_summary(build / "scores", "tokens"), "aic": fits.aic_table(cells)}
-    tables |= {"glm": fits.glm_table(cells), "interactions": interactions.result()}
+    tables = {"aic": fits.aic_table(cells), "glm": fits.glm_table(cells)}
+    tables["interactions"] = interactions.result()
     for name, table in tables.items():
-        table = check_frame(
-            table, FRAMES[name], f"the table {name}", "report it, it is a fault here"
-        )
+        table = check_frame(table, FRAMES[name], f"the table {name}", "this is a bug; report it")
         write_table(build / f"{name}.parquet", table, read_metadata(path))
     say(f"fitted {_count(cells['model'].nunique(), 'model')}")
     say(print_fit_summary(cells, tables["glm"]))
@@ -211,7 +230,7 @@ def _compare(build: Path, prompts: "pd.DataFrame") -> "pd.DataFrame":
     found = results.load_results(build)
     fidelity = ledger.compare(found, prompt_rows(prompts))
     for name, table in (("prompts", prompts), ("fidelity", fidelity)):
-        write_table(build / f"{name}.parquet", table, {"provenance": found.provenance})
+        write_table(build / f"{name}.parquet", table)
     write_whole(
         build / "fidelity.csv", fidelity.to_csv(index=False, lineterminator="\n")
     )  # last: make looks at it
@@ -269,9 +288,7 @@ def compare_models(
             say(f"{name}: {share:.0%} of the answers ran out of context and count as wrong.")
     if note := describe_cells(counts):
         say(f"{note}.")
-    for line in (
-        _answer_lines(build, first, second, margin) if place else ["No single answers are here."]
-    ):
+    for line in _answer_lines(build, counts, first, second, margin):
         say(line)
 
 
@@ -294,27 +311,30 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
     return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
 
 
-def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterator[str]:
+def _answer_lines(
+    build: Path, counts: "pd.DataFrame", first: str, second: str, margin: float
+) -> Iterator[str]:
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
     from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
-    from cogniload_repro.storage import partition_path, read_metadata
+    from cogniload_repro.storage import partition_path
 
-    paths = {name: partition_path(build / "scores", name) for name in (first, second)}
-    real = [name for name, path in paths.items()
-            if path.exists() and read_metadata(path).get("provenance") == "imported"]  # fmt: skip
-    yield from (
-        f"{name} has no real answers here: none are paired." for name in paths if name not in real
-    )
-    scores, baselines = (
-        [pd.read_parquet(paths[name]) for name in real],
-        pd.read_parquet(build / "baselines.parquet"),
-    )
-    for one in shortcut_use(pd.concat(scores), baselines).itertuples() if scores else ():
-        shares = f"accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong"
-        known = f"{shares}; within cells, {_interval(one)}"
-        yield f"{one.model}: {known if one.answers else 'no cell has puzzles whose last clause is right and wrong'}"
+    scores = []
+    for name in (first, second):
+        if (counts.loc[counts["model"] == name, "provenance"] == "scored").all():
+            scores.append(pd.read_parquet(partition_path(build / "scores", name)))
+        else:
+            yield f"{name}: no single answers exist, its counts are reconstructed from the printed tables."
+    if not scores:
+        return
+    baselines = pd.read_parquet(build / "baselines.parquet")
+    for use in shortcut_use(pd.concat(scores), baselines).itertuples():
+        if use.answers:
+            right = f"accuracy {use.right:.1%} where the last clause is right"
+            yield f"{use.model}: {right}, {use.wrong:.1%} where it is wrong; within cells, {_interval(use)}"
+        else:
+            yield f"{use.model}: no cell has puzzles whose last clause is right and wrong"
     answers = [frame.set_index("name")["correct"] for frame in scores]
     if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
         counts, found = compare_answers(answers[0], answers[1], margin)

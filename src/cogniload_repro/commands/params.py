@@ -90,8 +90,7 @@ PARAMS = Path("params.yaml")
 _GIVEN = "COGNILOAD_"
 #: Parameters by the step that they shape.
 STEPS = {
-    "outputs": ("grid", "source", "max_rejected"),
-    "added": ("add", "max_rejected"),
+    "outputs": ("grid", "source", "add", "max_rejected"),
     "scores": ("scorer",),
     "notebooks": ("formula", "family", "models"),
 }
@@ -221,10 +220,12 @@ def check_source(address: str) -> None:
 def _describe(step: str, parameters: Parameters) -> str:
     """Return the parameters of a step as text, with the sizes and times of local sources."""
     values: dict[str, Any] = {name: getattr(parameters, name) for name in STEPS[step]}
-    sources = {"outputs": (parameters.source,), "added": parameters.add}.get(step, ())
-    if not any(one != RECONSTRUCTED for one in sources):
+    sources = (parameters.source, *parameters.add) if step == "outputs" else ()
+    if not any(address != RECONSTRUCTED for address in sources):
         values.pop("max_rejected", None)  # it has no effect without outputs of the reader's own
-    if seen := [look_at(path) for one in sources if (path := local_path(one)) and path.exists()]:
+    if seen := [
+        look_at(path) for address in sources if (path := local_path(address)) and path.exists()
+    ]:
         values["seen"] = seen
     return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
@@ -275,7 +276,7 @@ def describe_changes(parameters: Parameters) -> str:
 
 def _check(step: str, parameters: Parameters) -> None:
     """Refuse parameters of a step that cannot be, before the steps before it have taken their time."""
-    for source in {"outputs": (parameters.source,), "added": parameters.add}.get(step, ()):
+    for source in (parameters.source, *parameters.add) if step == "outputs" else ():
         check_source(source)
     if step == "scores":
         from cogniload_repro.scoring.verdict import find_scorer

@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from cogniload_repro.reconstruction.constraints import (
     STRONGEST,
     prose_along_rho,
 )
+from cogniload_repro.reconstruction.sufficient import uses_table2
 
 Number = int | float | Fraction
 
@@ -124,24 +125,32 @@ def evaluate_claims(
     others = [ResultLookup(replace(results, cells=cells)) for cells in others]
     rows = []
     for claim in (load_claims() if claims is None else claims).to_dict("records"):
-        judged, reason, evidence = _judge(claim, here), "", evidence_of(claim, results.provenance)
+        judged, reason, evidence = (
+            _judge(claim, here),
+            "",
+            evidence_of(claim, results.reconstructed),
+        )
         if evidence == "not identified" and judged != NOT_COMPUTABLE:
             holds = sum(_judge(claim, other).verdict == "exact" for other in others)
             judged, reason = (
                 NOT_COMPUTABLE,
                 f"not identified: holds in {holds} of {len(others)} reconstructions",
             )
-        worth = {"kind": kind_of(claim, results.provenance), "evidence": evidence, "reason": reason}
+        worth = {
+            "kind": kind_of(claim, results.reconstructed),
+            "evidence": evidence,
+            "reason": reason,
+        }
         rows.append(claim | judged._asdict() | {"published": claim["value"]} | worth)
     return pd.DataFrame(rows).drop(columns=["value", "check"])
 
 
-def evidence_of(claim: dict[str, str], provenance: str) -> str:
+def evidence_of(claim: dict[str, str], reconstructed: bool) -> str:
     """Return whether the published tables identify or bound what a claim says, or neither; "" for real outputs.
 
     A bound that the published sums set decides; where reconstructions differ, a claim is not judged.
     """
-    if provenance != "reconstructed":
+    if not reconstructed:
         return ""
     if claim["condition"] in CURVES.values():
         return "bounded"
@@ -149,7 +158,7 @@ def evidence_of(claim: dict[str, str], provenance: str) -> str:
     return "not identified" if along_rho and not _is_constraint(claim) else "identified"
 
 
-def kind_of(claim: dict[str, str], provenance: str) -> str:
+def kind_of(claim: dict[str, str], reconstructed: bool) -> str:
     """Return what agreement with a claim is worth: input, constraint, derived or independent (see `ledger`).
 
     Constants of the scorer and the grid are input whatever the outputs are. On reconstructed data the rest goes by the
@@ -158,14 +167,14 @@ def kind_of(claim: dict[str, str], provenance: str) -> str:
     model, about = claim["model"], f"{claim['quantity']} {claim['condition']}"
     if claim["id"] in CONSTANTS or claim["quantity"] == "samples expected":
         return "input"
-    if provenance != "reconstructed":
+    if not reconstructed:
         return "independent"
     if "p_lr" in about:  # of the two AICs, which are inputs
         return "input"
     if re.search(_TABLE3, about) or _is_constraint(claim):
         return "constraint"
     if re.search(_TABLE2, about):
-        return "constraint" if model in BY_NAME and BY_NAME[model].missing else "derived"
+        return "constraint" if model in BY_NAME and uses_table2(model) else "derived"
     return "derived" if re.search(_ALONG_RHO, about) else "input"
 
 
@@ -277,11 +286,23 @@ def _tokens(
 
 def _distances_from_median(lookup: ResultLookup) -> Sequence[Number]:
     """Return how far each model's mean prompt is from the median of the models at its (N, d), in percent."""
-    lengths = np.array(
-        [_tokens(lookup, "prompt_mean", NAMES, N, [d]) for N in _LEVELS_N for d in _LEVELS_D], float
-    )
-    median = np.median(lengths, axis=1, keepdims=True)
-    return [float(distance) for distance in (100 * np.abs(lengths - median) / median).ravel()]
+    distances: list[Number] = []
+    for N, d in product(_LEVELS_N, _LEVELS_D):
+        lengths = np.array([_prompt_length(lookup, name, N, d) for name in NAMES])
+        known = lengths[np.isfinite(lengths)]
+        if len(known):
+            median = np.median(known)
+            distances += (100 * np.abs(known - median) / median).tolist()
+    return distances
+
+
+def _prompt_length(lookup: ResultLookup, model: str, N: int, d: int) -> float:
+    """Return a model's mean prompt; NaN where the printed one is not legible."""
+    lookup.require(model, N=N, d=d)
+    try:
+        return lookup.tokens(model, "prompt_mean", N, d)
+    except NotComputableError:
+        return math.nan
 
 
 def _usual_puzzles(lookup: ResultLookup, models: Iterable[str]) -> Sequence[Number]:

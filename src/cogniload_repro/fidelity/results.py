@@ -1,6 +1,7 @@
 """What a build has computed: its frames, and their numbers by model of the paper, where its cells are the paper's."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -13,8 +14,8 @@ from cogniload_repro.grid import PAPER_GRID, Cell
 from cogniload_repro.models import BY_NAME
 from cogniload_repro.published import ERRORS
 from cogniload_repro.schemas import FRAMES, read_frame
-from cogniload_repro.statistics.cell_tables import errors_by
-from cogniload_repro.storage import read_metadata
+from cogniload_repro.statistics.cell_tables import errors_by, load_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 _KEYS = ["N", "ratio_pct", "d"]
 _CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
@@ -22,14 +23,18 @@ _CELLS = {(cell.N, cell.ratio_pct, cell.d): cell for cell in PAPER_GRID}
 
 @dataclass(frozen=True)
 class Results:
-    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics; and where the outputs are from."""
+    """The frames of one build: counts by cell, Tables 2, 3 and 6, token statistics."""
 
     cells: pd.DataFrame
     glm: pd.DataFrame
     interactions: pd.DataFrame
     aic: pd.DataFrame
     tokens: pd.DataFrame
-    provenance: str
+
+    @property
+    def reconstructed(self) -> bool:
+        """Whether counts of the paper's models were reconstructed from its tables."""
+        return bool(from_printed_tables(self.cells).any())
 
     def of_paper(self) -> "Results":
         """Return the rows of the paper's models alone."""
@@ -41,12 +46,27 @@ class Results:
 
 def load_results(build: str | Path) -> Results:
     """Read the frames of a build folder; of one that is missing or damaged, the message says which step makes it."""
-    build = Path(build)
-    frames = {}
+    frames = {"cells": load_cells(build)}
     for name, schema in FRAMES.items():
-        path, step = build / f"{name}.parquet", "score" if name == "cells" else "fit"
-        frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
-    return Results(**frames, provenance=read_metadata(build / "cells.parquet")["provenance"])
+        if name != "cells":
+            step = "score" if name == "tokens" else "fit"
+            path = Path(build) / f"{name}.parquet"
+            frames[name] = read_frame(path, schema, f"make it again with `make {step}`")
+    return Results(**frames)
+
+
+#: A printed number: table, model, quantity, levels of d and N, kind on reconstructed data, how it
+#: is printed, and the functions that recompute and print it.
+PrintedNumber = tuple[
+    str,
+    str,
+    str,
+    dict[str, int],
+    str,
+    str,
+    Callable[[], float],
+    Callable[[float], str],
+]
 
 
 class NotComputableError(LookupError):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from cogniload_repro.endings import STOPS, take_answer
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
 from cogniload_repro.models import order_models
 from cogniload_repro.outputs.imports import DUPLICATE, read_source
 from cogniload_repro.outputs.layout import LocalSource, find_files
@@ -89,7 +89,7 @@ def print_check(frame: pd.DataFrame, report: Report) -> str:
     if frame.empty:
         return report.summary()
     table = frame.map("{:,}".format)
-    table = table.rename(columns={"unclosed_trace": "open"}, index=format_name)
+    table = table.rename(columns={"unclosed_trace": "open"}, index=display_names(frame.index))
     table["per cell"] = table["min_per_cell"] + "-" + table["max_per_cell"]
     table = table.rename_axis("model").reset_index()
     texts = [table[["model", *names]].to_string(index=False) for names in _COLUMNS]

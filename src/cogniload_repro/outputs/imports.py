@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,14 +31,8 @@ from cogniload_repro.puzzles.catalog import (
 )
 from cogniload_repro.puzzles.draws import PORT, Edition
 from cogniload_repro.puzzles.readers import release_row
-from cogniload_repro.schemas import OUTPUTS, PROVENANCE, PUZZLES
-from cogniload_repro.storage import (
-    part_writer,
-    partition_path,
-    read_metadata,
-    weakest_provenance,
-    write_table,
-)
+from cogniload_repro.schemas import OUTPUTS, PUZZLES
+from cogniload_repro.storage import part_writer, partition_path, read_metadata, write_table
 
 BAD_PUZZLE = "bad puzzle"
 UNKNOWN_PUZZLE = "unknown puzzle"
@@ -53,26 +47,26 @@ def import_outputs(
     folder: str | Path,
     *,
     model: str | None = None,
-    validate: Callable[[Report], None] = lambda report: None,
     edition: Edition | None = None,
+    known_only: bool = False,
 ) -> Report:
     """Write the responses of a source to a folder: outputs/<model>.parquet, puzzles, rejected rows.
 
     The folder is new, or holds other sources, whose puzzles are known and whose models may not
     come again; after a ValueError only its rejected rows are of use. For `model` see
-    `read_outputs`; what `validate` raises refuses the import; `edition` is that of puzzles known
-    by name alone, by default the one that fits them.
+    `read_outputs`; `edition` is that of puzzles known by name alone, by default the one that fits
+    them; with `known_only` answers to puzzles that the folder does not have are left out.
     """
     layout = find_files(source)
     folder = Path(folder)
     metadata = {
-        "provenance": _find_provenance(layout),
         "source": layout.source.label,
         "version": __version__,
         "command": "cogniload download-outputs",
     }
     known = folder / "puzzles.parquet"
     catalog = read_catalog(known) if known.exists() else Catalog()
+    catalog.closed = known_only
     count = len(catalog)
     rejected: list[Rejected] = []
     try:
@@ -85,18 +79,7 @@ def import_outputs(
         write_rejected(folder, rejected, metadata)
     if len(catalog) > count or not known.exists():
         write_table(known, catalog.table(), metadata)
-    validate(report)
     return report
-
-
-def _find_provenance(layout: Layout) -> str:
-    """Return "reconstructed" if a table of the source is; words of other programs are ignored."""
-    words = ["imported"]
-    for path in layout.tables:
-        if path.suffix == ".parquet":
-            with suppress(ValueError, OSError):  # damage is reported when its rows are read
-                words.append(read_metadata(path).get("provenance", ""))
-    return weakest_provenance(word for word in words if word in PROVENANCE)
 
 
 def read_source(
@@ -276,6 +259,8 @@ def read_outputs(
             continue
         try:
             output = read_output(fields, entry.refusal)
+            if catalog.closed and output.name not in catalog:
+                continue
             answers.add(output, file)
         except RecursionError:
             yield Rejected(file, entry.row, MALFORMED, "it is nested too deeply")

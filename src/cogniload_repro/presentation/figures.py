@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
-from cogniload_repro.formats import format_name
+from cogniload_repro.formats import display_names
+from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.models import order_models
 from cogniload_repro.presentation.markdown import escape
 from cogniload_repro.presentation.style import STYLE, WIDTH_IN, Pen, pens
@@ -25,7 +26,8 @@ from cogniload_repro.published import CONFIDENCE
 from cogniload_repro.reconstruction.feasible import COUNT, mean_cells, prediction_band
 from cogniload_repro.robustness.comparisons import limit_models
 from cogniload_repro.robustness.overflows import MARKED_SHARE, marked_levels
-from cogniload_repro.statistics.cell_tables import accuracy_by, source_note
+from cogniload_repro.statistics.cell_tables import accuracy_by, coverage, describe_cells
+from cogniload_repro.statistics.reconstructions import from_printed_tables
 
 #: Of each dimension of the grid: symbol, axis label, its name in words, unit.
 AXES = {
@@ -91,21 +93,19 @@ class PaperFigure:
 
     It shows accuracy (0 to 1) by model, pooled over the puzzles of all other dimensions. Models beside the paper's 22
     are drawn in black, over the others. Reconstructed points are the mean over drawn tables of counts, and behind them
-    lies the band of these. The name is a key of `FIGURES`, the provenance reconstructed or imported; a ValueError where
-    there is no such figure, or the cells hold no puzzle.
+    lies the band of these. The name is a key of `FIGURES`; a ValueError where there is no such figure, or the cells
+    hold no puzzle.
     """
 
-    def __init__(self, name: str, cells: pd.DataFrame, provenance: str):
+    def __init__(self, name: str, cells: pd.DataFrame):
         if name not in FIGURES:
             raise ValueError(f"there is no figure {name!r}; choose one of: {', '.join(FIGURES)}")
         asked = cells["model"].nunique()
         cells = limit_models(cells)  # of very many, the paper's and some others
         self.left_out = asked - cells["model"].nunique()
-        self.panels, self.note = (
-            FIGURES[name],
-            source_note(cells[cells["model"] != LAST_CLAUSE], provenance),
-        )
-        self.banded = provenance == "reconstructed"
+        self.panels = FIGURES[name]
+        self.note = describe_cells(cells[cells["model"] != LAST_CLAUSE])
+        self.banded = bool(from_printed_tables(cells).any())
         if not (cells["total"] > 0).any():
             raise ValueError(
                 f"no cell has a puzzle, so {name} cannot be drawn; score some outputs first"
@@ -133,7 +133,7 @@ class PaperFigure:
             )
         if LAST_CLAUSE in self.pens:
             sentences.append(
-                "Black: an answerer that tracks nobody and names the last value that any statement sets"
+                "Black: the last-clause shortcut, which repeats the last value that any statement sets"
             )
         if self.left_out:
             sentences.append(f"Not drawn: {self.left_out:,} more models")
@@ -200,11 +200,19 @@ class PaperFigure:
         if half_width.max() < 1e-9:
             return "All reconstructions give the same points"
         widest = escape(self.pens[points["model"].iloc[half_width.argmax()]].label)
-        others = "; the other panels are published" if len(along_rho) < len(self.panels) else ""
+        is_published = (
+            self.banded and self._covers_paper_grid() and len(along_rho) < len(self.panels)
+        )
+        others = "; the other panels are published" if is_published else ""
         return (
             f"Points along ρ: mean of the {COUNT} reconstructions; shaded: their {CONFIDENCE} prediction interval "
             f"(median half-width {half_width.median():.3f}, largest {half_width.max():.3f}, {widest}){others}"
         )
+
+    def _covers_paper_grid(self) -> bool:
+        """Return whether all models drawn are reconstructed on the paper's whole grid."""
+        models = self.cells[self.cells["model"] != LAST_CLAUSE]
+        return bool(from_printed_tables(models).all()) and coverage(models)[0] == len(PAPER_GRID)
 
     def _describe_course(self, panel: Panel, accuracy: pd.DataFrame) -> str:
         """Return the median accuracy at each level of a panel."""
@@ -231,9 +239,10 @@ class PaperFigure:
             sums["correct"] / sums["total"],
             {model: place for place, model in enumerate(self.pens)},
         )
+        names = display_names(self.pens)
         models = [
             {
-                "name": format_name(name),
+                "name": names[name],
                 "family": pen.family,
                 "color": pen.color,
                 "own": pen.own,

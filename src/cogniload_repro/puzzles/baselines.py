@@ -9,7 +9,7 @@ from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import PHRASES
 from cogniload_repro.puzzles.puzzle import clauses, read_question
 from cogniload_repro.puzzles.readers import read_puzzles
-from cogniload_repro.storage import read_metadata, write_table
+from cogniload_repro.storage import write_table
 
 _KEYS = ["name", "N", "d", "ratio_pct"]
 _COLUMNS = [*_KEYS, "text", "gold"]
@@ -66,7 +66,7 @@ def baselines(puzzles: pd.DataFrame | str | Path) -> pd.DataFrame:
 
 def write_baselines(puzzles: Path, target: Path) -> None:
     """Write the baselines of a puzzles table as a table of a build."""
-    write_table(target, baselines(puzzles), {"provenance": read_metadata(puzzles)["provenance"]})
+    write_table(target, baselines(puzzles))
 
 
 def find_last_value(text: str, category: str) -> str | None:

@@ -154,11 +154,13 @@ def _find_contradictions(puzzle: Puzzle, row: Mapping) -> Iterator[str]:
 class Catalog:
     """Puzzles by name: those of a table, to which others are added.
 
-    ``draw`` returns the row of a puzzle of which only the name is known.
+    ``draw`` returns the row of a puzzle of which only the name is known. Answers to puzzles that a
+    ``closed`` catalog does not have are left out.
     """
 
     def __init__(self, table: pa.Table | None = None):
         self.draw: Callable[[str], dict] = draw_named
+        self.closed = False
         table = PUZZLES.empty_table() if table is None else table
         self._table = table.select(PUZZLES.names).cast(PUZZLES)
         self._places = {

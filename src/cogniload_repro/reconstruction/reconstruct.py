@@ -25,11 +25,12 @@ from cogniload_repro.reconstruction.constraints import (
     bucket_sums,
 )
 from cogniload_repro.reconstruction.counts import draw_counts
-from cogniload_repro.reconstruction.stand_ins import DRAW_SEED
 from cogniload_repro.reconstruction.sufficient import Recovered, recover
 from cogniload_repro.statistics.design import GRID
 from cogniload_repro.statistics.reconstructions import KEYS, load_tables
 
+#: Seed of the committed tables.
+DRAW_SEED = 2026
 #: The committed table.
 CELLS = RECONSTRUCTED / "cells.csv"
 #: The columns of the committed table, whose rows are in the order of models and grid.

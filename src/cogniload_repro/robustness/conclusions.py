@@ -27,11 +27,12 @@ from cogniload_repro.published import (
 )
 from cogniload_repro.puzzles.generate import domain_size
 from cogniload_repro.puzzles.ontology import CATEGORIES
-from cogniload_repro.robustness import comparisons, overflows, specifications
+from cogniload_repro.robustness import comparisons, divisions, overflows, specifications
 from cogniload_repro.robustness.comparisons import TIER_OF, TIERS
 from cogniload_repro.robustness.interactions import (
+    ARMS,
     THIRD,
-    arms_of_the_u,
+    arm_changes,
     interaction_tests,
     simple_slopes,
 )
@@ -46,6 +47,7 @@ from cogniload_repro.robustness.verdicts import (
     PARTLY,
     SUPPORTED,
     UNKNOWN,
+    all_parts,
     each,
     most,
     single,
@@ -77,7 +79,7 @@ class Analyses:
     ecl50_pairs = cached_property(lambda self: comparisons.compare_pairs(self.cells, "ecl50"))
     loads = cached_property(lambda self: comparisons.dominant_load(self.cells))
     slopes = cached_property(lambda self: simple_slopes(self.cells))
-    arms = cached_property(lambda self: arms_of_the_u(self.cells))
+    arm_changes = cached_property(lambda self: arm_changes(self.cells))
     tests = cached_property(
         lambda self: interaction_tests(interactions_table(self.cells)).set_index(["term", "model"])
     )
@@ -208,20 +210,33 @@ def _steepest(a: Analyses) -> _Found:
 
 
 def _larger_models(a: Analyses) -> _Found:
-    placed = a.placed.assign(loss=a.placed["model"].map(1 - a.rates[_LONGEST] / a.rates.iloc[:, 0]))
-    sized, good = placed.dropna(subset="parameters_billion"), placed[placed["accuracy"] > 0.4]
-    pairs = {"size": (sized, "parameters_billion", "loss"), "better": (placed, "accuracy", "loss")}
-    pairs["slope"] = (placed, "accuracy", "beta_N")
-    tests = {name: spearmanr(own[by], own[what]) for name, (own, by, what) in pairs.items()}
-    facts = {name: f"{one.statistic:.2f} ({_p(one.pvalue, 2)})" for name, one in tests.items()}
+    """Judge that larger and better models lose a larger share of their accuracy to length."""
+    loss = 1 - a.rates[_LONGEST] / a.rates.iloc[:, 0]
+    models = a.placed.assign(loss=a.placed["model"].map(loss))
+    sized = models.dropna(subset="parameters_billion")
+    good = models[models["accuracy"] > 0.4]
+    by_size = spearmanr(sized["parameters_billion"], sized["loss"])
+    by_accuracy = spearmanr(models["accuracy"], models["loss"])
+    slope = spearmanr(models["accuracy"], models["beta_N"])
+
+    parabola = np.polyfit(models["accuracy"], models["loss"], 2)
+    rest = models["loss"] - np.polyval(parabola, models["accuracy"])
     least = [
         f"{_name(row.model)} ({row.loss:.0%})" for row in good.nsmallest(2, "loss").itertuples()
     ]
-    counts = {"sized": len(sized), "models": len(placed), "good": len(good)}
-    holds = (
-        tests[name].pvalue < ALPHA and tests[name].statistic > 0 for name in ("size", "better")
-    )
-    return each(holds).word, {**facts, **counts, "least": " and ".join(least)}
+    facts = {
+        "size": f"{by_size.statistic:.2f} ({_p(by_size.pvalue, 2)})",
+        "better": f"{by_accuracy.statistic:.2f} ({_p(by_accuracy.pvalue, 2)})",
+        "slope": f"{slope.statistic:.2f} ({_p(slope.pvalue, 2)})",
+        "peak": -parabola[1] / (2 * parabola[0]),
+        "explained": 1 - rest.var() / models["loss"].var(),
+        "sized": len(sized),
+        "models": len(models),
+        "good": len(good),
+        "least": " and ".join(least),
+    }
+    holds = [test.pvalue < ALPHA and test.statistic > 0 for test in (by_size, by_accuracy)]
+    return each(holds).word, facts
 
 
 def _leaders(a: Analyses) -> _Found:
@@ -319,34 +334,45 @@ def _u_shape(a: Analyses) -> _Found:
 
 
 def _trough(a: Analyses) -> _Found:
+    """Judge where fitted accuracy is lowest: among the tested levels, and on the curve."""
     shaped = a.troughs[a.troughs["p_u"] < ALPHA]
+    low, high = 0.25, 0.5
+    at_level = shaped["inside"]
+    on_curve = shaped["trough"].between(low, high)
+    above = shaped["trough"] > high
+    # the curve still falls at 50%: the whole interval of the trough lies above it
+    surely_above = shaped["low"] > high
+    word = all_parts(level=most(at_level, ~at_level), trough=most(on_curve, above)).word
     counts = shaped["lowest"].value_counts().sort_index().items()
-    shown = ", ".join(f"{level:.0%} in {count}" for level, count in counts)
-    inside = shaped["inside"]
-    return most(inside, ~inside).word, {
-        "inside": inside.sum(),
+    facts = {
+        "lowest": ", ".join(f"{level:.0%} in {count}" for level, count in counts),
+        "at_level": at_level.sum(),
         "models": len(shaped),
-        "lowest": shown,
+        "inside": on_curve.sum(),
+        "above": above.sum(),
+        "surely": surely_above.sum(),
+        "from_": shaped["trough"].min(),
+        "to": shaped["trough"].max(),
     }
+    return word, facts
 
 
 def _appendix_a(a: Analyses) -> _Found:
-    rise = a.arms.pivot_table("rise", ["load", "level"], "model")
-    mean = a.arms.groupby(["load", "level"])[["fall", "rise"]].mean()
-    ends = [(load, _LEVELS[load][place]) for load in ("d", "N") for place in (0, -1)]
-    deeper, longer = (rise.loc[high] - rise.loc[low] for low, high in (ends[:2], ends[2:]))
-    words = {most(deeper > 0, deeper < 0).word, most(longer < 0, longer > 0).word}
-    shown = [
-        f"{mean.loc[end, 'fall']:.2f} and {mean.loc[end, 'rise']:.2f} at {end[0]} = {end[1]}"
-        for end in ends
-    ]
-    facts = {
-        "arms": ", ".join(shown),
-        "less": (deeper < 0).sum(),
-        "more": (longer > 0).sum(),
-        "models": len(deeper),
-    }
-    return words.pop() if len(words) == 1 else PARTLY, facts
+    """Judge both arms of the U: a deeper U has a longer fall and a longer rise."""
+    changes = a.arm_changes.set_index(["load", "arm"])
+    sure = changes["p_holm"] < ALPHA
+    longer = sure & (changes["change"] > 0)
+    shorter = sure & (changes["change"] < 0)
+    parts = {}
+    for arm in ARMS:
+        parts[f"d {arm}"] = most(longer["d", arm], shorter["d", arm])
+        parts[f"N {arm}"] = most(shorter["N", arm], longer["N", arm])
+    facts = {"models": a.cells["model"].nunique()}
+    for load in ("d", "N"):
+        for arm in ARMS:
+            facts[f"{load}_{arm}_longer"] = longer[load, arm].sum() or "none"
+            facts[f"{load}_{arm}_shorter"] = shorter[load, arm].sum() or "none"
+    return all_parts(**parts).word, facts
 
 
 def _count(beta: pd.Series, p: pd.Series) -> tuple[int, int]:
@@ -370,44 +396,67 @@ def _in_models(a: Analyses, term: str, agree: Callable[[int, int], bool]) -> _Fo
 
 def _d_by_n(a: Analyses) -> _Found:
     word, facts = _in_models(a, "dN", lambda minus, plus: 2 * minus > len(BY_NAME))
-    z = overflows.finished_interactions(a.cells[a.cells["model"] == GEMINI[0]], "dN", 0).iloc[0]
+    z = divisions.finished_interactions(a.cells[a.cells["model"] == GEMINI[0]], "dN", 0).iloc[0]
     pro = f" The sign of {GEMINI[0]} depends on its overflows: z is {z.z_low:.1f} to {z.z_high:.1f} without them."
     return word, {**facts, "pro": pro if z.z_low < 0 < z.z_high else ""}
 
 
 def _undetected(a: Analyses, term: str) -> _Found:
-    """Judge that the leaders have no detectable product of loads, and whether their overflows decide it."""
-    parts, survives = [], []
+    """Judge that the leaders have no detectable product of loads, and whether overflows decide it.
+
+    Each model is tested at every level of the third load. The test among finished answers takes the
+    weakest effect that a searched table allows, adjusted over the models (Holm) and for the choice
+    of the level (Bonferroni).
+    """
+    sentences = []
+    survives = []
     for model in LEADERS:
-        own, found = a.cells[a.cells["model"] == model], []
-        for level, rows in a.levels(term).items():
-            if rows.loc[model, "p_holm"] >= ALPHA:
-                continue
-            # the smallest effect that the tables allow among finished answers, after Holm
-            low, high = overflows.finished_interactions(own, term, level).iloc[0][
-                ["z_low", "z_high"]
-            ]
-            p = 2 * norm.sf(max(low, -high, 0))
-            p = correct_holm(rows["p"].mask(rows.index == model, p))[rows.index.get_loc(model)]
-            found.append(
-                (
-                    p,
-                    f"{low:.1f} to {high:.1f} at {_LEVEL[THIRD[term]].format(level)}",
-                    rows.loc[model],
-                )
-            )
-        survives += [min(p for p, *_ in found) < ALPHA] if found else []
-        if found:
-            p, z, _ = min(found, key=lambda one: one[0])
-            slopes, largest = [row.slope for *_, row in found], max(row.p_holm for *_, row in found)
-            ends = " to ".join(
-                dict.fromkeys(f"{slope:.2f}" for slope in (max(slopes), min(slopes)))
-            )
-            weak = f"among finished answers z = {z} ({_p(p)} at the weak end)"
-            parts.append(f"{_name(model)} {ends} (largest {_p(largest)}), {weak}")
-    tests = a.tests.loc[term].loc[list(LEADERS), "p_paper"]
-    word = NOT_SUPPORTED if any(survives) else DEPENDS if survives else SUPPORTED
-    return word, {"printed": " and ".join(map(_p, tests)), "found": "; ".join(parts) or "none"}
+        tests = _test_finished(a, term, model)
+        if tests.empty:
+            continue
+        survives.append(tests["p_finished"].min() < ALPHA)
+        strongest = tests.loc[tests["p_finished"].idxmin()]
+        ends = dict.fromkeys(
+            f"{slope:.2f}" for slope in (tests["slope"].max(), tests["slope"].min())
+        )
+        sentences.append(
+            f"{_name(model)} {' to '.join(ends)} (largest {_p(tests['p_holm'].max())}), among "
+            f"finished answers z = {strongest['z_low']:.1f} to {strongest['z_high']:.1f} at "
+            f"{_LEVEL[THIRD[term]].format(strongest['level'])} ({_p(strongest['p_finished'])} at the "
+            f"weak end, adjusted also for the choice among {len(a.levels(term))} levels)"
+        )
+    printed = a.tests.loc[term].loc[list(LEADERS), "p_paper"]
+    if not survives:
+        word = SUPPORTED
+    elif any(survives):
+        word = NOT_SUPPORTED
+    else:
+        word = DEPENDS
+    facts = {"printed": " and ".join(map(_p, printed)), "found": "; ".join(sentences) or "none"}
+    return word, facts
+
+
+def _test_finished(a: Analyses, term: str, model: str) -> pd.DataFrame:
+    """Return the levels at which a model's product is significant, with the test among finished answers.
+
+    One row per level: level, slope, p_holm (overflows counted as failures), z_low and z_high (the
+    range among finished answers), p_finished (of the weaker end).
+    """
+    cells = a.cells[a.cells["model"] == model]
+    levels = a.levels(term)
+    rows = []
+    for level, tests in levels.items():
+        if tests.loc[model, "p_holm"] >= ALPHA:
+            continue
+        finished = divisions.finished_interactions(cells, term, level).iloc[0]
+        weakest = max(finished["z_low"], -finished["z_high"], 0)
+        p = tests["p"].mask(tests.index == model, 2 * norm.sf(weakest))
+        adjusted = correct_holm(p)[tests.index.get_loc(model)]
+        p_finished = min(adjusted * len(levels), 1.0)
+        ends = (finished["z_low"], finished["z_high"])
+        rows.append((level, *tests.loc[model, ["slope", "p_holm"]], *ends, p_finished))
+    columns = ["level", "slope", "p_holm", "z_low", "z_high", "p_finished"]
+    return pd.DataFrame(rows, columns=columns).astype(float)
 
 
 def _n_by_rho_gemini(a: Analyses) -> _Found:

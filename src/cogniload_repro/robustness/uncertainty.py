@@ -16,8 +16,8 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
+from cogniload_repro.statistics.checks import check_cells
 from cogniload_repro.statistics.design import grid_means, lay_out, many_points
-from cogniload_repro.statistics.formulas import check_cells
 from cogniload_repro.statistics.likelihood import maximise
 from cogniload_repro.statistics.reconstructions import reconstructed_models
 from cogniload_repro.statistics.regression import QUADRATIC, Fit, fit_glm, is_identified
@@ -127,7 +127,7 @@ def capacity_intervals(cells: pd.DataFrame) -> pd.DataFrame:
     1   nt50      0.95         0.92          0.99
     2   id50      3.56         3.21          3.90
     """
-    check_cells(cells, QUADRATIC)
+    cells = check_cells(cells, QUADRATIC)
     reconstructed, rows = set(reconstructed_models(cells)), []
     for quadratic in fit_quadratics(cells):
         own = cells[cells["model"] == quadratic.model]

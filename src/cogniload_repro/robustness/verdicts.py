@@ -62,6 +62,20 @@ def most(agree: Iterable[object], disagree: Iterable[object], what: str = "model
     return Verdict(SUPPORTED if significant else PARTLY, evidence)
 
 
+def all_parts(**parts: Verdict) -> Verdict:
+    """Judge a statement of several parts: supported if each part is, not supported if none is, else in part.
+
+    A part that could not be tested leaves the whole statement untested.
+    """
+    evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
+    words = {part.word for part in parts.values()}
+    if UNKNOWN in words:
+        return Verdict(UNKNOWN, evidence)
+    if len(words) == 1:
+        return Verdict(words.pop(), evidence)
+    return Verdict(PARTLY, evidence)
+
+
 def _known(holds: Iterable[object]) -> tuple[list[bool], int]:
     """Return the tests that have a result, and the number of those that have none."""
     values = list(holds)

@@ -1,7 +1,7 @@
 """Scores counted by model and cell: the table from which everything else follows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from cogniload_repro.endings import CUT
 from cogniload_repro.models import order_models
-from cogniload_repro.schemas import CELLS, SCORES, check_frame
+from cogniload_repro.schemas import FRAMES, SCORES, TOKENS, check_frame
 from cogniload_repro.scoring.verdict import CORRECT_BUCKETS
-from cogniload_repro.storage import open_parquet, read_metadata, weakest_provenance, write_table
+from cogniload_repro.storage import open_parquet, read_metadata, write_table
 
 #: Column of the cells table in which each bucket is counted (paper, Tables 4 and 5).
 BUCKET_COLUMNS = {
@@ -103,21 +103,28 @@ def read_summary(scores_dir: str | Path, name: str) -> pd.DataFrame:
     )
 
 
-def write_cells(scores_dir: str | Path, cells_path: str | Path) -> pd.DataFrame:
-    """Write the cells of a folder's scores, of their weakest provenance."""
-    cells = read_summary(scores_dir, "cells")
-    metadata = [read_metadata(file) for file in score_files(scores_dir)]
-    shared = [
-        key for key in metadata[0] if key not in ("outputs", *SUMMARIES)
-    ]  # each file has others
-    joined = {key: "; ".join(sorted({one.get(key, "") for one in metadata})) for key in shared}
-    joined["provenance"] = weakest_provenance(one.get("provenance", "") for one in metadata)
-    write_table(
-        cells_path,
-        check_frame(cells, CELLS, str(cells_path), "report it, it is a fault here"),
-        joined,
-    )
-    return cells
+def write_cells(
+    folder: str | Path, metadata: Mapping[str, str], counts: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Write cells.parquet and tokens.parquet of a folder from its scores/; return the cells.
+
+    ``counts`` are cells of models whose answers nobody has, reconstructed from the printed tables:
+    they stand beside those of scored models.
+    """
+    folder = Path(folder)
+    cells = []
+    tokens = []
+    if counts is not None:
+        cells.append(counts)
+        tokens.append(counts[list(TOKENS.columns)].drop_duplicates())
+    if counts is None or any((folder / "scores").glob("*.parquet")):
+        cells.append(read_summary(folder / "scores", "cells").assign(provenance="scored"))
+        tokens.append(read_summary(folder / "scores", "tokens"))
+    frames = {"tokens": _gather("tokens", tokens), "cells": _gather("cells", cells)}
+    for name, frame in frames.items():  # make looks at the cells, so they come last
+        checked = check_frame(frame, FRAMES[name], f"the table {name}", "this is a bug; report it")
+        write_table(folder / f"{name}.parquet", checked, metadata)
+    return frames["cells"]
 
 
 def score_files(scores_dir: str | Path) -> list[Path]:
@@ -131,10 +138,13 @@ def score_files(scores_dir: str | Path) -> list[Path]:
 
 
 def read_scores(scores_dir: str | Path) -> pd.DataFrame:
-    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing."""
+    """Return all scores of a folder without windows and answers; token counts are whole numbers, or missing.
+
+    A build of counts alone has none.
+    """
     columns = [name for name in SCORES.names if name not in ("window", "answer")]
-    tables = []
-    for path in score_files(scores_dir):
+    tables = [SCORES.empty_table().select(columns)]
+    for path in sorted(Path(scores_dir).glob("*.parquet")):
         with open_parquet(path) as file:
             tables.append(file.read(columns=columns))
     whole = {pa.int64(): pd.Int64Dtype()}

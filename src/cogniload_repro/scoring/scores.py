@@ -73,14 +73,14 @@ def score_dataset(
 
     A file counts as scored when its scores were made from the outputs and puzzles as they are, by this scorer under
     the same rules: contents decide, not dates. Other scores are removed. The executor (a thread here by default) leaves
-    the bytes alone. ValueError if there are no outputs or a file cannot be scored; the others are finished.
+    the bytes alone. ValueError if there is no folder of outputs or a file cannot be scored; the others are finished.
     """
     # workers may be in other folders
     outputs_dir, puzzles_path, scores_dir = (
         Path(one).absolute() for one in (outputs_dir, puzzles_path, scores_dir)
     )
     sources = sorted(outputs_dir.glob("*.parquet"))
-    if not sources:
+    if not outputs_dir.is_dir():
         remedy = "run `make download-outputs`, outside a checkout `cogniload download-outputs`"
         raise ValueError(f"{outputs_dir} holds no outputs; {remedy}")
     if (outputs_dir / UNFINISHED).exists():

@@ -6,7 +6,8 @@ from scipy.stats import chi2, norm
 
 from cogniload_repro.published import ALPHA
 from cogniload_repro.statistics import design, reconstructions, regression
-from cogniload_repro.statistics.formulas import build_design, check_cells, name_covariates
+from cogniload_repro.statistics.checks import check_cells
+from cogniload_repro.statistics.formulas import build_design, name_covariates
 from cogniload_repro.statistics.regression import INTERACTIONS, LINEAR, QUADRATIC, SYMBOLS
 
 #: Terms of the paper's specification, in the order of its coefficients (section 3.1.1).
@@ -36,8 +37,9 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
         One row per model and term: model, term, coef (log-odds, for the other links on their own scale), se, z, p
         (two-sided Wald test), low and high (Wald interval of level 1 - `published.ALPHA`); then, the same for all terms
         of a model, total (answers), loglik (Bernoulli, of single answers; NaN for quasi-binomial), aic, bic and status:
-        "ok", "separation", "not identified" (the design), "not converged" or "no NAME" for a covariate that is not
-        known (one row with an empty term). Numbers are NaN unless the status is "ok". Last identified, coef_p10,
+        "ok", "separation", "not converged", "no NAME" for a covariate that is not known (one row with an empty term),
+        or why the design has no unique coefficients ("rho takes 2 values, the formula needs 3").
+        Numbers are NaN unless the status is "ok". Last identified, coef_p10,
         coef_p90, p_p10 and p_p90: for reconstructed counts a fit that the printed tables do not identify is made for
         each of 24 samples; coef, se and the criteria are then medians, the last four columns 10 and 90% quantiles, low
         the 10% quantile of the intervals' lower ends, high the 90% quantile of their upper ends, z and p NaN. The
@@ -64,7 +66,7 @@ def fit(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") ->
     >>> fits.attrs["formula"], fits.attrs["family"]
     ('correct ~ d + log10_N + rho + I(rho**2)', 'logit')
     """
-    check_cells(cells, formula)
+    cells = check_cells(cells, formula)
     fits = _summarise(fit_each(cells, formula, family))
     fits.attrs = dict(cells.attrs) | {"formula": formula, "family": family}
     return fits
@@ -100,7 +102,7 @@ def capacity_points(fits: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
          model  ecl50  nt50  id50 status
     0  QwQ-32B  47.96  0.95  3.56     ok
     """
-    check_cells(cells, QUADRATIC)
+    cells = check_cells(cells, QUADRATIC)
     if absent := [
         name for name in ("model", "term", "coef", "status", "identified") if name not in fits
     ]:
@@ -194,6 +196,7 @@ def compare_fits(
 
 def fit_each(cells: pd.DataFrame, formula: str = QUADRATIC, family: str = "logit") -> pd.DataFrame:
     """Fit every model once, or, where the result is not identified, once per reconstruction: one row per term."""
+    regression.check_family(family)
     known = name_covariates(formula)
     one_table = cells.attrs.get("reconstruction")
     models = (
@@ -235,7 +238,7 @@ def _compare_each(
     cells: pd.DataFrame, formula: str | pd.DataFrame, family: str, against: str | pd.DataFrame
 ) -> pd.DataFrame:
     """Compare two regressions: one row per model and, where the comparison is not identified, reconstruction."""
-    check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
+    cells = check_cells(cells, *(one for one in (formula, against) if isinstance(one, str)))
     yours, other = _each(cells, formula, family), _each(cells, against)
     formulas = [fits.attrs["formula"] for fits in (yours, other)]
     same_family = yours.attrs["family"] == other.attrs["family"]

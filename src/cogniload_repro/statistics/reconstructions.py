@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.typing import DataFrameGroupBy
 
 from cogniload_repro.files import RECONSTRUCTED
+from cogniload_repro.statistics.checks import check_cells
 
 #: The committed tables, r0 to r24.
 TABLES_FILE = RECONSTRUCTED / "reconstructions.csv"
@@ -56,13 +57,23 @@ def over_reconstructions(
     >>> len(better)
     24
     """
-    tables = enumerate(each_reconstruction(cells), start=1)
+    tables = enumerate(each_reconstruction(check_cells(cells)), start=1)
     stacked = pd.concat(
         [statistic(table).assign(reconstruction=number) for number, table in tables],
         ignore_index=True,
     )
     stacked.insert(0, "reconstruction", stacked.pop("reconstruction"))
     return stacked
+
+
+def from_printed_tables(cells: pd.DataFrame) -> pd.Series:
+    """Return for each row whether its counts were reconstructed, by the column ``provenance``.
+
+    A table without the column is a reader's own.
+    """
+    if "provenance" not in cells:
+        return pd.Series(False, cells.index)
+    return cells["provenance"] == "reconstructed"
 
 
 def as_given(cells: pd.DataFrame) -> pd.DataFrame:
@@ -73,10 +84,15 @@ def as_given(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def reconstructed_models(cells: pd.DataFrame) -> list[str]:
-    """Return the models whose counts are, wherever there are answers, those of one of the committed tables."""
-    if cells.attrs.get("provenance") == "imported" or not {*KEYS, "total"} <= set(cells):
+    """Return the models whose counts are, wherever there are answers, those of one of the committed tables.
+
+    Counts of scored answers are none, whatever they are.
+    """
+    if not {*KEYS, "total"} <= set(cells):
         return []
     rows = cells.reset_index(drop=True)
+    if "provenance" in rows:
+        rows = rows[rows["provenance"] != "scored"].reset_index(drop=True)
     tables, covered = _join(rows), rows["total"].to_numpy() > 0
     counts, committed_total = (
         tables.filter(regex=_TABLE).to_numpy(float).T,
