@@ -117,8 +117,8 @@ def test_an_interrupted_log_gives_what_it_has(tmp_path):
 @pytest.mark.parametrize("status", ["success", "error"])
 def test_a_log_without_samples_says_so(tmp_path, status):
     """It was run without keeping them, or ended before the first one."""
-    header = make_header() | {"status": status}
-    (entry,) = read_rows(write_archive(tmp_path / "run.eval", [], header))
+    path = write_archive(tmp_path / "run.eval", [], run_header("t", status))
+    (entry,) = read_rows(path, find_finished({path: path.name}))
     assert entry.refusal[0] == "log without samples"
     assert "--no-log-samples" in entry.refusal[1]
 

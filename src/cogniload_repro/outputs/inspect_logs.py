@@ -79,16 +79,16 @@ def read_log(path: Path, finished: Mapping[str, str] = {}) -> Iterator[Entry]:
             continue
         for fields, refusal in read_sample(record.fields, settings):
             yield Entry(record.row, fields, refusal)
-    if header.get("status") == "success" and count:
-        return
-    if log := finished.get(str(at(header, "eval", "task_id"))):
-        refusal = (CONTINUED, f"it was continued in {log}, which is read too")
-    elif count:
+    is_done = header.get("status") == "success"
+    log = finished.get(str(at(header, "eval", "task_id")))
+    if log and not is_done:
+        yield Entry(0, {}, (CONTINUED, f"it was continued in {log}, which is read too"))
+    elif not count:
+        detail = "it was run with --no-log-samples, or ended before the first answer"
+        yield Entry(0, {}, (NO_SAMPLES, detail))
+    elif not is_done:
         remedy = "continue it with `inspect eval-retry`, or accept rejected rows to use these"
-        refusal = (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}")
-    else:
-        refusal = (NO_SAMPLES, "it was run with --no-log-samples, or ended before the first answer")
-    yield Entry(0, {}, refusal)
+        yield Entry(0, {}, (UNFINISHED_LOG, f"{count:,} samples are in it; {remedy}"))
 
 
 def find_finished(labels: Mapping[Path, str]) -> dict[str, str]:
