@@ -34,7 +34,7 @@ PRODUCTS = {"dN": 5, "drho": 6, "Nrho": 7, "dNrho": 8}
 # along N or d exists only if accuracy falls with that load: where it rises, one half is crossed upwards.
 
 #: A slope of this size (log-odds per unit of d or decade of N) is rounding error: the load has no effect.
-_NO_SLOPE = 1e-9
+NO_SLOPE = 1e-9
 
 
 def grid_means(cells: pd.DataFrame) -> dict[str, float]:
@@ -64,7 +64,7 @@ def many_points(betas: np.ndarray, means: dict[str, float]) -> dict[str, np.ndar
         roots[:, straight] = (-constant / br)[straight]
         inside = np.where((roots >= 0) & (roots <= 1), roots, -np.inf).max(axis=0)
         return {
-            "ecl50": np.where(bN < -_NO_SLOPE, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
+            "ecl50": np.where(bN < -NO_SLOPE, -(b0 + bd * means["d"] + at_rho) / bN, np.nan),
             "nt50": np.where(np.isfinite(inside), inside, np.nan),
-            "id50": np.where(bd < -_NO_SLOPE, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
+            "id50": np.where(bd < -NO_SLOPE, -(b0 + bN * means["log10_N"] + at_rho) / bd, np.nan),
         }

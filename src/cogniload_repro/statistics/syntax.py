@@ -105,7 +105,7 @@ def _list_parts(node: ast.expr) -> list[ast.expr]:
     """Return the parts of an expression of a kind that a formula may hold; refuse other kinds."""
     match node:
         case ast.Name() if node.id in (*COVARIATES, *FACTORS):
-            parts = []
+            parts: list[ast.expr] = []
         case ast.Constant() if isinstance(node.value, int | float):
             parts = []
         case ast.UnaryOp() if isinstance(node.op, _SIGNS):
