@@ -39,7 +39,7 @@ def imported(tmp_path_factory):
 
 def levels_of_readme():
     """The levels N and d that the README says were asked."""
-    lines = re.findall(r"^\| (\d+) \| ([\d, ]+) \|", README.read_text("utf-8"), re.MULTILINE)
+    lines = re.findall(r"^\| (\d+) \| ([\d, ]+) \|$", README.read_text("utf-8"), re.MULTILINE)
     return {(int(N), int(d)) for N, listed in lines for d in listed.split(",")}
 
 
@@ -56,7 +56,7 @@ def test_each_cell_of_the_levels_asked_has_the_first_two_puzzles_of_the_default_
     asked = Counter()
     for row in rows:
         puzzle = parse_name(row["name"])
-        asked[puzzle.N, puzzle.d, puzzle.needles, puzzle.id] += 1
+        asked[puzzle.N, puzzle.d, puzzle.needles, puzzle.puzzle_id] += 1
     cells = [Cell(N, ratio, d) for (N, d), ratio in product(levels_of_readme(), RATIOS)]
     expected = Counter()
     for cell in cells:
