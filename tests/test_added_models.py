@@ -5,11 +5,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from odd_models import ODD, odd_cells
-from reading import NOTEBOOKS, read_chapter
+from odd_models import odd_cells
+from reading import read_chapter
 from samples import table_of
 
-import cogniload_repro as cl
 from cogniload_repro.fidelity.ledger import COLUMNS
 from cogniload_repro.grid import PAPER_GRID
 from cogniload_repro.puzzles.baselines import write_baselines
