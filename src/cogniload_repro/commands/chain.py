@@ -120,6 +120,7 @@ def fit(models: tuple[str, ...], compare: bool, out: Path | None, build: Path, *
 
 
 def _fit_paper(build: Path, executor: "Executor") -> None:
+    from cogniload_repro.formats import display_names
     from cogniload_repro.presentation.terminal import print_fit_summary
     from cogniload_repro.schemas import CELLS, FRAMES, check_frame, read_frame
     from cogniload_repro.scoring.cells import read_summary
@@ -136,9 +137,10 @@ def _fit_paper(build: Path, executor: "Executor") -> None:
         write_table(build / f"{name}.parquet", table, read_metadata(path))
     say(f"fitted {_count(cells['model'].nunique(), 'model')}")
     say(print_fit_summary(cells, tables["glm"]))
+    names = display_names(cells["model"])
     for name, what in (("glm", "Table 2"), ("interactions", "interactions (Table 3)"), ("aic", "Table 6")):
         for row in tables[name].query("status != 'ok'").itertuples():
-            say(f"  no fit of {what} for {row.model}: {row.status}")
+            say(f"  no fit of {what} for {names[row.model]}: {row.status}")
 
 
 @click.command()
@@ -189,9 +191,10 @@ def compare_models(first: str, second: str, margin: float, by: tuple[str, ...], 
     """Compare the accuracies of the models FIRST and SECOND: overall, by load, and answer by answer.
 
     Names may be full or short. Without a build, the committed counts of the paper's models are compared.
-    Differences are FIRST minus SECOND over the cells that both have, with intervals; p-values are Holm-adjusted
-    over the rows of a table, overall over all pairs of models. The printed tables do not identify levels of rho and
-    single cells of the paper's models: there a range over the reconstructions stands in place of a p-value. Real
+    Differences are FIRST minus SECOND over the cells that both have, with score intervals, which the tests invert;
+    p-values are Holm-adjusted over the rows of a table, overall over all pairs of models. The printed tables do not
+    identify accuracy of the paper's models at levels of rho, in single cells and on parts of the grid: there a range
+    over the reconstructions stands in place of a p-value, with the number of them in which the models differ. Real
     answers of both models to the same puzzles are also compared puzzle by puzzle (McNemar).
 
     \b
@@ -199,20 +202,24 @@ def compare_models(first: str, second: str, margin: float, by: tuple[str, ...], 
       cogniload compare-models QwQ-32B Qwen3-32B
       cogniload compare-models mine QwQ-32B --margin 0.02 --by cell
     """
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.models import resolve_model
     from cogniload_repro.robustness.comparisons import compare_models as compare
     from cogniload_repro.robustness.overflows import MARKED_SHARE
     from cogniload_repro.statistics.cell_tables import describe_cells, load_cells
 
     place = build if (build / "cells.parquet").exists() else None
     counts = load_cells(place)
-    first, second = (load_cells(place, name)["model"].iloc[0] for name in (first, second))
-    say(f"{first} minus {second}")
+    names = display_names(counts["model"])
+    first = resolve_model(first, counts["model"])
+    second = resolve_model(second, counts["model"])
+    say(f"{names[first]} minus {names[second]}")
     for columns in [[], *(_LOADS[one] for one in dict.fromkeys(by))]:
         say(_table_text(compare(counts, first, second, columns, margin), columns) + "\n")
     lost = counts.assign(ctx=counts.get("ctx", 0)).groupby("model")[["ctx", "total"]].sum().loc[[first, second]]
     for name, share in (lost["ctx"] / lost["total"]).items():
         if share > MARKED_SHARE:
-            say(f"{name}: {share:.0%} of the answers ran out of context and count as wrong.")
+            say(f"{names[name]}: {share:.0%} of the answers ran out of context and count as wrong.")
     if note := describe_cells(counts):
         say(f"{note}.")
     for line in _answer_lines(build, first, second, margin) if place else ["No single answers are here."]:
@@ -229,10 +236,11 @@ def _table_text(frame: "pd.DataFrame", columns: list[str]) -> str:
     identified = frame["identified"].all()
     ends = ("ci_low", "ci_high") if identified else ("difference_p10", "difference_p90")
     name = f"difference ({CONFIDENCE})" if identified else "median and range over the reconstructions"
-    shown[name] = [f"{100 * one:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
-                   for one, low, high in frame[["difference", *ends]].to_numpy()]  # fmt: skip
+    numbers = 100 * frame[["difference", *ends]].to_numpy()
+    shown[name] = ["{:+.1f} ({:+.1f} to {:+.1f})".format(*row) for row in numbers]
     if identified:
-        shown["p (Holm)"], shown["verdict"] = frame["p_holm"].map("{:.2g}".format), frame["verdict"]
+        shown["p (Holm)"] = frame["p_holm"].map("{:.2g}".format)
+    shown["verdict"] = frame["verdict"]
     return shown.rename(columns={"ratio_pct": "rho (%)"}).to_string(index=False)
 
 
@@ -240,28 +248,42 @@ def _answer_lines(build: Path, first: str, second: str, margin: float) -> Iterat
     """Yield what single answers say: use of the last clause by each model, and both compared on the same puzzles."""
     import pandas as pd
 
-    from cogniload_repro.robustness.comparisons import compare_answers, judge, shortcut_use
+    from cogniload_repro.formats import display_names
+    from cogniload_repro.robustness.comparisons import compare_answers, shortcut_use
+    from cogniload_repro.robustness.differences import judge
     from cogniload_repro.storage import partition_path, read_metadata
 
-    paths = {name: partition_path(build / "scores", name) for name in (first, second)}
-    real = [name for name, path in paths.items()
-            if path.exists() and read_metadata(path).get("provenance") == "imported"]  # fmt: skip
-    yield from (f"{name} has no real answers here: none are paired." for name in paths if name not in real)
-    scores, baselines = [pd.read_parquet(paths[name]) for name in real], pd.read_parquet(build / "baselines.parquet")
-    for one in shortcut_use(pd.concat(scores), baselines).itertuples() if scores else ():
-        shares = f"accuracy {one.right:.1%} where the last clause is right, {one.wrong:.1%} where it is wrong"
-        known = f"{shares}; within cells, {_interval(one)}"
-        yield f"{one.model}: {known if one.answers else 'no cell has puzzles whose last clause is right and wrong'}"
-    answers = [frame.set_index("name")["correct"] for frame in scores]
+    names = display_names((first, second))
+    scores = {}
+    for model in (first, second):
+        path = partition_path(build / "scores", model)
+        if path.exists() and read_metadata(path).get("provenance") == "imported":
+            scores[model] = pd.read_parquet(path)
+        else:
+            yield f"{names[model]} has no real answers here: none are paired."
+    if scores:
+        baselines = pd.read_parquet(build / "baselines.parquet")
+        for row in shortcut_use(pd.concat(scores.values()), baselines).itertuples():
+            yield f"{names[row.model]}: {_describe_kinds(row)}"
+    answers = [frame.set_index("name")["correct"] for frame in scores.values()]
     if len(answers) == 2 and len(answers[0].index.intersection(answers[1].index)):
-        counts, found = compare_answers(answers[0], answers[1], margin)
-        said = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
-        yield f"{counts.sum():,} puzzles answered by both: {said}"
-        yield f"{_interval(found)}, McNemar p = {found.p:.2g}: {judge(found.p, found.p_equivalence)}"
+        counts, difference = compare_answers(answers[0], answers[1], margin)
+        solved = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+        yield f"{counts.sum():,} puzzles answered by both: {solved}"
+        verdict = judge(difference.p, difference.p_equivalence)
+        yield f"{_interval(difference)}, McNemar p = {difference.p:.2g}: {verdict}"
 
 
-def _interval(found: Any) -> str:
+def _describe_kinds(row: Any) -> str:
+    """Return how a model does where the last clause is right and where it is wrong (`shortcut_use`)."""
+    right = f"{row.correct_right:,} of {row.answers_right:,} correct where the last clause is right"
+    wrong = f"{row.correct_wrong:,} of {row.answers_wrong:,} where it is wrong"
+    within = f"within cells, {_interval(row)}" if row.answers else "no cell has puzzles of both kinds"
+    return f"{right}, {wrong}; {within}"
+
+
+def _interval(difference: Any) -> str:
     from cogniload_repro.published import CONFIDENCE
 
-    ends = f"{100 * found.ci_low:+.1f} to {100 * found.ci_high:+.1f}" if found.ci_low == found.ci_low else "unknown"
-    return f"difference {100 * found.difference:+.1f} points ({CONFIDENCE}: {ends})"
+    ends = f"{100 * difference.ci_low:+.1f} to {100 * difference.ci_high:+.1f}"
+    return f"difference {100 * difference.difference:+.1f} points ({CONFIDENCE}: {ends})"

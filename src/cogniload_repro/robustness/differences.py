@@ -109,7 +109,7 @@ def wilson_limits(
     squared = errors**2 / share.answers
     middle = (mean + squared / 2) / (1 + squared)
     half_width = np.sqrt(squared * (mean * (1 - mean) + squared / 4)) / (1 + squared)
-    return middle - half_width, middle + half_width
+    return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
 
 
 def _newcombe_limits(
