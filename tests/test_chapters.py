@@ -5,7 +5,6 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from extreme_models import extreme_rows, few_rows
 from harness import run as command

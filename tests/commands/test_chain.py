@@ -111,7 +111,7 @@ def test_models_without_a_fit_are_named(build):
 
 
 def test_committed_counts_are_compared_with_their_label_and_their_ranges(tmp_path):
-    """Rows by N have p and verdict, rows by rho and single cells in how many tables the models differ; a note says why."""
+    """Rows by N have p and verdict, others the number of tables in which the models differ; a note says why."""
     done = run("compare-models", "gpt-5", "gemini-2.5-pro", "--by", "N", "--by", "rho", "--by", "cell",
                "--build", tmp_path / "none")  # fmt: skip
     assert done.exit_code == 0, done.output

@@ -106,7 +106,7 @@ def _find_uses(sizes: pd.DataFrame) -> pd.DataFrame:
     rows = {}
     for model, cells in sizes.groupby("model"):
         on_grid = pd.MultiIndex.from_frame(cells[_CELL].astype(float)).isin(grid)
-        row = {"on_grid": int(on_grid.sum())}
+        row: dict[str, int | str] = {"on_grid": int(on_grid.sum())}
         for name, formula in _REGRESSIONS.items():
             row[name] = find_deficiency(cells.assign(rho=cells["ratio_pct"] / 100), formula)
         rows[model] = row

@@ -112,7 +112,7 @@ def compare_models(
 
 def _find_levels(layout: Layout, by: Sequence[str]) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the levels at which two models share cells, and these cells of each as a mask."""
-    shared = (layout.answers > 0).all(axis=0)
+    shared = np.asarray((layout.answers > 0).all(axis=0))
     if not shared.any():
         first, second = layout.models
         raise ValueError(f"{first} and {second} have no cell of the grid in common")
