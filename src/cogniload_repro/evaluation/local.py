@@ -165,6 +165,7 @@ def _ask(
         "continues."
     )
     longest = max(prompt.tokens for prompt in prompts) / reading + MAX_TOKENS / writing
+    limit = max(_PATIENCE_SECONDS, round(_PATIENCE * longest))
     progress = Progress(prompts)
     with progress.bar:
         finished = inspect_ai.eval(
@@ -181,13 +182,16 @@ def _ask(
             temperature=TEMPERATURE,
             max_connections=1,
             max_retries=0,
-            attempt_timeout=max(_PATIENCE_SECONDS, round(_PATIENCE * longest)),
+            attempt_timeout=limit,
         )
     if not finished or finished[0].status == "cancelled":
         raise KeyboardInterrupt
     log = finished[0]
     if log.status != "success":
-        reason = running.describe_end() or (log.error.message if log.error else log.status)
+        error = log.error.message if log.error else log.status
+        if "AttemptTimeoutError" in error:
+            error = f"it gave no answer within {limit // 60:,} minutes"
+        reason = running.describe_end() or error
         raise ValueError(f"the model stopped answering: {reason}. The same command continues")
 
 
