@@ -23,7 +23,7 @@ from cogniload_repro.evaluation import server
 from cogniload_repro.evaluation.server import MAX_TOKENS, Server
 from cogniload_repro.evaluation.tasks import cogniload
 from cogniload_repro.files import digest_of, locked, write_whole
-from cogniload_repro.outputs.imports import COLUMNS
+from cogniload_repro.outputs.imports import COLUMNS, is_safe
 from cogniload_repro.outputs.readers import read_table
 from cogniload_repro.puzzles.sets import write_jsonl
 
@@ -70,6 +70,8 @@ def describe_setup(model: Path | None) -> tuple[Path, Setup]:
     path = model or server.find_bundled_model()
     server.check_model(path)
     name = path.stem if model else server.BUNDLED_MODEL
+    if not is_safe(name, slash=False):
+        raise ValueError(f"answers of a model named {name!r} could not be imported; rename {path}")
     return path, Setup(f"{name}-local", path.name, digest_of(path), provider)
 
 
