@@ -86,13 +86,13 @@ def evaluate(
 ) -> Path:
     """Ask a model the puzzles of a grid that it has not answered yet; return its table of answers.
 
-    The table, ``answers.jsonl``, has all answers of this model; beside it are the logs, and
+    The table has the model's name and all its answers; beside it are the logs, and
     ``not_asked.csv`` with those puzzles of the grid that the model's window cannot hold.
     """
     path, setup = describe_setup(model)
     task = cogniload(grid=grid, per_cell=per_cell, effort="unset", max_tokens=MAX_TOKENS)
     folder = setup.folder(parent)
-    answers = folder / "answers.jsonl"
+    answers = folder / f"{setup.model}.jsonl"
     with locked(folder):
         write_whole(folder / "setup.json", json.dumps(asdict(setup), indent=1) + "\n")
         answered = {row["name"] for row in read_answers(folder / "logs", setup)}
